@@ -1,0 +1,78 @@
+# suffice: everything there is to run. `make` alone lists the targets.
+
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs evidence clean
+
+help:  ## list what can be made
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: $(VENV)/.stamp-demo  ## what it can do, in one minute: a table and a picture
+	$(BIN)/suffice demo --output suffice-demo.png
+
+# Several test processes with several BLAS threads each would fight over the cores.
+test: export OPENBLAS_NUM_THREADS = 1
+test: $(VENV)/.stamp-dev  ## the whole test suite, with reduced counts
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+lint: $(VENV)/.stamp-dev  ## ruff, mypy --strict, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.stamp-bench  ## speed and memory against scikit-learn, equal answers first
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation again
+	$(BIN)/suffice demo --output docs/images/gda.png > /dev/null
+
+evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/evidence.md (long)
+	$(BIN)/python -m benchmarks.evidence
+
+clean:  ## remove the environment and everything that was made
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -f suffice-demo.png
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each set of extras, newer than pyproject.toml when it is installed. pip skips what
+# is there already, so a larger set only adds what the smaller one did not need.
+
+$(VENV)/.stamp-demo: pyproject.toml | $(VENV)/.stamp-venv
+	@echo "installing suffice and what the demo needs into $(VENV)"
+	@$(PIP) install --editable '.[plots]'
+	@touch $@
+
+$(VENV)/.stamp-bench: pyproject.toml | $(VENV)/.stamp-venv
+	@echo "installing suffice and what the benchmarks need into $(VENV)"
+	@$(PIP) install --editable '.[bench]'
+	@touch $@
+
+# `dev` holds the other sets, and says so to make.
+$(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
+	@echo "installing suffice, every extra and the development tools into $(VENV)"
+	@$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.stamp-demo $(VENV)/.stamp-bench
+
+# An environment with a working pip is kept, whoever made it.
+$(VENV)/.stamp-venv:
+	@command -v $(PYTHON) > /dev/null || { \
+	  echo "error: there is no $(PYTHON)"; \
+	  echo "Hint: install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.12"; exit 1; } >&2
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1), but 3.11 or newer is needed"; \
+	  echo "Hint: name a newer one: make PYTHON=/path/to/python3.12"; exit 1; } >&2
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 \
+	  || $(PYTHON) -c 'import venv, ensurepip' 2> /dev/null || { \
+	  echo "error: $(PYTHON) -m venv is not available"; \
+	  echo "Hint: on Debian and Ubuntu: apt-get install python3-venv; or make PYTHON=/path/to/another/python3"; \
+	  exit 1; } >&2
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 || { \
+	  echo "making $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@touch $@

@@ -1,0 +1,59 @@
+"""Generative classifiers from sufficient statistics.
+
+Read the rows once, wherever they are; keep what the model needs and nothing else; add, merge, take
+back; turn it into a model whenever you like.
+
+>>> from suffice import GaussianDiscriminant
+>>> model = GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
+>>> print(*model.predict([[1.4], [5.1]]))
+low high
+
+Importing this package loads the standard library only. Each name below is found when it is first
+asked for, so that only those who use the estimators pay for importing scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suffice import engines, errors, families, models, plots, statistics, testing
+    from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+    from suffice.estimators.multivariate_normal import MultivariateNormal
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GaussianDiscriminant",
+    "MultivariateNormal",
+    "engines",
+    "errors",
+    "families",
+    "models",
+    "plots",
+    "statistics",
+    "testing",
+]
+
+_HOMES = {
+    "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
+    "MultivariateNormal": "suffice.estimators.multivariate_normal",
+}
+"""Where a public name that is no submodule lives."""
+
+
+def __getattr__(name: str) -> object:
+    """Find a public name on first use (PEP 562), and keep it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _HOMES:
+        found: object = getattr(import_module(_HOMES[name]), name)
+    else:
+        found = import_module(f"{__name__}.{name}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,91 @@
+"""The `suffice` command: its subcommands, and how a refusal becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from suffice import __version__
+from suffice.cli.demo import demo
+from suffice.errors import SufficeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OK, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="suffice")
+@click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
+def app(debug: bool) -> None:
+    """Learn how each class makes its data.
+
+    Results go to standard output, notes to standard error. Exit codes: 0 done, 1 refused (data or
+    model), 2 wrong usage, 130 interrupted.
+    """
+    del debug  # main() looks for it among the arguments, where errors become sentences
+
+
+app.add_command(demo)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    _replace_what_cannot_be_written(sys.stdout, sys.stderr)
+    try:
+        app.main(args=arguments, prog_name="suffice", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return USAGE
+    except click.ClickException as error:
+        click.echo(f"error: {error.format_message()}\nHint: {_usage(error)}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever was reading has left (`suffice demo | head`): nobody is there to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REFUSED
+    except Exception as error:  # the last line of defence before the user
+        if "--debug" in arguments:
+            raise
+        problem, hint = _sentence(error)
+        click.echo(f"error: {problem}\nHint: {hint}", err=True)
+        return REFUSED
+    return OK
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return where the right usage is written."""
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context else 'suffice'} --help shows what there is"
+
+
+def _sentence(error: Exception) -> tuple[str, str]:
+    """Return what went wrong and what to do, each on one line."""
+    if isinstance(error, SufficeError):
+        return error.problem, error.hint
+    if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
+        return "pictures need matplotlib, which is not installed", "pip install 'suffice[plots]'"
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror.lower()}", "choose another place with --output"
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}", "suffice --debug … shows where"
+
+
+def _replace_what_cannot_be_written(*streams: TextIO) -> None:
+    """Let a terminal without Unicode print `?` where it would otherwise stop the program."""
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

@@ -1,0 +1,227 @@
+"""Ranges of rows over threads of our own, with BLAS on one thread inside.
+
+BLAS's own threads are of little use on blocks of a megabyte, and on a busy machine they spin and
+lose 10 to 50 times. So each block is one task, and BLAS is told to use one thread while any of our
+blocks is at work. Compiled loops and BLAS release the GIL; small inputs never come near the pool.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import sys
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from suffice.errors import BadSetting
+from suffice.kernels.compilation import part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from suffice.engines.batches import Mergeable
+
+S = TypeVar("S", bound="Mergeable")
+R = TypeVar("R")
+
+TINY = 20_000
+"""Cells below which not even BLAS is pinned: setting it up would take as long as the work."""
+
+SMALL = 200_000
+"""Cells below which one direct call is faster than handing blocks to threads."""
+
+LARGEST = 4_000_000
+"""Cells of one block, at most (and at least 16 rows a column): what a block needs stays small."""
+
+SLICES_PER_WORKER = 4
+"""More blocks than threads: none waits long for the slowest."""
+
+
+def workers() -> int:
+    """Return how many cores this process may use; SUFFICE_THREADS lowers it.
+
+    >>> workers() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    asked = os.environ.get("SUFFICE_THREADS", "").strip()
+    if not asked:
+        return cores
+    if not asked.isdecimal() or int(asked) < 1:
+        raise BadSetting(
+            f"SUFFICE_THREADS is {asked!r}, not a number of threads",
+            hint="set it to a whole number from 1, or unset it to use every core",
+        )
+    return min(int(asked), cores)
+
+
+def collect_blocks(summarize: Callable[[slice], S], size: int, width: int) -> S:
+    """Return the summary of rows 0..size, merged in their order from the summaries of slices.
+
+    `summarize` is called with slices of rows, on several threads at once. The result depends on the
+    number of slices only by rounding.
+
+    >>> collect_blocks(lambda rows: rows.stop - rows.start, 10_000_000, 3)
+    10000000
+    """
+    with closing(_results(summarize, size, width)) as summaries:
+        return reduce(add, summaries)
+
+
+def for_blocks(work: Callable[[slice], None], size: int, width: int) -> None:
+    """Call `work` with slices that together are rows 0..size, on several threads at once.
+
+    >>> seen = []
+    >>> for_blocks(seen.append, 100, 3)
+    >>> seen
+    [slice(0, 100, None)]
+    """
+    with closing(_results(work, size, width)) as results:
+        deque(results, maxlen=0)
+
+
+def _results(call: Callable[[slice], R], size: int, width: int) -> Generator[R]:
+    """Yield what `call` returns for each slice, in the order of the slices."""
+    cells = size * width
+    if cells < TINY or _inside.active:
+        # Nested in one of our blocks: the threads are busy with its neighbours.
+        yield call(slice(0, size))
+        return
+    if cells < SMALL:
+        with pinned():
+            yield call(slice(0, size))
+        return
+    many = workers()
+    with part_of(cells), pinned():
+        parts = _slices(size, width, many)
+        if many == 1 or len(parts) == 1:
+            yield from map(call, parts)
+        else:
+            yield from _in_pool(call, parts, many)
+
+
+def _slices(size: int, width: int, many: int) -> list[slice]:
+    """Cut 0..size evenly: a few slices a worker, none too large, none of a few rows only."""
+    most = max(LARGEST // max(width, 1), 16 * width)
+    least = max(SMALL // max(width, 1) // 2, 3 * width, 1)
+    count = max(-(-size // most), min(SLICES_PER_WORKER * many, size // least), 1)
+    edges = [size * part // count for part in range(count + 1)]
+    return [slice(start, stop) for start, stop in pairwise(edges)]
+
+
+def _in_pool(call: Callable[[slice], R], parts: list[slice], many: int) -> Iterator[R]:
+    """Yield results in order; few tasks are under way at once, so few results wait."""
+    pool = _pool(many)
+    waiting: deque[Future[R]] = deque()
+    left = iter(parts)
+
+    def submit() -> None:
+        for part in left:
+            # Each task sees the caller's context: NumPy's error state, the size of the whole.
+            waiting.append(pool.submit(contextvars.copy_context().run, call, part))
+            return
+
+    try:
+        for _ in range(2 * many):
+            submit()
+        while waiting:
+            result = waiting.popleft().result()
+            submit()
+            yield result
+    finally:
+        # After an error or an interrupt: drop what has not begun, and leave no block at work
+        # behind.
+        for task in waiting:
+            task.cancel()
+        for task in waiting:
+            if not task.cancelled():
+                task.exception()
+
+
+# The pool and the pin. Both belong to the process, so both are guarded.
+
+
+class _Inside(threading.local):
+    """What this thread is in the middle of."""
+
+    active = False
+    pins = 0
+
+
+_inside = _Inside()
+_guard = threading.Lock()
+_pools: dict[int, ThreadPoolExecutor] = {}
+_pins = 0
+_limit: Any = None
+_controller: Any = None
+_controller_knows: tuple[bool, ...] = ()
+
+
+def _pool(many: int) -> ThreadPoolExecutor:
+    """Return the pool of that many threads, made when it is first needed."""
+    with _guard:
+        if many not in _pools:
+            _pools[many] = ThreadPoolExecutor(many, "suffice", initializer=_enter_pool)
+        return _pools[many]
+
+
+def _enter_pool() -> None:
+    _inside.active = True
+
+
+@contextmanager
+def pinned() -> Iterator[None]:
+    """Keep BLAS on one thread inside the block; nesting it, also from several threads, is fine.
+
+    >>> with pinned():
+    ...     pass
+    """
+    global _pins, _limit  # noqa: PLW0603
+    with _guard:
+        if _pins == 0:
+            _limit = _blas().limit(limits=1, user_api="blas")
+        _pins += 1
+    _inside.pins += 1
+    try:
+        yield
+    finally:
+        _inside.pins -= 1
+        with _guard:
+            _pins -= 1
+            if _pins == 0:
+                _limit.restore_original_limits()
+
+
+def _blas() -> Any:
+    """Return the controller of the BLAS libraries that are loaded now; looking for them is slow."""
+    global _controller, _controller_knows
+    loaded = tuple(name in sys.modules for name in ("numpy", "scipy.linalg._fblas"))
+    if _controller is None or loaded != _controller_knows:
+        from threadpoolctl import ThreadpoolController
+
+        _controller, _controller_knows = ThreadpoolController(), loaded
+    return _controller
+
+
+def _after_fork() -> None:
+    """Forget the pool, whose threads exist in the parent only, and the pins those threads held."""
+    global _guard, _pins  # noqa: PLW0603
+    _guard = threading.Lock()
+    _pools.clear()
+    _inside.active = False
+    if _pins and not _inside.pins:
+        _limit.restore_original_limits()
+    _pins = _inside.pins
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,1 @@
+"""scikit-learn clothing over the learners: what `from suffice import ...` gives."""

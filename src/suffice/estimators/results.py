@@ -1,0 +1,108 @@
+"""What estimators answer besides arrays: explanations, implied logistic models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.columns import Columns
+from suffice.rows import read_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.models.linear import LinearForm
+    from suffice.rows import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """Log odds split by column: `log_odds = baseline + contributions.sum(axis=1)`.
+
+    of, against     the two classes compared, for each row
+    baseline        the log odds before any column is looked at: prior odds and volumes
+    contributions   (rows, columns), one-hot columns added up for the column they code
+    pairs           (rows, columns, columns) for quadratic boundaries, else None; symmetric,
+                    its rows add up to the contributions
+    columns         the names of the columns
+    """
+
+    of: NDArray[Any]
+    against: NDArray[Any]
+    baseline: FloatArray
+    contributions: FloatArray
+    pairs: FloatArray | None
+    columns: tuple[str, ...]
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """What the parts add up to."""
+        return self.baseline + self.contributions.sum(axis=1)
+
+    def __str__(self) -> str:
+        """Return the first rows as text, the largest contributions first."""
+        lines = []
+        for i in range(min(5, len(self.of))):
+            lines.append(
+                f"row {i}: log odds of {self.of[i]} against {self.against[i]} "
+                f"{self.log_odds[i]:+.3f} = {self.baseline[i]:+.3f}"
+            )
+            for j in np.argsort(-np.abs(self.contributions[i]))[:10]:
+                lines.append(f"    {self.contributions[i, j]:+10.3f}  {self.columns[j]}")
+        return "\n".join(lines)
+
+
+class ImpliedLogistic:
+    """The logistic (softmax) model that Gaussian discriminant analysis implies.
+
+    With a shared covariance Bayes' rule gives p(y = 1 | x) = 1/(1 + exp(-(θ·x + θ₀))) exactly.
+    `coef_` and `intercept_` are θ and θ₀ in the user's units: one row for two classes (the
+    second against the first), else one row for each class but the reference.
+
+    classes_        all classes; reference_ the one the others are compared with
+    compared_       the class that each row of `coef_` speaks of
+    """
+
+    def __init__(
+        self, form: LinearForm, classes: NDArray[Any], reference: int, columns: Columns
+    ) -> None:
+        self._columns = columns
+        self._form = form.against(form.labels[reference])
+        others = [c for c in range(len(classes)) if c != reference]
+        self.classes_ = classes
+        self.reference_ = classes[reference]
+        self.compared_ = classes[others]
+        self.coef_ = self._form.weights[others]
+        self.intercept_ = self._form.intercepts[others]
+        self.n_features_in_ = len(columns.columns)
+        self.feature_names_out_ = columns.coded_names
+
+    def decision_function(self, X: object) -> FloatArray:
+        """Return log odds against the reference: (n,) for two classes, else (n, k)."""
+        scores = self._form.scores(self._rows(X))
+        if len(self.classes_) == 2:
+            (other,) = (c for c in range(2) if self.classes_[c] != self.reference_)
+            return np.ascontiguousarray(scores[:, other])
+        return scores
+
+    def predict_log_proba(self, X: object) -> FloatArray:
+        """Return log p(y | x), one column a class."""
+        return self._form.log_posterior(self._rows(X))
+
+    def predict_proba(self, X: object) -> FloatArray:
+        """Return p(y | x), one column a class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """Return the likeliest class of each row."""
+        found: NDArray[Any] = self.classes_[self._form.codes(self._rows(X))]
+        return found
+
+    def _rows(self, X: object) -> FloatArray:
+        return self._columns.encode(read_table(X), type(self).__name__).astype(np.float64)
+
+    def __repr__(self) -> str:
+        """Show what is compared with what."""
+        return f"ImpliedLogistic(coef_={self.coef_.shape}, reference_={self.reference_!r})"

@@ -1,0 +1,137 @@
+"""What to do where a direction has no variance: one rule, silent on full-rank data.
+
+The rule is relative to the total variance of the columns, hence free of units, and it acts
+only where a direction is really missing. See docs/degenerate-data.md for the reasons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.linear_algebra import (
+    EPSILON,
+    correlation_scaled,
+    factored,
+    inverse_factor,
+    lower_inverse,
+    smallest_eigenvalue_bound,
+)
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray
+
+VARIANCE_FLOOR = 1e-20
+"""The least variance within classes, as a share of the column's total variance."""
+EIGENVALUE_FLOOR = 1e-10
+"""The least eigenvalue of the pooled correlation matrix."""
+CLASS_FLOOR = 1e-8
+"""Below this share of the pooled variance a class's own direction counts as missing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """A pooled covariance D R D that can be inverted, and what had to be done to it.
+
+    `factor` L and `whitening` L⁻¹ are lower triangular with LLᵀ the covariance. Where the
+    floor was needed, `basis` holds the eigenvectors of R (in columns) and `values` its
+    floored eigenvalues; `missing` marks the directions that were floored, and `silent` spans
+    the functionals of the columns that are the same for all rows of all classes.
+    """
+
+    deviations: FloatArray
+    factor: FloatArray
+    whitening: FloatArray
+    basis: FloatArray | None = None
+    values: FloatArray | None = None
+    missing: FloatArray | None = None
+    silent: FloatArray | None = None
+
+
+def pooled_covariance(covariance: FloatArray, total: FloatArray) -> Pooled:
+    """Return the pooled covariance, floored where a direction is missing.
+
+    Both matrices are in units of the columns' total standard deviation. On the correlation
+    scale, what matters is the smallest eigenvalue: raw condition numbers only tell units.
+    """
+    variances = np.diagonal(covariance)
+    constant = variances < VARIANCE_FLOOR
+    deviations = np.sqrt(np.maximum(variances, VARIANCE_FLOOR))
+    correlation = correlation_scaled(covariance, deviations)
+    np.fill_diagonal(correlation, 1.0)
+    pair = inverse_factor(correlation)
+    if (
+        pair is not None
+        and not constant.any()
+        and smallest_eigenvalue_bound(pair[1]) > EIGENVALUE_FLOOR
+    ):
+        factor, whitening = pair
+        return Pooled(deviations, deviations[:, np.newaxis] * factor, whitening / deviations)
+    values, basis = np.linalg.eigh(correlation)
+    missing = values < EIGENVALUE_FLOOR
+    values = np.maximum(values, EIGENVALUE_FLOOR)
+    factor, whitening = factored(values, basis)
+    shares, directions = np.linalg.eigh(total)
+    # A functional w of the standardized columns is (Dw) of the columns divided by D.
+    silent = np.linalg.qr(deviations[:, np.newaxis] * directions[:, shares < EIGENVALUE_FLOOR])[0]
+    return Pooled(
+        deviations,
+        deviations[:, np.newaxis] * factor,
+        whitening / deviations,
+        basis,
+        values,
+        missing,
+        silent,
+    )
+
+
+def class_covariance(
+    covariance: FloatArray, weight: float, pooled: Pooled
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Return (L, L⁻¹) of one class's covariance, and whether the rule had to act.
+
+    θ, the eigenvalues relative to the pooled covariance, do not change under any affine map.
+    Those that are missing get 1/W of the pooled variance: a class of one row is given the
+    pooled covariance and not a spike. Directions along which nothing varies at all, not
+    even between classes, say nothing: every class has the pooled floor there.
+    """
+    if pooled.basis is None:
+        relative = pooled.whitening @ covariance @ pooled.whitening.T
+        relative = (relative + relative.T) / 2.0
+        pair = inverse_factor(relative)
+        if pair is not None and smallest_eigenvalue_bound(pair[1]) > CLASS_FLOOR:
+            return pooled.factor @ pair[0], pair[1] @ pooled.whitening, False
+        root = pooled.factor
+    else:
+        assert pooled.values is not None
+        assert pooled.missing is not None
+        assert pooled.silent is not None
+        turned = pooled.basis.T @ correlation_scaled(covariance, pooled.deviations) @ pooled.basis
+        noise = 64.0 * EPSILON * len(turned) * max(1.0, float(np.abs(turned).max()))
+        gone = pooled.missing & (np.diagonal(turned) <= noise)
+        turned[gone] = 0.0
+        turned[:, gone] = 0.0
+        along = pooled.basis.T @ pooled.silent
+        turned += along @ (along.T * pooled.values @ along) @ along.T
+        roots = np.sqrt(pooled.values)
+        relative = correlation_scaled((turned + turned.T) / 2.0, roots)
+        root = pooled.deviations[:, np.newaxis] * pooled.basis * roots
+    theta, turns = np.linalg.eigh(relative)
+    theta, acted = raised(np.maximum(theta, 0.0), weight)
+    return *_lower(root @ (turns * np.sqrt(theta))), acted
+
+
+def raised(theta: FloatArray, weight: float | FloatArray) -> tuple[FloatArray, bool]:
+    """Return θ + max(0, 1 - θ/1e-8)/max(1, W): continuous, and the identity above 1e-8."""
+    lacking = np.maximum(0.0, 1.0 - theta / CLASS_FLOOR)
+    return theta + lacking / np.maximum(1.0, weight), bool(np.any(lacking > 0.0))
+
+
+def _lower(root: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (L, L⁻¹), lower triangular, with LLᵀ = AAᵀ."""
+    r = np.linalg.qr(root.T, mode="r")
+    signs = np.where(np.diag(r) < 0.0, -1.0, 1.0)
+    factor = np.ascontiguousarray((r * signs[:, np.newaxis]).T)
+    return factor, lower_inverse(factor)

@@ -1,0 +1,80 @@
+"""Scale-free linear algebra: what the families and models need beyond NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray
+
+EPSILON = float(np.finfo(np.float64).eps)
+LOG_TAU = float(np.log(2.0 * np.pi))
+
+
+def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (s, e) with s = fl(a + b) and s + e = a + b exactly (Knuth).
+
+    >>> [float(x) for x in two_sum(np.float64(1e16), np.float64(1.0))]
+    [1e+16, 1.0]
+    """
+    s = a + b
+    bb = s - a
+    return s, (a - (s - bb)) + (b - bb)
+
+
+def log_sum_exp(values: FloatArray) -> FloatArray:
+    """Return log Σ_c exp(values[:, c]) row by row; all -inf gives -inf, never NaN."""
+    top = values.max(axis=1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        result: FloatArray = np.log(np.exp(values - top).sum(axis=1)) + top[:, 0]
+    return result
+
+
+def normalized(log_weights: FloatArray) -> FloatArray:
+    """Return log weights minus their log sum, row by row: log probabilities."""
+    return log_weights - log_sum_exp(log_weights)[:, np.newaxis]
+
+
+def inverse_factor(matrix: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return (L, L⁻¹) of a positive definite matrix = LLᵀ, or None if Cholesky refuses it."""
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    return factor, lower_inverse(factor)
+
+
+def lower_inverse(factor: FloatArray) -> FloatArray:
+    """Return the inverse of lower triangular matrices (a stack is fine), lower triangular too."""
+    inverse: FloatArray = np.tril(np.linalg.inv(factor))
+    return inverse
+
+
+def factored(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (L, L⁻¹) with LLᵀ = V diag(values) Vᵀ, by QR, without forming the product.
+
+    The small eigenvalues of a badly conditioned matrix would drown in the rounding of the
+    large ones if the matrix were multiplied out and handed to Cholesky.
+    """
+    r = np.linalg.qr((vectors * np.sqrt(values)).T, mode="r")
+    signs = np.where(np.diag(r) < 0.0, -1.0, 1.0)
+    factor = np.ascontiguousarray((r * signs[:, np.newaxis]).T)
+    return factor, lower_inverse(factor)
+
+
+def smallest_eigenvalue_bound(whitening: FloatArray) -> float:
+    """Return a lower bound for the smallest eigenvalue of A, given L⁻¹ of A = LLᵀ.
+
+    λ_min(A) = 1/‖L⁻¹‖₂² ≥ 1/‖L⁻¹‖_F²: no eigenvalues are needed to see that a matrix is
+    far from singular.
+    """
+    return float(1.0 / np.square(whitening).sum())
+
+
+def correlation_scaled(matrix: FloatArray, deviations: FloatArray) -> FloatArray:
+    """Return D⁻¹AD⁻¹, dividing by one deviation after the other: their product may overflow."""
+    scaled: FloatArray = matrix / deviations[:, np.newaxis] / deviations
+    return scaled

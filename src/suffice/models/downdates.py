@@ -1,0 +1,319 @@
+"""Densities of rows under moments from which they were taken out, all rows at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.engines.threads import pinned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.families.full_normals import FullNormals
+    from suffice.families.gaussian import Gaussian
+    from suffice.families.summary import ClassSummary
+    from suffice.rows import FloatArray, IntArray
+
+LEVERAGE = 1e-8
+"""Removal that leaves less than this of a direction is done by refitting."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Downdated:
+    """Log densities (n, k), up to a term common to all classes, and rows not to be trusted."""
+
+    log_densities: FloatArray
+    unsafe: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Removal:
+    """What taking out row i does to weights and divisors; arrays over rows."""
+
+    rows: FloatArray
+    codes: IntArray
+    stretch: FloatArray  # W_c/W_c': how far the row moves away from its class's new mean
+    downdate: FloatArray  # a = wW_c/W_c', the factor of δδᵀ
+    own_divisor: FloatArray
+    pooled_divisor: FloatArray
+    unsafe: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        family: Gaussian,
+        summary: ClassSummary,
+        rows: FloatArray,
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> _Removal:
+        divisors, divisor = family.divisors(summary)
+        held = summary.weights[codes]
+        left = held - weights
+        stretch = held / left
+        # A class that loses its last or second row has no covariance of its own any more.
+        unsafe = left <= weights * (1.0 + 1e-12)
+        return cls(
+            rows,
+            codes,
+            stretch,
+            weights * stretch,
+            divisors[codes] - weights,
+            divisor - weights,
+            unsafe,
+        )
+
+
+def full_log_densities(
+    family: Gaussian,
+    summary: ClassSummary,
+    normals: FullNormals,
+    rows: FloatArray,
+    codes: IntArray,
+    weights: FloatArray,
+    exact_budget: float,
+) -> tuple[Downdated, list[str]]:
+    """Return log densities under downdated full covariances, and what was approximated."""
+    act = normals.active
+    z = rows[:, act]
+    removal = _Removal.of(family, summary, z, codes, weights)
+    with pinned():
+        if family.covariance == "shared" and not family.shrink:
+            return _shared(family, summary, normals, removal), []
+        if not family.shrink:
+            return _pooled(family, summary, normals, removal), []
+        share = 1.0 if family.covariance == "shared" else (family.pool or 0.0)
+        changed = summary.size if share > 0.0 or family.shrink_target == "scaled" else 1
+        changed = 1 if family.covariance == "shared" else changed
+        cost = float(len(z)) * changed * z.shape[1] ** 3
+        exact = cost <= exact_budget
+        said = [] if exact else ["the target of shrinking was corrected to first order"]
+        return _shrunk(family, summary, normals, removal, share, exact=exact), said
+
+
+def _shared(
+    family: Gaussian, summary: ClassSummary, normals: FullNormals, removal: _Removal
+) -> Downdated:
+    """One whitening for all classes: everything follows from D = L⁻¹(x - m_y) and the means."""
+    _, divisor = family.divisors(summary)
+    whitening = normals.whitenings[0] / np.sqrt(divisor)
+    means = normals.means[:, normals.active] @ whitening.T
+    own = removal.rows @ whitening.T - means[removal.codes]
+    t = np.einsum("ij,ij->i", own, own)
+    # Gaps between class means in white coordinates: G_cj = μ_c - μ_j.
+    along = own @ means.T
+    along = along[np.arange(len(own)), removal.codes][:, np.newaxis] - along
+    gram = means @ means.T
+    gaps = np.diag(gram)[:, np.newaxis] + np.diag(gram) - 2.0 * gram
+    t_, a = t[:, np.newaxis], removal.downdate[:, np.newaxis]
+    rest = 1.0 - a * t_
+    straight = t_ + 2.0 * along + gaps[removal.codes]
+    mixed = t_ + along
+    q = straight + a * np.square(mixed) / rest
+    rows = np.arange(len(own))
+    q[rows, removal.codes] = np.square(removal.stretch) * t / rest[:, 0]
+    f = removal.pooled_divisor
+    unsafe = removal.unsafe | (rest[:, 0] < LEVERAGE) | (f <= 0.0)
+    return Downdated(-f[:, np.newaxis] * q / 2.0, unsafe)
+
+
+def _pooled(
+    family: Gaussian, summary: ClassSummary, normals: FullNormals, removal: _Removal
+) -> Downdated:
+    """Per-class scatters mixed with the pooled one: A_j = (1-λ)S_j + λS, all of rank one less."""
+    share = family.pool or 0.0
+    divisors, divisor = family.divisors(summary)
+    n, size = len(removal.rows), summary.size
+    out = np.empty((n, size))
+    unsafe = removal.unsafe.copy()
+    means = normals.means[:, normals.active]
+    effective = normals.rank
+    for j in range(size):
+        f = (1.0 - share) * divisors[j] + share * divisor
+        whitening = normals.whitenings[j] / np.sqrt(f)
+        volume = float(np.log(np.diagonal(normals.factors[j])).sum()) * 2.0 + effective * np.log(f)
+        white = removal.rows @ whitening.T
+        u = white - whitening @ means[j]
+        delta = white - (means @ whitening.T)[removal.codes]
+        own = removal.codes == j
+        alpha = np.where(own, 1.0, share) * removal.downdate
+        t = np.einsum("ij,ij->i", delta, delta)
+        rest = 1.0 - alpha * t
+        straight = np.einsum("ij,ij->i", u, u)
+        mixed = np.einsum("ij,ij->i", u, delta)
+        q = np.where(
+            own,
+            np.square(removal.stretch) * t / rest,
+            straight + alpha * np.square(mixed) / rest,
+        )
+        f_new = (1.0 - share) * np.where(own, removal.own_divisor, divisors[j])
+        f_new = f_new + share * removal.pooled_divisor
+        unsafe |= (rest < LEVERAGE) | (f_new <= 0.0)
+        out[:, j] = -0.5 * (volume + np.log1p(-alpha * t) - effective * np.log(f_new) + f_new * q)
+    return Downdated(out, unsafe)
+
+
+def _shrunk(
+    family: Gaussian,
+    summary: ClassSummary,
+    normals: FullNormals,
+    removal: _Removal,
+    share: float,
+    *,
+    exact: bool,
+) -> Downdated:
+    """Shrinking moves the diagonal as well: not of rank one, so a Cholesky per row, or first order."""
+    act = np.ix_(normals.active, normals.active)
+    divisors, divisor = family.divisors(summary)
+    gamma = float(family.shrink or 0.0)
+    pooled = summary.scatter[act]
+    n, size = len(removal.rows), summary.size
+    out = np.empty((n, size))
+    unsafe = removal.unsafe.copy()
+    means = normals.means[:, normals.active]
+    deltas = removal.rows - means[removal.codes]
+    squares = np.square(deltas)
+    # The pooled variances without the row, which the "scaled" target is measured by.
+    diagonal = np.diagonal(pooled) - removal.downdate[:, np.newaxis] * squares
+    shared = family.covariance == "shared"
+    for j in range(size):
+        scatter = pooled if shared else (1.0 - share) * summary.scatters[j][act] + share * pooled  # type: ignore[index]
+        own = removal.codes == j
+        alpha = removal.downdate if shared else np.where(own, 1.0, share) * removal.downdate
+        f_new = removal.pooled_divisor if shared else (
+            (1.0 - share) * np.where(own, removal.own_divisor, divisors[j])
+            + share * removal.pooled_divisor
+        )
+        variances = np.diagonal(scatter) - alpha[:, np.newaxis] * squares
+        if family.shrink_target == "scaled" and not shared:
+            level = np.mean(variances / diagonal, axis=1, keepdims=True)
+            target, before = level * diagonal, np.mean(np.diagonal(scatter) / np.diagonal(pooled)) * np.diagonal(pooled)
+        else:
+            target, before = variances, np.diagonal(scatter)
+        u = removal.rows - means[j]
+        u = np.where(own[:, np.newaxis], u * removal.stretch[:, np.newaxis], u)
+        if exact:
+            q, logdet, bad = _by_cholesky(scatter, deltas, u, alpha, gamma, target)
+        else:
+            q, logdet, bad = _first_order(scatter, deltas, u, alpha, gamma, before, target)
+        unsafe |= bad | (f_new <= 0.0)
+        out[:, j] = -0.5 * (logdet - removal.rows.shape[1] * np.log(f_new) + f_new * q)
+    return Downdated(out, unsafe)
+
+
+def _by_cholesky(
+    scatter: FloatArray,
+    deltas: FloatArray,
+    u: FloatArray,
+    alpha: FloatArray,
+    gamma: float,
+    target: FloatArray,
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return uᵀA'⁻¹u, log|A'| and failures for A' = (1-γ)(A - αδδᵀ) with the diagonal mixed."""
+    n, width = deltas.shape
+    q, logdet, bad = np.full(n, np.nan), np.full(n, np.nan), np.ones(n, dtype=bool)
+    step = max(1, int(2e6 // max(1, width * width)))
+    places = np.arange(width)
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        d = deltas[part]
+        matrices = (1.0 - gamma) * (
+            scatter - alpha[part, np.newaxis, np.newaxis] * d[:, :, np.newaxis] * d[:, np.newaxis, :]
+        )
+        matrices[:, places, places] += gamma * target[part]
+        # Factored on the correlation scale, so that a failure means what it says.
+        roots = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
+        fine = np.isfinite(roots).all(axis=1) & (roots > 0.0).all(axis=1)
+        matrices[~fine] = np.eye(width)
+        roots[~fine] = 1.0
+        matrices /= roots[:, :, np.newaxis]
+        matrices /= roots[:, np.newaxis, :]
+        try:
+            factors = np.linalg.cholesky(matrices)
+        except np.linalg.LinAlgError:
+            continue  # these few rows are refitted one by one
+        white = np.linalg.solve(factors, (u[part] / roots)[:, :, np.newaxis])[:, :, 0]
+        pivots = np.diagonal(factors, axis1=1, axis2=2)
+        q[part] = np.square(white).sum(axis=1)
+        logdet[part] = 2.0 * (np.log(pivots) + np.log(roots)).sum(axis=1)
+        bad[part] = ~fine | (np.square(pivots).min(axis=1) < LEVERAGE)
+    return q, logdet, bad
+
+
+def _first_order(
+    scatter: FloatArray,
+    deltas: FloatArray,
+    u: FloatArray,
+    alpha: FloatArray,
+    gamma: float,
+    before: FloatArray,
+    target: FloatArray,
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """The same to first order in the change of the diagonal: error O(1/n²)."""
+    whole = (1.0 - gamma) * scatter
+    np.fill_diagonal(whole, np.diagonal(whole) + gamma * before)
+    roots = np.sqrt(np.diagonal(whole))
+    factor = np.linalg.cholesky(whole / roots[:, np.newaxis] / roots)
+    whitening = np.tril(np.linalg.inv(factor)) / roots
+    precision = whitening.T @ whitening
+    change = gamma * (before - target)
+    d_white, u_white = deltas @ whitening.T, u @ whitening.T
+    d_solved, u_solved = d_white @ whitening, u_white @ whitening
+    t = np.square(d_white).sum(axis=1) + (change * np.square(d_solved)).sum(axis=1)
+    r = (d_white * u_white).sum(axis=1) + (change * d_solved * u_solved).sum(axis=1)
+    q = np.square(u_white).sum(axis=1) + (change * np.square(u_solved)).sum(axis=1)
+    logdet = 2.0 * float((np.log(np.diagonal(factor)) + np.log(roots)).sum())
+    logdets = logdet - change @ np.diagonal(precision)
+    beta = alpha * (1.0 - gamma)
+    rest = 1.0 - beta * t
+    return q + beta * np.square(r) / rest, logdets + np.log1p(-beta * t), rest < LEVERAGE
+
+
+def diagonal_log_densities(
+    family: Gaussian,
+    summary: ClassSummary,
+    rows: FloatArray,
+    codes: IntArray,
+    weights: FloatArray,
+) -> Downdated:
+    """Return log densities under downdated variances, column by column; missing cells skipped."""
+    assert summary.scatters is not None
+    less = 0.0 if family.divisor == "mle" else 1.0
+    act = summary.active
+    z, means = rows[:, act], summary.means[:, act]
+    seen = ~np.isnan(z)
+    held = summary.counts[:, act]
+    scatters = summary.scatters[:, act]
+    own_held = held[codes]
+    w = weights[:, np.newaxis] * seen
+    left = own_held - w
+    delta = np.where(seen, z - means[codes], 0.0)
+    lost = w * own_held / left * np.square(delta)
+    stretch = own_held / left
+    unsafe = np.any(seen & (left <= w * (1.0 + 1e-12) + less), axis=1)
+    out = np.empty((len(z), summary.size))
+    spherical = family.covariance == "spherical"
+    unit = np.square(summary.scale[act] / summary.scale[act].max(initial=0.0)) if act.any() else np.ones(0)
+    rest, divisor = scatters.sum(axis=0) - lost, np.maximum(held - less, 0.0).sum(axis=0) - w
+    pooled = rest / divisor
+    if spherical:
+        pooled = (rest @ unit / divisor.sum(axis=1))[:, np.newaxis] / unit
+    unsafe |= np.any(seen & ~(pooled > 1e-19), axis=1)
+    for j in range(summary.size):
+        own = (codes == j)[:, np.newaxis]
+        u = np.where(own, delta * stretch, np.where(seen, z - means[j], 0.0))
+        freedom = held[j] - less - np.where(own, w, 0.0)
+        scatter = scatters[j] - np.where(own, lost, 0.0)
+        if family.covariance == "shared-diagonal":
+            variances = pooled
+        elif spherical:
+            variances = (scatter @ unit / freedom.sum(axis=1))[:, np.newaxis] / unit
+        else:
+            variances = scatter / freedom
+        unsafe |= np.any(seen & ~(variances > 1e-8 * pooled), axis=1)
+        terms = np.where(seen, np.log(variances) + np.square(u) / variances, 0.0)
+        out[:, j] = -terms.sum(axis=1) / 2.0
+    return Downdated(out, unsafe)

@@ -1,0 +1,111 @@
+"""Why this class: log odds as a sum over columns, free of units and offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.errors import BadSetting
+from suffice.families.full_normals import FullNormals
+from suffice.families.patterns import by_pattern
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.families.gaussian import NormalClasses
+    from suffice.models.generative import GenerativeModel
+    from suffice.rows import FloatArray, IntArray
+
+MOST_CELLS = 50_000_000
+"""Pairs of columns are kept for every row; beyond this many the question is refused."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogOdds:
+    """log p(of | x)/p(against | x) = baseline + Σ_j contributions_j, row by row.
+
+    `pairs`, for quadratic boundaries, is a symmetric matrix per row: what each column
+    contributes by itself on the diagonal, half of what each pair does off it. Its rows add
+    up to the contributions. It is None where boundaries are flat: there are no pairs.
+    """
+
+    of: IntArray
+    against: IntArray
+    baseline: FloatArray
+    contributions: FloatArray
+    pairs: FloatArray | None
+
+
+def explain(
+    model: GenerativeModel, rows: FloatArray, of: IntArray, against: IntArray
+) -> LogOdds:
+    """Split the log odds between two classes of every row by column.
+
+    Flat boundaries: θ_j(x_j - c_j) about the mean c of the class means. Quadratic ones:
+    ½[u⁰_i P⁰_ij u⁰_j - u¹_i P¹_ij u¹_j] with u = x - m and P = Σ⁻¹. Missing cells contribute
+    nothing; the precision is then that of the observed columns.
+    """
+    n, width = rows.shape
+    quadratic = not model.densities.is_shared
+    with_pairs = quadratic and isinstance(model.densities, FullNormals)
+    if with_pairs and n * width * width > MOST_CELLS:
+        raise BadSetting(
+            f"{n} rows of {width} columns have {n * width * width:.2g} pairs to explain",
+            hint="explain fewer rows at a time",
+        )
+    layers = 1 + width + (width * width if with_pairs else 0)
+    numbered = np.column_stack([rows.astype(np.float64), np.arange(n, dtype=np.float64)])
+
+    def work(part: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:
+        places = part[:, -1].astype(np.intp)
+        out = np.zeros((len(part), layers))
+        mask = seen[:-1]
+        law = model.densities if mask.all() else model.densities.marginal(mask)
+        terms = _terms(law, part[:, :-1][:, mask], of[places], against[places])
+        chosen = np.flatnonzero(mask)
+        out[:, 0], out[:, 1 + chosen] = terms[0], terms[1]
+        if with_pairs:
+            flat = 1 + width + (chosen[:, np.newaxis] * width + chosen).ravel()
+            out[:, flat] = terms[2].reshape(len(part), -1)
+        return out
+
+    found = by_pattern(numbered, work)
+    prior = model.log_priors[of] - model.log_priors[against]
+    pairs = found[:, 1 + width :].reshape(n, width, width) if with_pairs else None
+    if quadratic and pairs is None:
+        pairs = found[:, 1 : 1 + width, np.newaxis] * np.eye(width)
+    return LogOdds(of, against, found[:, 0] + prior, found[:, 1 : 1 + width], pairs)
+
+
+def _terms(
+    law: NormalClasses, rows: FloatArray, of: IntArray, against: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return baseline (without priors), contributions and pairs for rows of one pattern."""
+    if law.is_shared:
+        weights, offsets = law.linear
+        theta = weights[of] - weights[against]
+        centred = rows - law.origin
+        return offsets[of] - offsets[against], theta * centred, np.zeros((len(rows), 0))
+    n, width = rows.shape
+    z = (rows - law.origin - law.origin_low) / law.scale
+    pairs = np.zeros((n, width, width))
+    own = np.zeros((n, width))
+    for codes, sign in ((against, 0.5), (of, -0.5)):
+        for c in np.unique(codes):
+            here = np.flatnonzero(codes == c)
+            u = (z[here] - law.means[c])[:, law.active]
+            if isinstance(law, FullNormals):
+                precision = law.whitenings[c].T @ law.whitenings[c]
+                act = np.flatnonzero(law.active)
+                block = sign * precision * u[:, :, np.newaxis] * u[:, np.newaxis, :]
+                pairs[np.ix_(here, act, act)] += block
+            else:
+                own[np.ix_(here, np.flatnonzero(law.active))] += sign * np.square(
+                    u / law.deviations[c, law.active]
+                )
+    baseline = law.log_volumes[against] - law.log_volumes[of]
+    if isinstance(law, FullNormals):
+        return baseline, pairs.sum(axis=2), pairs
+    return baseline, own, np.zeros((n, 0))

@@ -1,0 +1,232 @@
+"""New priors for new data: Saerens' EM, with standard errors that count both samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.errors import BadRows
+from suffice.families.diagonal_normals import DiagonalNormals
+from suffice.linear_algebra import log_sum_exp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.families.full_normals import FullNormals
+    from suffice.models.generative import GenerativeModel
+    from suffice.rows import FloatArray, Label
+
+MOST_STEPS = 10_000
+TOLERANCE = 1e-12
+QUANTILE = 1.959963984540054
+"""The 97.5 % point of the standard normal."""
+LIKELIHOOD_DROP = 1.3527
+"""Half the 90 % point of χ²(1): a one-sided 95 % bound by profile likelihood."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelShift:
+    """Estimated priors of unlabelled rows.
+
+    `standard_errors` count the sampling of the new rows *and* the estimation of p(x | y);
+    ignoring the second, a 95 % interval from 200 training rows covers 73 to 79 %.
+    `intervals` are 95 % intervals, one-sided where a prior is estimated as 0 or 1.
+    """
+
+    priors: dict[Label, float]
+    standard_errors: dict[Label, float]
+    intervals: dict[Label, tuple[float, float]]
+    iterations: int
+
+
+def estimate_priors(model: GenerativeModel, rows: FloatArray) -> LabelShift:
+    """Return the priors that maximize the likelihood of unlabelled rows.
+
+    EM: π_c ← mean_i π_c r_ic/Σ_j π_j r_ij with r_ic ∝ p(x_i | c).
+    """
+    if len(rows) == 0:
+        raise BadRows("there are no rows to estimate priors from", hint="give at least one row")
+    size = len(model.labels)
+    ratios = model.densities.scores(rows, np.zeros(size))
+    ratios = np.exp(ratios - ratios.max(axis=1, keepdims=True))
+    priors, steps = _maximize(ratios)
+    spread, influence = _sampling(ratios, priors)
+    variances = np.diagonal(spread) + _estimation(model, rows, priors, influence, spread)
+    errors = np.sqrt(np.maximum(variances, 0.0))
+    labels = model.labels
+    intervals = {}
+    for c, label in enumerate(labels):
+        low, high = priors[c] - QUANTILE * errors[c], priors[c] + QUANTILE * errors[c]
+        if size > 1 and priors[c] <= 1e-6:
+            low, high = 0.0, _one_sided(ratios, priors, c, up=True)
+        elif size > 1 and priors[c] >= 1.0 - 1e-6:
+            low, high = _one_sided(ratios, priors, c, up=False), 1.0
+        intervals[label] = (float(max(0.0, low)), float(min(1.0, high)))
+    return LabelShift(
+        {label: float(p) for label, p in zip(labels, priors, strict=True)},
+        {label: float(e) for label, e in zip(labels, errors, strict=True)},
+        intervals,
+        steps,
+    )
+
+
+def _maximize(ratios: FloatArray, fixed: tuple[int, float] | None = None) -> tuple[FloatArray, int]:
+    """Return the likeliest priors by EM, with one of them held fixed if asked."""
+    size = ratios.shape[1]
+    priors = np.full(size, 1.0 / size)
+    for step in range(1, MOST_STEPS + 1):
+        if fixed is not None:
+            c, value = fixed
+            others = priors.sum() - priors[c]
+            priors = priors * ((1.0 - value) / others if others > 0.0 else 0.0)
+            priors[c] = value
+        joint = ratios * priors
+        evidence = joint.sum(axis=1, keepdims=True)
+        new = (joint / np.where(evidence > 0.0, evidence, 1.0)).mean(axis=0)
+        moved = float(np.abs(new - priors).max())
+        if fixed is None:
+            priors = new / new.sum()
+            if moved <= TOLERANCE:
+                break
+        else:
+            c, value = fixed
+            rest = new.sum() - new[c]
+            new = new * ((1.0 - value) / rest if rest > 0.0 else 0.0)
+            new[c] = value
+            moved = float(np.abs(new - priors).max())
+            priors = new
+            if moved <= 1e-9:
+                break
+    return priors, step
+
+
+def _sampling(ratios: FloatArray, priors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the covariance C of the priors given p(x | y), and G_ic = r_ic/Σ_j π_j r_ij."""
+    size = len(priors)
+    evidence = (ratios * priors).sum(axis=1, keepdims=True)
+    g = ratios / np.where(evidence > 0.0, evidence, 1.0)
+    if size == 1:
+        return np.zeros((1, 1)), g
+    # An orthonormal basis of the vectors that sum to zero: priors stay on the simplex.
+    basis = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, :-1]]))[0][:, 1:]
+    information = basis.T @ (g.T @ g) @ basis
+    return basis @ np.linalg.pinv(information, hermitian=True) @ basis.T, g
+
+
+def _estimation(
+    model: GenerativeModel,
+    rows: FloatArray,
+    priors: FloatArray,
+    g: FloatArray,
+    spread: FloatArray,
+) -> FloatArray:
+    """Return the variance of each prior that comes from having estimated p(x | y).
+
+    With ω_i = G_ic[C(e_c - π_c G_i)]_m and z_i = L_c⁻¹(x_i - m_c): ‖Σω_i z_i‖²/W_c for the
+    mean and ‖Σω_i(z_i z_iᵀ - I)‖²/(2W_c) for the covariance of each class, the latter summed
+    before squaring where the covariance is shared.
+    """
+    size = len(priors)
+    weights = np.where(model.weights > 0.0, model.weights, np.inf)
+    variances = np.zeros(size)
+    scores = _whitened_scores(model, rows)
+    for m in range(size):
+        total: FloatArray | None = None
+        for c in range(size):
+            directions = spread[m, c] - priors[c] * (g @ spread[m])
+            omega = g[:, c] * directions
+            first, second = scores(c, omega)
+            variances[m] += float(np.square(first).sum()) / weights[c]
+            if model.densities.is_shared:
+                total = second if total is None else total + second
+            else:
+                variances[m] += float(np.square(second).sum()) / (2.0 * weights[c])
+        if total is not None:
+            variances[m] += float(np.square(total).sum()) / (2.0 * float(weights.sum()))
+    return variances
+
+
+def _whitened_scores(
+    model: GenerativeModel, rows: FloatArray
+) -> Callable[[int, FloatArray], tuple[FloatArray, FloatArray]]:
+    """Return a function (class, ω) -> (Σω z, Σω(zzᵀ - I)), missing cells marginalised.
+
+    Where cells are missing, z is Lᵀ times the gradient of log p(x_O | c) in the mean, and I
+    becomes LᵀP_OL, the information that is left.
+    """
+    if isinstance(model.densities, DiagonalNormals):
+        return _diagonal_scores(model.densities, rows)
+    return _full_scores(model.densities, rows)
+
+
+def _diagonal_scores(
+    normals: DiagonalNormals, rows: FloatArray
+) -> Callable[[int, FloatArray], tuple[FloatArray, FloatArray]]:
+    z = ((rows - normals.origin - normals.origin_low) / normals.scale)[:, normals.active]
+    seen = ~np.isnan(z)
+    spherical = normals.is_spherical
+
+    def scores(c: int, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
+        spread = normals.deviations[0 if normals.is_shared else c, normals.active]
+        u = np.where(seen, (z - normals.means[c, normals.active]) / spread, 0.0)
+        second = omega @ (np.square(u) - seen)
+        if spherical:
+            second = np.array([second.sum() / np.sqrt(u.shape[1])])
+        return omega @ u, second
+
+    return scores
+
+
+def _full_scores(
+    normals: FullNormals, rows: FloatArray
+) -> Callable[[int, FloatArray], tuple[FloatArray, FloatArray]]:
+    z = ((rows - normals.origin - normals.origin_low) / normals.scale)[:, normals.active]
+    seen = ~np.isnan(z)
+    complete = seen.all(axis=1)
+    patterns: dict[bytes, list[int]] = {}
+    for i in np.flatnonzero(~complete):
+        patterns.setdefault(seen[i].tobytes(), []).append(int(i))
+
+    def scores(c: int, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
+        m = 0 if normals.is_shared else c
+        factor, whitening = normals.factors[m], normals.whitenings[m]
+        mean = normals.means[c, normals.active]
+        u = (z[complete] - mean) @ whitening.T
+        w = omega[complete]
+        first = w @ u
+        second = (u * w[:, np.newaxis]).T @ u - w.sum() * np.eye(len(mean))
+        for pattern, chosen in patterns.items():
+            here = np.frombuffer(pattern, dtype=bool)
+            if not here.any():
+                continue
+            root = factor[here]  # (o, d): Σ_OO = root rootᵀ
+            left = np.linalg.solve(root @ root.T, root)  # Σ_OO⁻¹ root
+            u = (z[chosen][:, here] - mean[here]) @ left
+            w = omega[chosen]
+            first = first + w @ u
+            second = second + (u * w[:, np.newaxis]).T @ u - w.sum() * (root.T @ left)
+        return first, second
+
+    return scores
+
+
+def _one_sided(ratios: FloatArray, priors: FloatArray, c: int, *, up: bool) -> float:
+    """Return how far a prior at the edge can move before the profile likelihood objects."""
+    best = _log_likelihood(ratios, priors)
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2.0
+        value = middle if up else 1.0 - middle
+        fitted, _ = _maximize(ratios, (c, value))
+        if best - _log_likelihood(ratios, fitted) > LIKELIHOOD_DROP:
+            high = middle
+        else:
+            low = middle
+    return high if up else 1.0 - high
+
+
+def _log_likelihood(ratios: FloatArray, priors: FloatArray) -> float:
+    with np.errstate(divide="ignore"):
+        return float(log_sum_exp(np.log(ratios) + np.log(priors)).sum())

@@ -1,0 +1,167 @@
+"""Family and priors together: what turns labelled rows into statistics, and those into a model."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.errors import (
+    BadRows,
+    BadSetting,
+    DegenerateData,
+    ForgettingUnseen,
+    LostDigits,
+    listed,
+)
+from suffice.families.gaussian import Gaussian, GaussianStatistics, NormalClasses
+from suffice.families.summary import ClassSummary
+from suffice.models.generative import GenerativeModel
+from suffice.models.missing import Incomplete, expectation_maximization
+from suffice.statistics import ByPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray, Label
+
+NOTICEABLE_LOSS = 1e-8
+REFUSED_LOSS = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A model together with the moments it was estimated from, in the order of its labels."""
+
+    model: GenerativeModel
+    summary: ClassSummary
+    notes: tuple[Note, ...]
+    parameters: tuple[FloatArray, FloatArray] | None = None
+    """Standardized means and covariances at the end of EM, where cells were missing."""
+
+    @property
+    def normals(self) -> NormalClasses:
+        """The class densities."""
+        return self.model.densities
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianLearner:
+    """Learns a GenerativeModel with normal classes: summarize, then estimate. Nothing else.
+
+    `priors` are given by label, or None for the class frequencies. They never touch the
+    covariance.
+
+    >>> learner = GaussianLearner(Gaussian("shared"))
+    >>> x = np.array([[0.0], [2.0], [5.0], [7.0]])
+    >>> statistics = learner.summarize(x, np.array([0, 0, 1, 1]), ["low", "high"])
+    >>> learner.estimate(statistics).labels
+    ('high', 'low')
+    """
+
+    family: Gaussian
+    priors: Mapping[Label, float] | None = None
+
+    def summarize(
+        self,
+        rows: FloatArray,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+    ) -> GaussianStatistics:
+        """Summarize labelled rows: row i belongs to labels[codes[i]]; zero weights are no rows."""
+        if weights is not None and not weights.all():
+            kept = weights > 0.0
+            rows, codes, weights = rows[kept], codes[kept], weights[kept]
+        return self.family.summarize(rows, codes, labels, weights)
+
+    def forget(self, held: GaussianStatistics, gone: GaussianStatistics) -> GaussianStatistics:
+        """Return held - gone, and be honest about the digits that are left."""
+        left = held - gone  # type: ignore[operator]
+        if left.weight == 0.0:
+            return left
+        losses = left.lost
+        worst = int(np.argmax(losses)) if len(losses) else 0
+        if len(losses) and losses[worst] > REFUSED_LOSS:
+            raise ForgettingUnseen(
+                f"forgetting these rows would leave no digits of the variance of column {worst}",
+                hint="fit again on the rows that are to stay: the others were far wider",
+            )
+        if len(losses) and losses[worst] > NOTICEABLE_LOSS:
+            warnings.warn(
+                f"after forgetting, the variance of column {worst} is known to "
+                f"{-np.log10(losses[worst]):.0f} digits",
+                LostDigits,
+                stacklevel=3,
+            )
+        return left
+
+    def estimate(self, statistics: GaussianStatistics) -> GenerativeModel:
+        """Turn statistics, from wherever they came, into a model."""
+        return self.fit(statistics).model
+
+    def fit(
+        self,
+        statistics: GaussianStatistics,
+        *,
+        start: tuple[FloatArray, FloatArray] | None = None,
+        most_steps: int | None = None,
+    ) -> Fit:
+        """Estimate, and keep the moments that leave-one-out and typicality need."""
+        labels = statistics.labels
+        if not labels:
+            raise BadRows("there are no rows to learn from", hint="every row has weight zero")
+        parameters = None
+        if isinstance(statistics, ByPattern) and not statistics.is_complete:
+            data = Incomplete.of(statistics, labels)
+            steps = {} if most_steps is None else {"most_steps": most_steps}
+            summary, parameters, _ = expectation_maximization(self.family, data, start, **steps)
+        else:
+            summary = ClassSummary.of(statistics, labels)
+        densities, notes = self.family.estimate(summary)
+        log_priors = self.log_priors(labels, summary.weights)
+        model = GenerativeModel(labels, log_priors, densities, summary.weights)
+        return Fit(model, summary, notes, parameters)
+
+    def log_priors(self, labels: Sequence[Label], weights: FloatArray) -> FloatArray:
+        """Return the given priors in the order of `labels`, or the class frequencies."""
+        if self.priors is None:
+            frequencies: FloatArray = np.log(weights / weights.sum())
+            return frequencies
+        return checked_log_priors(self.priors, labels)
+
+
+def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -> FloatArray:
+    """Return log priors in the order of `labels`, or say what is wrong with them."""
+    if not hasattr(priors, "items"):
+        raise BadSetting(
+            f"priors are given as a {type(priors).__name__}",
+            hint=f"name the classes: priors={{{labels[0]!r}: 0.5, ...}}",
+        )
+    unknown = [label for label in priors if label not in set(labels)]
+    absent = [label for label in labels if label not in priors]
+    if unknown or absent:
+        problem = f"priors name {listed(map(repr, unknown))}, which is no class" if unknown else (
+            f"priors do not mention {listed(map(repr, absent))}"
+        )
+        raise BadSetting(problem, hint=f"give one prior for each of {listed(labels)}")
+    values = np.array([float(priors[label]) for label in labels])
+    if not np.all(values >= 0.0) or not abs(values.sum() - 1.0) <= 1e-8:
+        raise BadSetting(
+            f"priors {listed(f'{label!r}: {v:g}' for label, v in zip(labels, values, strict=True))} "
+            f"add up to {values.sum():g}",
+            hint="priors are at least 0 and add up to 1",
+        )
+    with np.errstate(divide="ignore"):
+        result: FloatArray = np.log(values / values.sum())
+    return result
+
+
+def warn_of(notes: Sequence[Note], names: Sequence[str], labels: Sequence[Label]) -> None:
+    """Tell the user, by name, what was degenerate and what was done about it."""
+    if notes:
+        text = ". ".join(note.told(names, labels) for note in notes)
+        warnings.warn(text, DegenerateData, stacklevel=4)

@@ -1,0 +1,195 @@
+"""Exact leave-one-out: every row judged by the model that never saw it, without refitting.
+
+Taking a row out of a class is a rank-one downdate of its scatter, and of the pooled one, so
+one whitening of the rows answers for all of them. Where that breaks down (a row that holds
+up a direction by itself, a class that loses its last rows, a floor that is in force) the
+row is refitted from the downdated moments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.families.summary import ClassSummary
+from suffice.linear_algebra import normalized
+from suffice.models.downdates import diagonal_log_densities, full_log_densities
+
+if TYPE_CHECKING:
+    from suffice.families.gaussian import Gaussian, NormalClasses
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaveOneOut:
+    """Log posteriors (n, k) of rows left out, and what follows from them.
+
+    `vanished` marks rows that were all their class had: without them there is no such
+    class, so they are errors, and the log-loss leaves them out. `approximate` says in words
+    where exactness would have cost too much; it is empty when everything is exact.
+    """
+
+    log_posterior: FloatArray
+    codes: IntArray
+    weights: FloatArray
+    vanished: FloatArray
+    approximate: str = ""
+
+    @property
+    def wrong(self) -> FloatArray:
+        """Which rows are classified wrongly when they are left out."""
+        return (self.log_posterior.argmax(axis=1) != self.codes) | self.vanished
+
+    @property
+    def error(self) -> float:
+        """The share of rows classified wrongly, by weight."""
+        return float(np.average(self.wrong, weights=self.weights))
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -log p(y | x), by weight, over rows whose class is still there."""
+        kept = ~self.vanished
+        if not kept.any():
+            return float("inf")
+        found = self.log_posterior[np.arange(len(self.codes)), self.codes]
+        return float(np.average(-found[kept], weights=self.weights[kept]))
+
+    @property
+    def excluded(self) -> int:
+        """How many rows the log-loss leaves out."""
+        return int(self.vanished.sum())
+
+
+def leave_one_out(
+    family: Gaussian,
+    summary: ClassSummary,
+    normals: NormalClasses,
+    notes: tuple[Note, ...],
+    rows: FloatArray,
+    codes: IntArray,
+    weights: FloatArray | None,
+    log_priors: FloatArray | None,
+    *,
+    chosen: IntArray | None = None,
+    refit_budget: float = 1e11,
+    exact_budget: float = 2e11,
+) -> LeaveOneOut:
+    """Return what each row would get from a model of all the others.
+
+    `rows` are those the summary was made from. `log_priors` None means that they are
+    re-estimated too. `chosen` picks rows to be judged. Budgets are in floating-point
+    operations: above them floors are held fixed, and shrinking is corrected to first order.
+    """
+    chosen = np.arange(len(rows)) if chosen is None else chosen
+    z = summary.standardized(rows[chosen].astype(np.float64))
+    y = codes[chosen]
+    w = np.ones(len(chosen)) if weights is None else weights[chosen]
+    left = summary.weights[y] - w
+    vanished = left <= 1e-12 * summary.weights[y]
+    log_prior = _log_priors(summary, y, w, log_priors, vanished)
+    approximate = []
+    with np.errstate(all="ignore"):
+        if summary.is_diagonal:
+            found = diagonal_log_densities(family, summary, z, y, w)
+        else:
+            found, said = full_log_densities(family, summary, normals, z, y, w, exact_budget)  # type: ignore[arg-type]
+            approximate += said
+        log_posterior = found.log_densities + log_prior
+    refit = found.unsafe | ~np.isfinite(log_posterior).all(axis=1) | vanished
+    floors = any(not note.silent for note in notes)
+    width = int(summary.active.sum())
+    cost = float(len(z)) * summary.size * (30.0 * width**3 if not summary.is_diagonal else width)
+    if floors:
+        if cost <= refit_budget:
+            refit[:] = True
+        else:
+            approximate.append("floors of directions without variance were held fixed")
+    for i in np.flatnonzero(refit):
+        log_posterior[i] = _refitted(family, summary, z[i], int(y[i]), float(w[i])) + log_prior[i]
+    return LeaveOneOut(normalized(log_posterior), y, w, vanished, "; ".join(approximate))
+
+
+def _log_priors(
+    summary: ClassSummary,
+    codes: IntArray,
+    weights: FloatArray,
+    given: FloatArray | None,
+    vanished: FloatArray,
+) -> FloatArray:
+    """Return the priors of each row's own model: without the row unless they were given."""
+    n, rows = len(codes), np.arange(len(codes))
+    if given is None:
+        held = np.broadcast_to(summary.weights, (n, summary.size)).copy()
+        held[rows, codes] -= weights
+        held[rows[vanished], codes[vanished]] = 0.0
+        with np.errstate(divide="ignore"):
+            return np.log(held / held.sum(axis=1, keepdims=True))
+    priors = np.broadcast_to(given, (n, summary.size)).copy()
+    priors[rows[vanished], codes[vanished]] = -np.inf
+    return priors
+
+
+def without_row(
+    summary: ClassSummary, z: FloatArray, code: int, weight: float
+) -> tuple[ClassSummary, FloatArray]:
+    """Return the summary of all other rows, and which classes are still there."""
+    weights = summary.weights.copy()
+    means, scatter = summary.means.copy(), summary.scatter.copy()
+    scatters = None if summary.scatters is None else summary.scatters.copy()
+    counts = summary.counts.copy()
+    seen = ~np.isnan(z)
+    cell = np.where(seen, z, means[code])
+    weights[code] -= weight
+    counts[code] -= weight * seen
+    counts[np.abs(counts) <= 1e-12 * summary.counts] = 0.0
+    there = weights > 1e-12 * summary.weights
+    delta = cell - means[code]
+    if summary.is_diagonal:
+        held = np.where(counts[code] > 0.0, counts[code], 1.0)
+        stretch = np.where(seen, weight * summary.counts[code] / held, 0.0)
+        lost = np.where(counts[code] > 0.0, stretch * np.square(delta), 0.0)
+        gone = (summary.scatters[code] if scatters is not None else scatter).copy()  # type: ignore[index]
+        lost = np.where(counts[code] > 0.0, lost, gone)
+        means[code] -= np.where(seen & (counts[code] > 0.0), delta * weight / held, 0.0)
+    elif there[code]:
+        a = weight * summary.weights[code] / weights[code]
+        lost = a * np.multiply.outer(delta, delta)
+        means[code] -= delta * weight / weights[code]
+    else:
+        lost = np.zeros_like(scatter) if scatters is None else scatters[code].copy()
+    scatter = scatter - lost
+    if scatters is not None:
+        scatters[code] = scatters[code] - lost
+        if weights[code] == 1.0 and not summary.is_diagonal:
+            scatter = scatter - scatters[code]
+            scatters[code] = 0.0
+        scatters = scatters[there]
+    if summary.is_diagonal:
+        scatter = np.maximum(scatter, 0.0)
+        scatters = None if scatters is None else np.maximum(scatters, 0.0)
+    rest = ClassSummary.standardizing(
+        weights[there],
+        means[there],
+        np.zeros_like(means[there]),
+        scatter,
+        scatters,
+        counts[there] if summary.is_diagonal else None,
+    )
+    return rest, there
+
+
+def _refitted(
+    family: Gaussian, summary: ClassSummary, z: FloatArray, code: int, weight: float
+) -> FloatArray:
+    """Return log densities of one row under the model fitted to all the others."""
+    result = np.full(summary.size, -np.inf)
+    rest, there = without_row(summary, z, code, weight)
+    if not there.any():
+        return np.zeros(summary.size)
+    normals, _ = family.estimate(rest)
+    found = normals.scores(z[np.newaxis], np.zeros(int(there.sum())))[0]
+    result[there] = found
+    return result

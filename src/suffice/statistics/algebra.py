@@ -1,0 +1,108 @@
+"""What all statistics have in common: they add up, and what was added can be taken back."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from operator import add
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+
+from suffice.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from suffice.rows import FloatArray
+
+ROUNDING = 1e-12
+"""Relative size below which a difference of fractional weights counts as nothing."""
+
+
+class Statistics(Protocol):
+    """What the data said: a commutative monoid under `+`, with a partial inverse `-`.
+
+    `(a + b) - b` is `a`: exactly for counts, within a bound that the state carries for
+    moments. It is *not* a group: nothing has negative weight.
+    """
+
+    @property
+    def weight(self) -> float:
+        """How many rows were summarized, each counted with its weight."""
+        ...
+
+    def __add__(self, other: Self) -> Self:
+        """Merge."""
+        ...
+
+    def __sub__(self, other: Self) -> Self:
+        """Forget what was merged before."""
+        ...
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply every weight: decay, importance."""
+        ...
+
+    def to_arrays(self) -> dict[str, FloatArray]:
+        """Return the whole state as plain arrays."""
+        ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+        """Return what `to_arrays` was called on, bit for bit."""
+        ...
+
+
+A = TypeVar("A", bound=Statistics)
+
+
+def total(parts: Iterable[A]) -> A:
+    """Return the sum of all parts, merged pairwise so that rounding grows with their logarithm.
+
+    >>> from suffice.statistics import Moments
+    >>> total([Moments.of([[1.0]]), Moments.of([[2.0]]), Moments.of([[6.0]])]).mean
+    array([3.])
+    """
+    waiting: list[tuple[int, A]] = []
+    for part in parts:
+        rank, merged = 0, part
+        while waiting and waiting[-1][0] == rank:
+            merged = waiting.pop()[1] + merged
+            rank += 1
+        waiting.append((rank, merged))
+    if not waiting:
+        raise BadSetting("there is nothing to add up", hint="give at least one part")
+    result = waiting.pop()[1]
+    while waiting:
+        result = waiting.pop()[1] + result
+    return result
+
+
+def leave_one_out(parts: Sequence[A]) -> list[A]:
+    """Return, for each part, the total of all the others.
+
+    With one part per fold these are the training sets of cross-validation for the price
+    of one pass. Prefixes meet suffixes: nothing is subtracted, so nothing cancels.
+
+    >>> from suffice.statistics import Moments
+    >>> parts = [Moments.of([[1.0]]), Moments.of([[2.0]]), Moments.of([[6.0]])]
+    >>> [float(others.mean[0]) for others in leave_one_out(parts)]
+    [4.0, 3.5, 1.5]
+    """
+    if len(parts) < 2:
+        raise BadSetting(
+            f"leaving one out of {len(parts)} part(s) leaves nothing to learn from",
+            hint="give at least two parts",
+        )
+    before = list(accumulate(parts[:-1], add))
+    after = list(accumulate(parts[:0:-1], lambda right, left: left + right))[::-1]
+    inner = [left + right for left, right in zip(before, after[1:], strict=False)]
+    return [after[0], *inner, before[-1]]
+
+
+def checked_factor(factor: float) -> float:
+    """Return a factor that statistics may be scaled by, or refuse it."""
+    if not 0.0 <= factor < float("inf"):
+        raise BadSetting(
+            f"cannot scale statistics by {factor!r}",
+            hint="use a finite factor of at least 0, for instance 0.99 to fade what is old",
+        )
+    return float(factor)

@@ -1,0 +1,136 @@
+"""One summary per label; labels just appear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+import numpy as np
+
+from suffice.errors import ForgettingUnseen
+from suffice.statistics.algebra import Statistics, checked_factor
+from suffice.statistics.diagonal import DiagonalMoments
+from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
+from suffice.statistics.moments import Moments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from suffice.rows import FloatArray, IntArray, Label
+
+S = TypeVar("S", Moments, DiagonalMoments)
+
+KINDS: dict[str, type[Statistics]] = {
+    "Moments": Moments,
+    "DiagonalMoments": DiagonalMoments,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByClass(Generic[S]):
+    """Statistics class by class: a dictionary that adds up.
+
+    There is no list of classes to declare beforehand. A label never seen is a new class;
+    a label whose weight is gone is no class any more.
+
+    >>> a = ByClass.of(Moments, np.array([[0.0], [2.0]]), [0, 1], ["ham", "spam"])
+    >>> b = ByClass.of(Moments, np.array([[4.0]]), [0], ["SPAM"])
+    >>> (a + b).labels
+    ('SPAM', 'ham', 'spam')
+    """
+
+    groups: Mapping[Label, S]
+
+    @classmethod
+    def of(
+        cls,
+        kind: type[S],
+        rows: FloatArray,
+        codes: IntArray | Sequence[int],
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+    ) -> Self:
+        """Summarize labelled rows: row i belongs to labels[codes[i]]."""
+        codes = np.asarray(codes, dtype=np.intp)
+        if len(rows) == 0:
+            return cls({})
+        groups = kind.of_classes(rows, codes, len(labels), weights)
+        return cls(
+            {label: g for label, g in zip(labels, groups, strict=True) if g.weight > 0.0}
+        )
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels seen, in order."""
+        return ordered(self.groups)
+
+    @property
+    def weight(self) -> float:
+        """How many rows were summarized, each counted with its weight."""
+        return float(sum(group.weight for group in self.groups.values()))
+
+    @property
+    def lost(self) -> FloatArray:
+        """Per column, the largest possible relative error of any class's variance."""
+        losses: FloatArray = np.max([group.lost for group in self.groups.values()], axis=0)
+        return losses
+
+    def __add__(self, other: Self) -> Self:
+        """Merge class by class."""
+        groups = dict(self.groups)
+        for label, group in other.groups.items():
+            groups[label] = groups[label] + group if label in groups else group
+        return type(self)(groups)
+
+    def __sub__(self, other: Self) -> Self:
+        """Forget class by class; a class whose weight is gone is gone."""
+        groups = dict(self.groups)
+        for label, group in other.groups.items():
+            if group.weight == 0.0:
+                continue
+            if label not in groups:
+                raise ForgettingUnseen.of(0.0, group.weight, f"class {label!r}")
+            try:
+                left = groups[label] - group
+            except ForgettingUnseen as refusal:
+                raise ForgettingUnseen(
+                    f"class {label!r}: {refusal.problem}", hint=refusal.hint
+                ) from None
+            if left.weight > 0.0:
+                groups[label] = left
+            else:
+                del groups[label]
+        return type(self)(groups)
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply every weight by `factor`; 0 leaves nothing."""
+        if checked_factor(factor) == 0.0:
+            return type(self)({})
+        return type(self)({label: group.scaled(factor) for label, group in self.groups.items()})
+
+    def embedded(self, places: IntArray, width: int) -> Self:
+        """Return the statistics of the same rows with more columns, which were all zero."""
+        return type(self)(
+            {label: group.embedded(places, width) for label, group in self.groups.items()}
+        )
+
+    def to_arrays(self) -> dict[str, FloatArray]:
+        """Return the whole state as plain arrays, the classes stacked."""
+        labels = self.labels
+        states = [self.groups[label].to_arrays() for label in labels]
+        arrays = {name: np.stack([state[name] for state in states]) for name in states[0]} if states else {}
+        kind = type(self.groups[labels[0]]).__name__ if labels else "Moments"
+        return {"kind": np.array(kind), "labels": labels_to_array(labels), **arrays}  # type: ignore[dict-item]
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+        """Return what `to_arrays` was called on, bit for bit."""
+        kind = KINDS[str(arrays["kind"])]
+        names = [name for name in arrays if name not in ("kind", "labels")]
+        labels = labels_from_array(arrays["labels"])  # type: ignore[arg-type]
+        return cls(
+            {
+                label: kind.from_arrays({name: arrays[name][i] for name in names})
+                for i, label in enumerate(labels)
+            }
+        )

@@ -1,0 +1,118 @@
+"""Sums about provisional centres: one pass over the rows that keeps all digits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from suffice.errors import NotFinite
+from suffice.linear_algebra import two_sum
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray, IntArray
+
+SAMPLE = 2000
+"""How many rows are looked at to guess where each class is centred."""
+POOR = 1e4
+"""A centre is poor when the sums about it exceed those about the mean by this factor."""
+
+
+class ScatterKernel(Protocol):
+    """Sums of centred rows and of their products, per class or pooled."""
+
+    def __call__(
+        self,
+        rows: FloatArray,
+        codes: IntArray,
+        size: int,
+        weights: FloatArray | None,
+        centres: FloatArray,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return weights (k,), sums (k, d) and products about the centres."""
+        ...
+
+
+def provisional_centres(rows: FloatArray, codes: IntArray, size: int) -> FloatArray:
+    """Return a guess of every class's mean, from a sample of the rows.
+
+    Each guess is an actual row of the class plus the mean deviation from it, so that a
+    column which never moves within a class is centred exactly and has scatter exactly 0.
+    Missing cells are passed over.
+    """
+    step = max(1, len(rows) // SAMPLE)
+    sample = rows[::step].astype(np.float64, copy=False)
+    drawn = codes[::step]
+    present = np.bincount(drawn, minlength=size)
+    first = np.zeros(size, dtype=np.intp)
+    if present.all():
+        first[drawn[::-1]] = np.arange(len(drawn), dtype=np.intp)[::-1] * step
+    else:
+        first[codes[::-1]] = np.arange(len(codes), dtype=np.intp)[::-1]
+    base = rows[first].astype(np.float64)
+    with np.errstate(all="ignore"):
+        base[~np.isfinite(base)] = 0.0
+        deviations = sample - base[drawn]
+        seen = np.isfinite(deviations)
+        if size == 1 and seen.all():
+            return base + deviations.mean(axis=0)
+        deviations[~seen] = 0.0
+        order = np.argsort(drawn, kind="stable")
+        groups = np.flatnonzero(present)
+        starts = np.concatenate(([0], np.cumsum(present[groups])[:-1]))
+        counts = np.add.reduceat(seen[order].astype(np.float64), starts, axis=0)
+        sums = np.add.reduceat(deviations[order], starts, axis=0)
+        base[groups] += sums / np.maximum(counts, 1.0)
+    base[~np.isfinite(base)] = 0.0
+    return base
+
+
+def summed_about_centres(
+    kernel: ScatterKernel,
+    rows: FloatArray,
+    codes: IntArray,
+    size: int,
+    weights: FloatArray | None,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return weights, means (hi and lo), reaches and products about the centres, per class.
+
+    The reach of a class is √W (mean - centre): products minus its outer product are the
+    scatter about the mean. If a guess was so poor that this subtraction would cost digits,
+    the rows are summed once more about the means just found.
+    """
+    centres = provisional_centres(rows, codes, size)
+    for attempt in range(2):
+        totals, sums, products = kernel(rows, codes, size, weights, centres)
+        held = np.where(totals > 0.0, totals, 1.0)[:, np.newaxis]
+        with np.errstate(all="ignore"):
+            shifts = sums / held
+            reaches = sums / np.sqrt(held)
+            mean, low = two_sum(centres, shifts)
+            if attempt == 0 and _are_poor(products, reaches):
+                centres = mean
+                continue
+        break
+    if not (np.isfinite(products).all() and np.isfinite(sums).all()):
+        raise non_finite(rows)
+    low[totals == 0.0] = 0.0
+    mean[totals == 0.0] = 0.0
+    return totals, mean, low, reaches, products
+
+
+def _are_poor(products: FloatArray, reaches: FloatArray) -> bool:
+    about_centres = np.diagonal(products, axis1=-2, axis2=-1)
+    squares = np.square(reaches)
+    shift = squares if products.ndim == 3 else squares.sum(axis=0)
+    return bool(np.any((shift > (1.0 - 1.0 / POOR) * about_centres) & (shift > 0.0)))
+
+
+def non_finite(rows: FloatArray) -> NotFinite:
+    """Say which cell is not finite or, if all are, which columns are too wide to be squared."""
+    bad = ~np.isfinite(rows)
+    if bad.any():
+        i, j = (int(v[0]) for v in np.nonzero(bad))
+        return NotFinite.of(i, f"column {j}", float(rows[i, j]))
+    with np.errstate(over="ignore"):
+        spread = np.ptp(rows.astype(np.float64), axis=0) * np.sqrt(len(rows))
+        wide = ~np.isfinite(np.square(spread))
+    return NotFinite.of_range(f"column {j}" for j in np.flatnonzero(wide))

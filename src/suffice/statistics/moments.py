@@ -1,0 +1,212 @@
+"""Weight, mean and scatter of rows: the sufficient statistics of a multivariate normal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from suffice.errors import DifferentKinds, ForgettingUnseen
+from suffice.kernels.scatter import class_scatters
+from suffice.linear_algebra import EPSILON, two_sum
+from suffice.statistics.algebra import ROUNDING, checked_factor
+from suffice.statistics.centres import summed_about_centres
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
+    from suffice.rows import FloatArray, IntArray
+
+PER_OPERATION = 4.0 * EPSILON
+"""What one merge or one subtraction may add to the relative error of a variance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """The first two moments of weighted rows, kept about their own mean.
+
+    `mean + low` is the mean in two doubles: one alone, at 1e8 standard deviations from
+    zero, would cost the scatter ten digits at every merge. `scatter` is Σ w (x - m)(x - m)ᵀ.
+    `error` bounds the absolute error of each variance in it, which forgetting can leave
+    behind: |error of S_ij| ≤ √(error_i error_j).
+
+    >>> Moments.of([[1.0, 2.0], [3.0, 2.0]]).scatter
+    array([[2., 0.],
+           [0., 0.]])
+    """
+
+    weight: float
+    mean: FloatArray
+    low: FloatArray
+    scatter: FloatArray
+    error: FloatArray
+
+    @classmethod
+    def empty(cls, width: int) -> Self:
+        """Summarize no rows at all: the identity of `+`."""
+        zero = np.zeros(width)
+        return cls(0.0, zero, zero, np.zeros((width, width)), zero)
+
+    @classmethod
+    def of(cls, rows: ArrayLike, weights: ArrayLike | None = None) -> Self:
+        """Summarize one batch of complete rows; rows of weight zero are not looked at."""
+        x = np.asarray(rows)
+        w = None if weights is None else np.asarray(weights, dtype=np.float64)
+        x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
+        if w is not None and not w.all():
+            x, w = x[w > 0.0], w[w > 0.0]
+        if len(x) == 0:
+            return cls.empty(x.shape[1])
+        return cls.of_classes(x, np.zeros(len(x), dtype=np.intp), 1, w)[0]
+
+    @classmethod
+    def of_classes(
+        cls, rows: FloatArray, codes: IntArray, size: int, weights: FloatArray | None
+    ) -> list[Self]:
+        """Summarize one batch of rows separately for each code 0 … size - 1."""
+        weight, mean, low, sums, scatters = summed_about_centres(
+            class_scatters, rows, codes, size, weights
+        )
+        if size == 1:
+            scatters -= np.multiply.outer(sums[0], sums[0])
+        else:
+            scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
+        zero = np.zeros(rows.shape[1])
+        return [
+            cls(float(weight[c]), mean[c], low[c], scatters[c], zero) for c in range(size)
+        ]
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.mean)
+
+    @property
+    def lost(self) -> FloatArray:
+        """Per column, the largest possible relative error of its variance."""
+        return relative_loss(self.error, np.diagonal(self.scatter))
+
+    def __add__(self, other: Self) -> Self:
+        """Merge two summaries (Chan, Golub and LeVeque)."""
+        check_widths(self.width, other.width)
+        if other.weight == 0.0:
+            return self
+        if self.weight == 0.0:
+            return other
+        weight = self.weight + other.weight
+        gap = (other.mean - self.mean) + (other.low - self.low)
+        share = other.weight / weight
+        mean, low = two_sum(self.mean, self.low + gap * share)
+        reach = gap * np.sqrt(self.weight * share)
+        scatter = self.scatter + other.scatter + np.multiply.outer(reach, reach)
+        error = self.error + other.error + PER_OPERATION * np.diagonal(scatter)
+        return type(self)(weight, mean, low, scatter, error)
+
+    def __sub__(self, other: Self) -> Self:
+        """Forget rows merged in before: `(a + b) - b` is `a`, and the state says how nearly."""
+        check_widths(self.width, other.width)
+        if other.weight == 0.0:
+            return self
+        weight = remaining(self.weight, other.weight)
+        if weight == 0.0:
+            return self.empty(self.width)
+        gap = (self.mean - other.mean) + (self.low - other.low)
+        share = other.weight / weight
+        mean, low = two_sum(self.mean, self.low + gap * share)
+        # The gap between b and what is left of u is the gap between b and u, stretched.
+        reach = gap * np.sqrt(other.weight * self.weight / weight)
+        scatter = self.scatter - other.scatter - np.multiply.outer(reach, reach)
+        error = self.error + other.error + PER_OPERATION * np.diagonal(self.scatter)
+        scatter, error = settled(scatter, error, weight)
+        return type(self)(weight, mean, low, scatter, error)
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply every weight by `factor`; 0 leaves nothing."""
+        f = checked_factor(factor)
+        if f == 0.0:
+            return self.empty(self.width)
+        return type(self)(self.weight * f, self.mean, self.low, self.scatter * f, self.error * f)
+
+    def embedded(self, places: IntArray, width: int) -> Self:
+        """Return the moments of the same rows with more columns, which were all zero."""
+        mean, low, error = (np.zeros(width) for _ in range(3))
+        scatter = np.zeros((width, width))
+        mean[places], low[places], error[places] = self.mean, self.low, self.error
+        scatter[np.ix_(places, places)] = self.scatter
+        return type(self)(self.weight, mean, low, scatter, error)
+
+    def to_arrays(self) -> dict[str, FloatArray]:
+        """Return the whole state as plain arrays."""
+        return {
+            "weight": np.asarray(self.weight),
+            "mean": self.mean,
+            "low": self.low,
+            "scatter": self.scatter,
+            "error": self.error,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+        """Return what `to_arrays` was called on, bit for bit."""
+        return cls(
+            float(arrays["weight"]),
+            *(np.asarray(arrays[name]) for name in ("mean", "low", "scatter", "error")),
+        )
+
+
+def check_widths(left: int, right: int) -> None:
+    """Refuse statistics of tables with different numbers of columns."""
+    if left != right:
+        raise DifferentKinds(
+            f"statistics of {left} columns and of {right} columns do not add up",
+            hint="merge and forget rows with the same columns only",
+        )
+
+
+def remaining(held: float, asked: float, place: str = "") -> float:
+    """Return what is left of a weight: never negative, and zero when only rounding is left."""
+    weight = held - asked
+    if weight < -ROUNDING * held or (held == 0.0 and asked > 0.0):
+        raise ForgettingUnseen.of(held, asked, place)
+    return weight if weight > ROUNDING * held else 0.0
+
+
+def settled(
+    scatter: FloatArray, error: FloatArray, weight: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return a scatter after a subtraction, without variances that are only rounding.
+
+    A variance below its own error bound may be zero or, by rounding, negative: it becomes
+    zero and keeps its bound. One that is negative beyond the bound was never merged in. A
+    single row has no scatter at all, whatever was subtracted to reach it.
+    """
+    variances = np.diagonal(scatter) if scatter.ndim == 2 else scatter
+    refuse_negative(variances, error)
+    if weight == 1.0:
+        return np.zeros_like(scatter), np.zeros_like(error)
+    gone = variances <= error
+    if gone.any():
+        scatter = scatter.copy()
+        scatter[gone] = 0.0
+        if scatter.ndim == 2:
+            scatter[:, gone] = 0.0
+    return scatter, error
+
+
+def refuse_negative(variances: FloatArray, error: FloatArray) -> None:
+    """Refuse a subtraction that leaves a negative variance: it took away what was not there."""
+    if np.any(variances < -error):
+        j = int(np.argmin(variances + error))
+        raise ForgettingUnseen(
+            f"forgetting would leave column {j} with a negative variance ({variances[j]:g})",
+            hint="subtract only what was merged in before: (a + b) - b",
+        )
+
+
+def relative_loss(error: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return error/variance, with 0/0 = 0: a column that never moved has lost nothing."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(error > 0.0, error / variances, 0.0)

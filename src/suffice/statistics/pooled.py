@@ -1,0 +1,207 @@
+"""One scatter for all classes: k·d + d² numbers, however many classes there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from suffice.errors import ForgettingUnseen
+from suffice.kernels.scatter import pooled_scatter
+from suffice.linear_algebra import two_sum
+from suffice.statistics.algebra import checked_factor
+from suffice.statistics.centres import summed_about_centres
+from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
+from suffice.statistics.moments import (
+    PER_OPERATION,
+    check_widths,
+    relative_loss,
+    remaining,
+    settled,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from suffice.rows import FloatArray, IntArray, Label
+
+
+@dataclass(frozen=True, eq=False)
+class PooledMoments:
+    """Weight and mean of every class, and the scatter of all rows about their class's mean.
+
+    What Gaussian discriminant analysis with a shared covariance needs, and no more: a
+    thousand classes cost a thousand means, not a thousand matrices.
+
+    >>> one = PooledMoments.of_classes(np.array([[0.0], [2.0], [7.0]]), [0, 0, 1], ["a", "b"])
+    >>> one.weights, one.scatter
+    (array([2., 1.]), array([[2.]]))
+    """
+
+    labels: tuple[Label, ...]
+    weights: FloatArray
+    means: FloatArray
+    lows: FloatArray
+    scatter: FloatArray
+    error: FloatArray
+
+    @classmethod
+    def empty(cls, width: int) -> Self:
+        """Summarize no rows at all: the identity of `+`."""
+        none = np.zeros((0, width))
+        return cls((), np.zeros(0), none, none, np.zeros((width, width)), np.zeros(width))
+
+    @classmethod
+    def of_classes(
+        cls,
+        rows: FloatArray,
+        codes: IntArray | Sequence[int],
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+    ) -> Self:
+        """Summarize labelled rows: row i belongs to labels[codes[i]]."""
+        codes = np.asarray(codes, dtype=np.intp)
+        if len(rows) == 0:
+            return cls.empty(rows.shape[1])
+        totals, means, lows, reaches, scatter = summed_about_centres(
+            pooled_scatter, rows, codes, len(labels), weights
+        )
+        scatter -= reaches.T @ reaches
+        here = totals > 0.0
+        error = np.zeros(rows.shape[1])
+        if here.all():
+            return cls(tuple(labels), totals, means, lows, scatter, error)
+        kept = tuple(label for label, there in zip(labels, here, strict=True) if there)
+        return cls(kept, totals[here], means[here], lows[here], scatter, error)
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.error)
+
+    @property
+    def weight(self) -> float:
+        """How many rows were summarized, each counted with its weight."""
+        return float(self.weights.sum())
+
+    @property
+    def lost(self) -> FloatArray:
+        """Per column, the largest possible relative error of its variance."""
+        return relative_loss(self.error, np.diagonal(self.scatter))
+
+    @cached_property
+    def places(self) -> dict[Label, int]:
+        """Where each label stands."""
+        return {label: i for i, label in enumerate(self.labels)}
+
+    def _spread(self, labels: tuple[Label, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return weights, means and lows in the order of `labels`, zeros for those unknown."""
+        if labels == self.labels:
+            return self.weights, self.means, self.lows
+        size, width = len(labels), self.width
+        weights, means, lows = np.zeros(size), np.zeros((size, width)), np.zeros((size, width))
+        there = [i for i, label in enumerate(labels) if label in self.places]
+        here = [self.places[labels[i]] for i in there]
+        weights[there], means[there], lows[there] = (
+            self.weights[here],
+            self.means[here],
+            self.lows[here],
+        )
+        return weights, means, lows
+
+    def __add__(self, other: Self) -> Self:
+        """Merge two summaries; a label known to one side only simply appears."""
+        check_widths(self.width, other.width)
+        if not other.labels:
+            return self
+        if not self.labels:
+            return other
+        same = self.labels == other.labels
+        labels = self.labels if same else ordered({*self.labels, *other.labels})
+        w_a, m_a, l_a = self._spread(labels)
+        w_b, m_b, l_b = other._spread(labels)
+        weights = w_a + w_b
+        both = ((w_a > 0.0) & (w_b > 0.0))[:, np.newaxis]
+        share = (w_b / weights)[:, np.newaxis]
+        gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
+        fresh = (w_a == 0.0)[:, np.newaxis]
+        means, lows = two_sum(np.where(fresh, m_b, m_a), np.where(fresh, l_b, l_a) + gap * share)
+        reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
+        scatter = self.scatter + other.scatter + reach.T @ reach
+        error = self.error + other.error + PER_OPERATION * np.diagonal(scatter)
+        return type(self)(labels, weights, means, lows, scatter, error)
+
+    def __sub__(self, other: Self) -> Self:
+        """Forget rows merged in before; a class whose weight is gone is gone."""
+        check_widths(self.width, other.width)
+        if not other.labels:
+            return self
+        for label in other.labels:
+            if label not in self.places:
+                raise ForgettingUnseen.of(
+                    0.0, float(other.weights[other.places[label]]), f"class {label!r}"
+                )
+        w_b, m_b, l_b = other._spread(self.labels)
+        left = np.array(
+            [
+                remaining(float(u), float(b), f"class {label!r}")
+                for label, u, b in zip(self.labels, self.weights, w_b, strict=True)
+            ]
+        )
+        here = left > 0.0
+        if not here.any():
+            return self.empty(self.width)
+        held = np.where(here, left, 1.0)[:, np.newaxis]
+        gap = np.where(
+            (w_b > 0.0)[:, np.newaxis], (self.means - m_b) + (self.lows - l_b), 0.0
+        )
+        means, lows = two_sum(self.means, self.lows + gap * (w_b[:, np.newaxis] / held))
+        # A class that vanishes whole takes its own scatter with it and moves no mean.
+        stretch = np.where(here, w_b * (self.weights / held[:, 0]), 0.0)
+        reach = gap * np.sqrt(stretch)[:, np.newaxis]
+        scatter = self.scatter - other.scatter - reach.T @ reach
+        error = self.error + other.error + PER_OPERATION * np.diagonal(self.scatter)
+        single = 1.0 if bool(np.all(left[here] == 1.0)) else 2.0
+        scatter, error = settled(scatter, error, single)
+        labels = tuple(label for label, there in zip(self.labels, here, strict=True) if there)
+        return type(self)(labels, left[here], means[here], lows[here], scatter, error)
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply every weight by `factor`; 0 leaves nothing."""
+        f = checked_factor(factor)
+        if f == 0.0:
+            return self.empty(self.width)
+        return type(self)(
+            self.labels, self.weights * f, self.means, self.lows, self.scatter * f, self.error * f
+        )
+
+    def embedded(self, places: IntArray, width: int) -> Self:
+        """Return the moments of the same rows with more columns, which were all zero."""
+        size = len(self.labels)
+        means, lows, error = np.zeros((size, width)), np.zeros((size, width)), np.zeros(width)
+        scatter = np.zeros((width, width))
+        means[:, places], lows[:, places], error[places] = self.means, self.lows, self.error
+        scatter[np.ix_(places, places)] = self.scatter
+        return type(self)(self.labels, self.weights, means, lows, scatter, error)
+
+    def to_arrays(self) -> dict[str, FloatArray]:
+        """Return the whole state as plain arrays."""
+        return {
+            "labels": labels_to_array(self.labels),  # type: ignore[dict-item]
+            "weights": self.weights,
+            "means": self.means,
+            "lows": self.lows,
+            "scatter": self.scatter,
+            "error": self.error,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+        """Return what `to_arrays` was called on, bit for bit."""
+        names = ("weights", "means", "lows", "scatter", "error")
+        return cls(
+            labels_from_array(arrays["labels"]),  # type: ignore[arg-type]
+            *(np.asarray(arrays[name]) for name in names),
+        )

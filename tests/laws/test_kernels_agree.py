@@ -1,0 +1,337 @@
+"""The compiled loops, their NumPy twins and a plain loop in extended precision say the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.kernels import compilation, scatter, scatter_numpy, scores, scores_numpy
+
+pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
+
+from suffice.kernels import scatter_numba, scores_numba
+
+CLOSE = 1e-12
+WIDTHS = (0, 1, 2, 3, 5, 20, 32, 33)
+LAYOUTS = ("C", "F", "every other row", "backwards", "every other column")
+
+often = settings(deadline=None, max_examples=60)
+"""No deadline: the first call compiles."""
+
+
+def laid_out(rows, layout):
+    """Return the same numbers with other strides."""
+    if layout == "F":
+        return np.asfortranarray(rows)
+    if layout == "every other row":
+        return np.repeat(rows, 2, axis=0)[::2]
+    if layout == "backwards":
+        return np.ascontiguousarray(rows[::-1, ::-1])[::-1, ::-1]
+    if layout == "every other column":
+        return np.repeat(rows, 2, axis=1)[:, ::2]
+    return np.ascontiguousarray(rows)
+
+
+@st.composite
+def classified(draw):
+    """Draw rows with classes, weights or none, and centres near the rows."""
+    length = draw(st.sampled_from([0, 1, 2, 7, 255, 256, 257, 700]))
+    width = draw(st.sampled_from(WIDTHS))
+    size = draw(st.sampled_from([1, 2, 3, 40]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    offset = draw(st.sampled_from([0.0, 1e3]))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    scales = 10.0 ** rng.integers(-3, 4, width)
+    rows = ((rng.normal(size=(length, width)) + offset) * scales).astype(dtype)
+    codes = rng.integers(0, size, length)
+    weights = rng.uniform(0.1, 5, length) if draw(st.booleans()) else None
+    if weights is not None and draw(st.booleans()):
+        weights = np.repeat(weights, 3)[::3]
+    centres = (rng.normal(size=(size, width)) + offset) * scales
+    for array in (rows, codes):
+        array.flags.writeable = draw(st.booleans())
+    return laid_out(rows, draw(st.sampled_from(LAYOUTS))), codes, size, weights, centres
+
+
+def plain_sums(rows, codes, size, weights, centres):
+    """Return totals, sums and scatters one product at a time, in extended precision."""
+    width = rows.shape[1]
+    wide = np.longdouble
+    totals, sums = np.zeros(size, wide), np.zeros((size, width), wide)
+    scatters = np.zeros((size, width, width), wide)
+    for i in range(len(rows)):
+        code, weight = codes[i], wide(1 if weights is None else weights[i])
+        away = rows[i].astype(wide) - centres[code].astype(wide)
+        totals[code] += weight
+        sums[code] += weight * away
+        scatters[code] += weight * np.multiply.outer(away, away)
+    return totals, sums, scatters
+
+
+def assert_sums(found, expected, bound):
+    """Compare with a bound that knows each column's size."""
+    assert found.dtype == np.float64
+    assert found.shape == expected.shape
+    assert (np.abs(found - expected) <= CLOSE * bound).all()
+
+
+def bounds_of(totals, scatters):
+    """Return what rounding of the sums and of the products is relative to."""
+    spread = np.sqrt(np.diagonal(scatters, axis1=-2, axis2=-1))
+    return spread * np.sqrt(totals)[:, None], spread[..., :, None] * spread[..., None, :]
+
+
+@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@often
+@given(given_rows=classified())
+def test_a_pooled_scatter_is_what_a_plain_loop_adds_up(twin, given_rows):
+    totals, sums, scatters = plain_sums(*given_rows)
+    sums_bound, _ = bounds_of(totals, scatters)
+    pooled = scatters.sum(axis=0)
+    _, products_bound = bounds_of(totals[:0], pooled[None])
+    found = twin.pooled_scatter(*given_rows)
+    assert_sums(found[0], totals, totals)
+    assert_sums(found[1], sums, sums_bound)
+    assert_sums(found[2], pooled, products_bound[0])
+    assert (found[2] == found[2].T).all()
+
+
+@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@often
+@given(given_rows=classified())
+def test_class_scatters_are_what_a_plain_loop_adds_up(twin, given_rows):
+    totals, sums, scatters = plain_sums(*given_rows)
+    sums_bound, products_bound = bounds_of(totals, scatters)
+    found = twin.class_scatters(*given_rows)
+    assert_sums(found[0], totals, totals)
+    assert_sums(found[1], sums, sums_bound)
+    assert_sums(found[2], scatters, products_bound)
+    assert (found[2] == found[2].transpose(0, 2, 1)).all()
+
+
+@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@often
+@given(given_rows=classified(), holes=st.floats(0, 1), seed=st.integers(0, 2**32 - 1))
+def test_missing_cells_are_skipped_column_by_column(twin, given_rows, holes, seed):
+    rows, codes, size, weights, centres = given_rows
+    rows = rows.copy()
+    rows[np.random.default_rng(seed).uniform(size=rows.shape) < holes] = np.nan
+    found = twin.class_squares(rows, codes, size, weights, centres)
+    totals = plain_sums(rows[:, :0], codes, size, weights, centres[:, :0])[0]
+    assert_sums(found[0], totals, totals)
+    for column in range(rows.shape[1]):
+        seen = ~np.isnan(rows[:, column])
+        kept = None if weights is None else weights[seen]
+        counts, sums, scatters = plain_sums(
+            rows[seen][:, [column]], codes[seen], size, kept, centres[:, [column]]
+        )
+        sums_bound, products_bound = bounds_of(counts, scatters)
+        assert_sums(found[1][:, column], counts, totals)
+        assert_sums(found[2][:, column], sums[:, 0], sums_bound[:, 0])
+        assert_sums(found[3][:, column], scatters[:, 0, 0], products_bound[:, 0, 0])
+
+
+@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_cell_that_is_not_finite_shows_in_the_sums(twin, bad):
+    rows, codes, centres = np.ones((600, 5)), np.arange(600) % 3, np.zeros((3, 5))
+    rows[301, 2] = bad
+    code = codes[301]
+    _, sums, pooled = twin.pooled_scatter(rows, codes, 3, None, centres)
+    assert not np.isfinite(sums[code, 2])
+    assert not np.isfinite(pooled[2, 2])
+    _, sums, scatters = twin.class_scatters(rows, codes, 3, None, centres)
+    assert not np.isfinite(scatters[code, 2, 2])
+    others = np.arange(3) != code
+    assert np.isfinite(sums[others]).all()
+    assert np.isfinite(scatters[others]).all()
+    if np.isinf(bad):
+        _, _, sums, squares = twin.class_squares(rows, codes, 3, None, centres)
+        assert not np.isfinite(sums[code, 2])
+        assert not np.isfinite(squares[code, 2])
+        assert np.isfinite(squares[others]).all()
+
+
+@st.composite
+def scored(draw):
+    """Draw rows, an origin among them, and what a few classes think of them."""
+    rows, _, _, _, centres = draw(classified())
+    width = rows.shape[1]
+    size = draw(st.sampled_from([1, 2, 3, 10]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return rows, centres[0], size, width, rng
+
+
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@often
+@given(case=scored())
+def test_linear_scores_are_inner_products(twin, case):
+    rows, origin, size, width, rng = case
+    weights, intercepts = rng.normal(size=(size, width)), rng.normal(size=size)
+    away = rows.astype(np.longdouble) - origin.astype(np.longdouble)
+    expected = away @ weights.T.astype(np.longdouble) + intercepts
+    bound = np.abs(away) @ np.abs(weights.T) + np.abs(intercepts)
+    found = np.full((len(rows), 2 * size), 7.0)
+    twin.linear_scores(rows, origin, weights, intercepts, found[:, ::2])
+    assert (np.abs(found[:, ::2] - expected) <= CLOSE * bound).all()
+    assert (found[:, 1::2] == 7).all()
+
+
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@often
+@given(case=scored())
+def test_quadratic_scores_are_squared_distances(twin, case):
+    rows, origin, size, width, rng = case
+    scales = np.maximum(np.abs(rows.astype(np.float64)).max(axis=0, initial=0.0), 1e-3)
+    whitenings = np.tril(rng.normal(size=(size, width, width))) / scales
+    shifts, constants = rng.normal(size=(size, width)), rng.normal(size=size)
+    away = rows.astype(np.longdouble) - origin.astype(np.longdouble)
+    found = np.empty((len(rows), size))
+    twin.quadratic_scores(rows, origin, whitenings, shifts, constants, found)
+    for code in range(size):
+        white = away @ whitenings[code].T.astype(np.longdouble) - shifts[code]
+        expected = constants[code] - np.square(white).sum(axis=1) / 2
+        reach = np.abs(away) @ np.abs(whitenings[code].T) + np.abs(shifts[code])
+        bound = np.square(reach).sum(axis=1) + np.abs(constants[code])
+        assert (np.abs(found[:, code] - expected) <= CLOSE * bound).all()
+
+
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@often
+@given(odds=st.lists(st.floats(-1e300, 1e300), max_size=40))
+def test_both_tails_of_a_posterior_keep_their_digits(twin, odds):
+    log_odds = np.array([*odds, np.inf, -np.inf, 0.0, 800.0, -800.0])
+    plain, logs = np.empty((len(log_odds), 2)), np.empty((len(log_odds), 2))
+    twin.binary_posterior(log_odds, plain)
+    twin.binary_log_posterior(log_odds, logs)
+    with np.errstate(all="ignore"):
+        wide = log_odds.astype(np.longdouble)
+        likely = -np.log1p(np.exp(-np.abs(wide)))
+        expected = np.stack([likely - np.maximum(wide, 0), likely + np.minimum(wide, 0)], axis=1)
+        np.testing.assert_allclose(logs, expected.astype(np.float64), rtol=CLOSE)
+        np.testing.assert_allclose(
+            plain, np.exp(expected).astype(np.float64), rtol=CLOSE, atol=1e-300
+        )
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@often
+@given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1, 2, 3, 10]))
+def test_softmax_gives_shares_of_one(twin, log, seed, size):
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(50, size)) * 10.0 ** rng.integers(-2, 5, (50, 1))
+    wide = table.astype(np.longdouble)
+    expected = wide - wide.max(axis=1, keepdims=True)
+    expected -= np.log(np.exp(expected).sum(axis=1, keepdims=True))
+    twin.softmax(table, log)
+    expected = expected if log else np.exp(expected)
+    np.testing.assert_allclose(table, expected.astype(np.float64), rtol=CLOSE, atol=1e-15)
+
+
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+def test_infinite_scores_have_a_limit(twin):
+    table = np.array([[np.inf, np.inf, 0], [-np.inf, -np.inf, -np.inf], [-np.inf, 3, -np.inf]])
+    twin.softmax(table, False)
+    np.testing.assert_allclose(table, [[0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+def test_no_row_spoils_another(twin, bad):
+    rng = np.random.default_rng(5)
+    rows, origin, size = rng.normal(size=(600, 6)), np.zeros(6), 3
+    whitenings, shifts = np.tril(rng.normal(size=(size, 6, 6))), rng.normal(size=(size, 6))
+    clean, spoiled = rows, rows.copy()
+    spoiled[77] = bad
+    kept = np.arange(600) != 77
+    for many in (1, size):
+        results = []
+        for given_rows in (clean, spoiled):
+            linear, quadratic = np.empty((600, many)), np.empty((600, many))
+            twin.linear_scores(given_rows, origin, shifts[:many], np.ones(many), linear)
+            twin.quadratic_scores(
+                given_rows, origin, whitenings[:many], shifts[:many], np.ones(many), quadratic
+            )
+            results.append((linear, quadratic))
+        for one, other in zip(*results, strict=True):
+            assert (one[kept] == other[kept]).all()
+            assert not np.isfinite(other[77]).any()
+
+
+def test_the_choice_of_twin_depends_on_the_whole_input_only(monkeypatch):
+    called = []
+    for twin in (scatter_numpy, scatter_numba):
+        monkeypatch.setattr(twin, "class_squares", lambda *_, twin=twin: called.append(twin))
+    rows, codes, centres = np.ones((1000, 2)), np.zeros(1000, int), np.zeros((1, 2))
+    scatter.class_squares(rows, codes, 1, None, centres)
+    with compilation.part_of(compilation.WORTH_COMPILING):
+        scatter.class_squares(rows, codes, 1, None, centres)
+        with compilation.part_of(10):
+            scatter.class_squares(rows, codes, 1, None, centres)
+    scatter.class_squares(rows, codes, 1, None, centres)
+    assert called == [scatter_numpy, scatter_numba, scatter_numba, scatter_numpy]
+
+
+def test_wide_rows_are_left_to_blas(monkeypatch):
+    called = []
+    for name in ("pooled_scatter", "class_scatters"):
+        monkeypatch.setattr(scatter_numpy, name, lambda *_, name=name: called.append(name))
+    rows, codes = np.ones((2, scatter.WIDEST + 1)), np.zeros(2, int)
+    with compilation.part_of(compilation.WORTH_COMPILING):
+        scatter.pooled_scatter(rows, codes, 1, None, rows[:1])
+        scatter.class_scatters(rows, codes, 1, None, rows[:1])
+    assert called == ["pooled_scatter", "class_scatters"]
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only():
+    # Below a file there can be no folder, not even for an administrator.
+    script = """
+import numpy as np
+from suffice.kernels import scores_numba
+scores, out = np.zeros(3), np.empty((3, 2))
+scores_numba.binary_posterior(scores, out)
+assert (out == 0.5).all()
+"""
+    unwritable = {"NUMBA_CACHE_DIR": os.path.join(__file__, "cache")}  # noqa: PTH118
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        check=True,
+        timeout=60,
+        env={**os.environ, **unwritable, **path},
+    )
+
+
+def test_cells_that_lie_askew_are_left_to_numpy():
+    rows = np.frombuffer(bytearray(8 * 12 + 1), np.uint8)[1:].view(np.float64).reshape(6, 2)
+    codes, centres = np.zeros(6, int), np.ones((1, 2))
+    with compilation.part_of(compilation.WORTH_COMPILING):
+        totals, _, pooled = scatter.pooled_scatter(rows, codes, 1, None, centres)
+    assert (totals == 6).all()
+    assert (pooled == 6).all()
+
+
+def test_scores_are_the_same_whichever_twin_is_chosen():
+    rng = np.random.default_rng(1)
+    rows, origin, weights = rng.normal(size=(300, 8)), np.zeros(8), rng.normal(size=(2, 8))
+    results = []
+    for cells in (0, compilation.WORTH_COMPILING):
+        linear, quadratic = np.empty((300, 2)), np.empty((300, 2))
+        plain, logs = np.empty((300, 2)), np.empty((300, 2))
+        with compilation.part_of(cells):
+            scores.linear_scores(rows, origin, weights, np.zeros(2), linear)
+            whitenings = np.stack([np.eye(8)] * 2)
+            scores.quadratic_scores(rows, origin, whitenings, weights, np.zeros(2), quadratic)
+            scores.binary_posterior(linear[:, 0], plain)
+            scores.binary_log_posterior(linear[:, 0], logs)
+            scores.softmax(quadratic, True)
+        results.append((linear, quadratic, plain, logs))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=CLOSE, atol=1e-13)
