@@ -41,7 +41,7 @@ def normalized(log_weights: FloatArray) -> FloatArray:
 def inverse_factor(matrix: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Return (L, L⁻¹) of a positive definite matrix = LLᵀ, or None if Cholesky refuses it."""
     try:
-        factor = np.linalg.cholesky(matrix)
+        factor = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     return factor, lower_inverse(factor)
@@ -59,10 +59,15 @@ def factored(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, Float
     The small eigenvalues of a badly conditioned matrix would drown in the rounding of the
     large ones if the matrix were multiplied out and handed to Cholesky.
     """
-    r = np.linalg.qr((vectors * np.sqrt(values)).T, mode="r")
-    signs = np.where(np.diag(r) < 0.0, -1.0, 1.0)
-    factor = np.ascontiguousarray((r * signs[:, np.newaxis]).T)
+    factor = lower_factor(vectors * np.sqrt(values))
     return factor, lower_inverse(factor)
+
+
+def lower_factor(roots: FloatArray) -> FloatArray:
+    """Return L, lower triangular with a positive diagonal, with LLᵀ = AAᵀ (a stack is fine)."""
+    r = np.asarray(np.linalg.qr(np.swapaxes(roots, -1, -2), mode="r"))
+    signs = np.where(np.diagonal(r, axis1=-2, axis2=-1) < 0.0, -1.0, 1.0)
+    return np.ascontiguousarray(np.swapaxes(r * signs[..., np.newaxis], -1, -2))
 
 
 def smallest_eigenvalue_bound(whitening: FloatArray) -> float:

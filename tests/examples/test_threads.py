@@ -16,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from suffice.engines import collect, threads
 from suffice.errors import BadRows, BadSetting
+from suffice.kernels import compilation
 
 
 class Seen:
@@ -121,6 +122,15 @@ def test_blocks_see_the_callers_error_state(four_workers):
     with np.errstate(all="raise"):
         states = threads.collect_blocks(lambda _: Seen(np.geterr()["over"]), 4_000_000, 1).parts
     assert set(states) == {"raise"}
+
+
+def test_a_small_block_of_a_large_input_counts_as_large(four_workers):
+    pytest.importorskip("numba", reason="without numba nothing is ever compiled")
+    cells = np.ones(10)
+    assert not compilation.pays(cells)
+    inside = threads.collect_blocks(lambda _: Seen(compilation.pays(cells)), 4_000_000, 1)
+    assert set(inside.parts) == {True}
+    assert not compilation.pays(cells)
 
 
 def test_blas_is_on_one_thread_inside_and_as_before_outside(four_workers):

@@ -220,6 +220,17 @@ def test_both_tails_of_a_posterior_keep_their_digits(twin, odds):
         )
 
 
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+def test_log_odds_may_lie_where_the_second_posterior_goes(twin):
+    odds = np.linspace(-40, 40, 301)
+    for posterior in (twin.binary_posterior, twin.binary_log_posterior):
+        apart, in_place = np.empty((301, 2)), np.empty((301, 2))
+        posterior(odds, apart)
+        in_place[:, 1] = odds
+        posterior(in_place[:, 1], in_place)
+        assert (in_place == apart).all()
+
+
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
 @often

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadSetting, NotFinite, TooManyPatterns, listed
+from suffice.errors import BadSetting, NotFinite, listed
 from suffice.estimators.incremental import back_to_frame, naming_cells, read_batch
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation, ImpliedLogistic
@@ -36,15 +36,17 @@ class GaussianAnswers:
     _require: Callable[[], Any]
     _codes: Any
     _approximate: Any
-    classes_: NDArray[Any]
     settings_: Any
     priors: Any
 
-    def _rows(self, X: object) -> NDArray[np.floating[Any]]:
-        """Return rows coded as at fit."""
-        rows: NDArray[np.floating[Any]] = self._require().columns.encode(
-            read_table(X), type(self).__name__
-        )
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order, in their own type."""
+        raise NotImplementedError
+
+    def _rows(self, X: object) -> FloatArray:
+        """Return rows coded as at fit; float32 rows stay float32, whatever the type says."""
+        rows: FloatArray = self._require().columns.encode(read_table(X), type(self).__name__)
         return rows
 
     def _asked(self, X: object, answer: Callable[[NDArray[Any]], T]) -> T:
@@ -107,7 +109,7 @@ class GaussianAnswers:
 
     def _label_codes(self, y: object) -> IntArray:
         labels = read_labels(y)
-        found: IntArray = self._codes(labels.classes, tuple(labels.classes.tolist()), labels.codes)
+        found: IntArray = self._codes(tuple(labels.classes.tolist()), labels.codes)
         return found
 
     # Samples and cells
@@ -157,7 +159,9 @@ class GaussianAnswers:
         model = self._fit.model
         return self._asked(X, lambda rows: estimate_priors(model, rows))
 
-    def explain(self, X: object, of: Label | None = None, against: Label | None = None) -> Explanation:
+    def explain(
+        self, X: object, of: Label | None = None, against: Label | None = None
+    ) -> Explanation:
         """Split the log odds of every row by column.
 
         By default the predicted class is compared with the runner-up; `of` and `against`
@@ -228,11 +232,12 @@ class GaussianAnswers:
         """
         state, fit, family = self._require(), self._fit, self.settings_
         batch = read_batch(self, X, y, sample_weight, state.columns)
-        codes = self._codes(batch.classes, batch.labels, batch.codes)
+        codes = self._codes(batch.labels, batch.codes)
         weight = float(len(codes) if batch.weights is None else batch.weights.sum())
         if abs(weight - fit.summary.weight) > 1e-9 * weight:
             raise BadSetting(
-                f"these rows have weight {weight:g}, the model was fitted on {fit.summary.weight:g}",
+                f"these rows have weight {weight:g}, "
+                f"the model was fitted on {fit.summary.weight:g}",
                 hint="leave-one-out needs exactly the rows of the fit",
             )
         given = None if self.priors is None else fit.model.log_priors
@@ -247,6 +252,6 @@ class GaussianAnswers:
                     family, fit.summary, fit.normals, fit.notes, rows, codes, batch.weights, given
                 )
             except NotFinite as error:
-                raise naming_cells(error, rows, state.columns) from None
+                raise naming_cells(error, rows, state.columns, batch.places) from None
         self._approximate(result.approximate)
         return result

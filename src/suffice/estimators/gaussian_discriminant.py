@@ -61,12 +61,24 @@ def _has_coordinates(estimator: GaussianDiscriminant) -> bool:
     )
 
 
+def _conditional_transform(kind: type[Any]) -> type[Any]:
+    """Hide what only Fisher's coordinates have, unless the covariance is shared.
+
+    scikit-learn wraps `transform` when the class is made, for `set_output`, and the wrapper is
+    there for every instance: the condition has to be put around it afterwards.
+    """
+    for name in ("transform", "fit_transform", "set_output", "get_feature_names_out"):
+        setattr(kind, name, available_if(_has_coordinates)(getattr(kind, name)))
+    return kind
+
+
+@_conditional_transform
 class GaussianDiscriminant(
     GaussianAnswers,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    ClassifierMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Normal classes, by Bayes' rule a classifier; LDA and QDA are two of its settings.
 
@@ -122,7 +134,11 @@ class GaussianDiscriminant(
         return self
 
     def partial_fit(
-        self, X: object, y: object = None, classes: object = None, sample_weight: object = None
+        self,
+        X: object,
+        y: object = None,
+        classes: object = None,  # noqa: ARG002  scikit-learn's callers pass it
+        sample_weight: object = None,
     ) -> Self:
         """Learn from more rows; `classes` is accepted and never needed.
 
@@ -209,15 +225,16 @@ class GaussianDiscriminant(
         try:
             return learner.summarize(batch.rows, batch.codes, batch.labels, batch.weights)
         except NotFinite as error:
-            raise naming_cells(error, batch.rows, batch.columns) from None
+            raise naming_cells(error, batch.rows, batch.columns, batch.places) from None
 
     def _choose(self, batch: Batch) -> Gaussian:
         """Choose pool, shrink and target by leave-one-out on one batch."""
         learner = GaussianLearner(Gaussian("per-class", divisor=self.divisor))
         statistics = self._summary(batch, learner)
         labels, rows, codes = statistics.labels, batch.rows, batch.codes
-        fit = learner.fit(statistics)
-        if np.isnan(rows).any():
+        if not np.isnan(rows).any():
+            fit = learner.fit(statistics)
+        else:
             # Selection only: missing cells as one normal of all classes' shape expects them.
             shared = GaussianLearner(Gaussian("shared", divisor=self.divisor))
             filler = shared.fit(self._summary(batch, shared)).model
@@ -258,9 +275,11 @@ class GaussianDiscriminant(
         return state is not None and bool(state.statistics.labels)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing cells are legal."""
+        """Tell scikit-learn that missing cells are legal, and whether there is a transform."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        if self.covariance != "shared":
+            tags.transformer_tags = None
         return tags
 
     def _family(self, chosen: Gaussian | None) -> Gaussian:
@@ -277,9 +296,7 @@ class GaussianDiscriminant(
                 )
         if chosen is None:
             return Gaussian("per-class", divisor=self.divisor)
-        return Gaussian(
-            "per-class", chosen.pool, chosen.shrink, chosen.shrink_target, self.divisor
-        )
+        return Gaussian("per-class", chosen.pool, chosen.shrink, chosen.shrink_target, self.divisor)
 
     def _learner(self, chosen: Gaussian | None) -> GaussianLearner:
         return GaussianLearner(self._family(chosen), self.priors)
@@ -362,7 +379,8 @@ class GaussianDiscriminant(
                 f'covariance="{self.covariance}" has one covariance per class\n'
                 "Hint: they are in covariances_"
             )
-        return normals.covariances[0]
+        found: FloatArray = normals.covariances[0]
+        return found
 
     @property
     def covariances_(self) -> FloatArray:
@@ -380,7 +398,6 @@ class GaussianDiscriminant(
         found: Discriminants = held[1]
         return found
 
-    @available_if(_has_coordinates)
     def transform(self, X: object) -> FloatArray:
         """Return Fisher's discriminant coordinates, at most k - 1; missing cells as expected."""
         rows = self._rows(X)
@@ -410,7 +427,7 @@ class GaussianDiscriminant(
         if said:
             warnings.warn(said, Approximation, stacklevel=3)
 
-    def _codes(self, classes: NDArray[Any], labels: tuple[Label, ...], codes: Any) -> Any:
+    def _codes(self, labels: tuple[Label, ...], codes: Any) -> Any:
         """Translate codes of a batch into positions in `classes_`."""
         known = {label: i for i, label in enumerate(self._require().statistics.labels)}
         unknown = [label for label in labels if label not in known]

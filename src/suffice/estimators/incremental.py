@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from suffice.columns import Columns
 from suffice.errors import BadLabels, DifferentKinds, NotFinite, SufficeError, listed
+from suffice.estimators.weightless import renumbered, rows_with_weight, taken
 from suffice.rows import (
-    Labels,
-    Table,
     check_lengths,
     read_labels,
     read_table,
@@ -41,15 +40,17 @@ class NotFitted(SufficeError, NotFittedError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Labelled rows, read and coded."""
+    """Labelled rows, read and coded; float32 rows stay float32, whatever the type says."""
 
     columns: Columns
-    rows: NDArray[np.floating[Any]]
+    rows: FloatArray
     codes: IntArray
     classes: NDArray[Any]
     labels: tuple[Label, ...]
     weights: FloatArray | None
-    frame: Any = None
+    frame: str | None = None
+    places: IntArray | None = None
+    """Where the rows stood among those given, if some of these had no weight."""
 
 
 @dataclass(slots=True, eq=False)
@@ -60,7 +61,7 @@ class State:
     statistics: Any
     dtype: np.dtype[Any]
     kind: str
-    frame: Any = None
+    frame: str | None = None
     chosen: Any = None
     cache: dict[Any, Any] = field(default_factory=dict)
 
@@ -73,6 +74,19 @@ def read_batch(
     estimator: object, X: object, y: object, sample_weight: object, known: Columns | None
 ) -> Batch:
     """Read rows, labels and weights; rows of weight zero are dropped before anything is seen."""
+    kept = rows_with_weight(X, y, sample_weight)
+    if kept is None:
+        return _read(estimator, X, y, sample_weight, known)
+    try:
+        batch = _read(estimator, *(taken(part, kept) for part in (X, y, sample_weight)), known)
+        return replace(batch, places=kept)
+    except SufficeError as error:
+        raise renumbered(error, kept) from None
+
+
+def _read(
+    estimator: object, X: object, y: object, sample_weight: object, known: Columns | None
+) -> Batch:
     table = read_table(X)
     labels = read_labels(y)
     if labels.ravelled:
@@ -80,19 +94,17 @@ def read_batch(
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples, ), for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     check_lengths(table.size, len(labels.codes))
     weights = read_weights(sample_weight, table.size)
-    if weights is not None and not weights.all():
-        table, labels, weights = _kept(table, labels, weights)
     columns = Columns.infer(table)
     if known is not None:
         try:
             columns = known.widened(columns)[0]
         except DifferentKinds:
             columns = known  # encode says what is wrong, in scikit-learn's words
-    rows = columns.encode(table, type(estimator).__name__)
+    rows = cast("FloatArray", columns.encode(table, type(estimator).__name__))
     return Batch(
         columns,
         rows,
@@ -100,26 +112,7 @@ def read_batch(
         labels.classes,
         tuple(_plain(labels.classes)),
         weights,
-        frame_namespace(X),
-    )
-
-
-def _kept(
-    table: Table, labels: Labels, weights: FloatArray
-) -> tuple[Table, Labels, FloatArray]:
-    kept = weights > 0.0
-    codes = labels.codes[kept]
-    present = np.flatnonzero(np.bincount(codes, minlength=len(labels.classes)))
-    places = np.zeros(len(labels.classes), dtype=np.intp)
-    places[present] = np.arange(len(present))
-    return (
-        replace(
-            table,
-            matrix=None if table.matrix is None else table.matrix[kept],
-            cells=None if table.cells is None else tuple(c[kept] for c in table.cells),
-        ),
-        Labels(labels.classes[present], places[codes], labels.ravelled),
-        weights[kept],
+        frame_library(X),
     )
 
 
@@ -160,21 +153,22 @@ def joined_dtype(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[Any]:
     return np.result_type(left, right) if left != right else left
 
 
-def frame_namespace(X: object) -> Any:
-    """Return the library a frame came from, so that samples can be given back in kind."""
+def frame_library(X: Any) -> str | None:
+    """Return the name of the library a frame came from, so that samples can be given back in kind.
+
+    The name and not the module: what was learned is to be pickled.
+    """
     if isinstance(X, (np.ndarray, list, tuple)):
         return None
     import narwhals as nw
 
-    try:
-        return nw.get_native_namespace(X)  # type: ignore[call-overload]
-    except TypeError:
-        return None
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else None
 
 
-def back_to_frame(columns: Columns, matrix: FloatArray, namespace: Any) -> Any:
+def back_to_frame(columns: Columns, matrix: FloatArray, library: Any) -> Any:
     """Return coded rows as what the user gave: a frame of the same library, or an array."""
-    if namespace is None or not columns.named:
+    if library is None or not columns.named:
         if columns.is_plain:
             return matrix
         decoded = columns.decode(matrix)
@@ -188,15 +182,17 @@ def back_to_frame(columns: Columns, matrix: FloatArray, namespace: Any) -> Any:
         name: cells.tolist() if cells.dtype == object else cells
         for name, cells in zip(columns.names, columns.decode(matrix), strict=True)
     }
-    return nw.from_dict(data, backend=namespace).to_native()
+    return nw.from_dict(data, backend=library).to_native()
 
 
-def naming_cells(error: NotFinite, rows: NDArray[Any], columns: Columns) -> NotFinite:
-    """Return the refusal of a cell with the column's own name."""
+def naming_cells(
+    error: NotFinite, rows: NDArray[Any], columns: Columns, places: IntArray | None = None
+) -> NotFinite:
+    """Return the refusal of a cell with the column's own name, and the caller's row."""
     try:
         refuse_infinite(rows, columns.coded_names)
     except NotFinite as named:
-        return named
+        return named if places is None else renumbered(named, places)
     return error
 
 
@@ -217,4 +213,3 @@ def merged_state(left: State, right: State, add: Any) -> State:
     return left.with_statistics(
         add(a, b), columns=columns, dtype=joined_dtype(left.dtype, right.dtype)
     )
-

@@ -4,105 +4,36 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.columns import Column, Columns
-from suffice.errors import (
-    BadRows,
-    BadSetting,
-    ColumnMismatch,
-    DifferentKinds,
-    NoPValue,
-    NotANumber,
-    listed,
+from suffice.columns import Columns
+from suffice.errors import BadSetting, DegenerateData, DifferentKinds, listed
+from suffice.estimators.law_columns import (
+    check_infinite,
+    given_values,
+    part,
+    place,
+    places,
+    refuse_categories,
+    schema,
 )
 from suffice.estimators.randomness import random_generator
 from suffice.families.normal import Normal
-from suffice.rows import CATEGORY, NUMBER, read_table, read_weights, refuse_infinite
-from suffice.statistics.moments import Moments
+from suffice.models.normal_fit import check_divisor, degeneracy, fit_normal
+from suffice.rows import read_table, read_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from suffice.families.normal import Distances
+    from suffice.models.predictive import Evidence
     from suffice.rows import FloatArray
 
 SHOWN_WIDTH = 4
 """Up to this many columns `repr` writes the numbers out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is known of how a covariance was estimated: enough for exact p-values.
-
-    With S the scatter and m the mean of rows of one normal law, a new row x has
-    q = (x - m)ᵀS⁻¹(x - m) and q/(1 + h)·(ν - D + 1)/D ~ F(D, ν - D + 1), where h = 1/W is the
-    variance of m in units of the law's.
-    """
-
-    weight: float
-    """W; 0 for a conditional law, which has no training rows of its own."""
-    divisor: float
-    """By what the scatter was divided."""
-    degrees: float
-    """ν, the degrees of freedom of the scatter."""
-    leverage: float
-    """h."""
-
-    def given(self, distance: float, rank: int) -> Evidence:
-        """Return the evidence for the law of the other columns, some of rank `rank` being known.
-
-        It is a regression's: every known direction costs a degree of freedom, and far from the
-        mean the prediction is less certain, h + (x_g - m_g)ᵀS_gg⁻¹(x_g - m_g).
-        """
-        away = min(distance * distance / self.divisor, 1e300)  # inf / inf would be no number
-        return Evidence(0.0, self.divisor, self.degrees - rank, self.leverage + away)
-
-    def p_values(self, found: Distances, *, training: bool) -> FloatArray:
-        """Return P(a row of the same law is at least as far out); NaN where rows were too few."""
-        from scipy.special import betainc, betaincc
-
-        unknown = self._unknown(found)
-        rank = np.where(unknown, 0, found.rank)
-        size = np.where(rank == 0, 1, rank) / 2.0
-        with np.errstate(over="ignore"):
-            q = np.square(found.distance) / self.divisor
-        if training:
-            # A row that took part in m and S cannot be far out: W/(W - 1)·q ~ Beta ≤ 1.
-            edge = max(self.degrees, 0.0) / self.weight
-            share = np.minimum(q, edge) / (edge or 1.0)
-            spare = (self.degrees - rank) / 2.0
-            tail = betaincc(size, np.where(spare > 0.0, spare, 1.0), share)
-            tail = np.where(spare > 0.0, tail, 1.0)  # ν = D: every row lies at the edge
-            tail = np.where(np.isinf(found.distance), 0.0, tail)
-        else:
-            spare = np.maximum((self.degrees - rank + 1.0) / 2.0, 0.5)
-            tail = betainc(spare, size, 1.0 / (1.0 + q / (1.0 + self.leverage)))
-        p = np.where(rank == 0, np.where(found.distance == 0.0, 1.0, 0.0), tail)
-        return np.where(unknown, np.nan, p)
-
-    def _unknown(self, found: Distances) -> NDArray[np.bool_]:
-        """Say for which rows there is no p-value, and warn.
-
-        Fewer directions than columns may be a fact about the law or about the number of
-        rows. It is the law's only if there were rows enough to show more.
-        """
-        starved = (found.rank < found.observed) & (found.rank >= self.degrees)
-        short = (found.observed > 0) & (found.rank > self.degrees)
-        unknown: NDArray[np.bool_] = starved | short
-        if unknown.any():
-            most = int(found.observed[unknown].max())
-            warnings.warn(
-                f"{int(unknown.sum())} row(s) have no p-value: {most} columns were estimated "
-                f"with {max(self.degrees, 0.0):g} degrees of freedom",
-                NoPValue,
-                stacklevel=4,
-            )
-        return unknown
 
 
 class MultivariateNormal:
@@ -125,7 +56,7 @@ class MultivariateNormal:
         self, mean: ArrayLike, covariance: ArrayLike, *, names: Sequence[str] | None = None
     ) -> None:
         law = Normal(mean, covariance)  # type: ignore[arg-type]
-        self._wear(law, _schema(names, law.width), None)
+        self._wear(law, schema(names, law.width), None)
 
     def _wear(self, law: Normal, columns: Columns, evidence: Evidence | None) -> Self:
         self._law, self._columns, self._evidence = law, columns, evidence
@@ -145,33 +76,27 @@ class MultivariateNormal:
         """Return the law of the rows' mean and covariance.
 
         `divisor` is "mle" (scatter / W, the most likely law) or "unbiased" (scatter / (W - 1)).
-        A weight of 2 is two rows; a row of weight 0 is not looked at.
+        A weight of 2 is two rows; a row of weight 0 is not looked at. Missing cells are legal: the
+        law is then the most likely one given the cells that are there (EM), rows without any
+        cell count for nothing, and p-values are approximate, for they take the rows as complete.
+        Constant or collinear columns leave a degenerate law, and a warning that names them.
 
         >>> MultivariateNormal.fit([[1.0], [2.0], [3.0]], divisor="unbiased").covariance_
         array([[1.]])
         """
-        if divisor not in ("mle", "unbiased"):
-            raise BadSetting(f"divisor={divisor!r} is not known", hint='"mle" or "unbiased"')
+        check_divisor(divisor)
         table = read_table(X)
         columns = Columns.infer(table)
-        _refuse_categories(columns)
+        refuse_categories(columns)
         rows = columns.encode(table, cls.__name__)
         weights = read_weights(sample_weight, table.size)
         if weights is not None and not weights.all():
             rows, weights = rows[weights > 0.0], weights[weights > 0.0]
-        if _finite(rows, columns):
-            moments = Moments.of(rows, weights)
-        else:
-            moments = _fit_with_missing(rows, weights)
-        freedom = moments.weight - 1.0
-        by = moments.weight if divisor == "mle" else freedom
-        if by <= 0.0:
-            raise BadRows(
-                f"a total weight of {moments.weight:g} has no unbiased covariance",
-                hint='divisor="mle", or more than one row',
-            )
-        law = Normal(moments.mean, moments.scatter / by)
-        evidence = Evidence(moments.weight, by, freedom, 1.0 / moments.weight)
+        names = places(columns)
+        check_infinite(rows, names)
+        law, evidence = fit_normal(rows, weights, divisor, names)
+        if (reason := degeneracy(law, evidence, names)) is not None:
+            warnings.warn(reason, DegenerateData, stacklevel=2)
         return cls._dressed(law, columns, evidence)
 
     # What it says about rows
@@ -231,8 +156,10 @@ class MultivariateNormal:
         """Return the law of some columns, by name or position, in the order asked for."""
         alone = isinstance(columns, str | int | np.integer)
         asked: list[Any] = [columns] if alone else list(columns)  # type: ignore[arg-type]
-        places = [self._place(column) for column in asked]
-        return self._dressed(self._law.marginal(places), self._part(places), self._evidence)
+        chosen = [place(self._columns, column) for column in asked]
+        return self._dressed(
+            self._law.marginal(chosen), part(self._columns, chosen), self._evidence
+        )
 
     def conditional(self, given: Mapping[Any, float]) -> MultivariateNormal:
         """Return the law of the other columns when some are known, by name or position.
@@ -241,29 +168,17 @@ class MultivariateNormal:
         >>> law.conditional({0: 1.0}).mean
         array([0.8, 0. ])
         """
-        if not isinstance(given, Mapping):
-            raise BadSetting(
-                f"given={given!r} does not say which column has which value",
-                hint="a dictionary, such as {'height': 180.0} or {0: 180.0}",
-            )
-        known: dict[int, float] = {}
-        for column, value in given.items():
-            place = self._place(column)
-            if place in known:
-                raise ColumnMismatch(
-                    f"{self._columns.names[place]} is given twice", hint="name each column once"
-                )
-            known[place] = _number(value, self._columns.names[place])
+        known = given_values(self._columns, given)
         if not known:
             return self
         law = self._law.conditional(known)
-        others = [place for place in range(self.n_features_in_) if place not in known]
+        others = [j for j in range(self.n_features_in_) if j not in known]
         evidence = self._evidence
         if evidence is not None:
             front = self._law.marginal(list(known))
             distance = float(front.mahalanobis([list(known.values())])[0])
             evidence = evidence.given(distance, front.rank)
-        return self._dressed(law, self._part(others), evidence)
+        return self._dressed(law, part(self._columns, others), evidence)
 
     # Its shape
 
@@ -335,8 +250,6 @@ class MultivariateNormal:
             parts.append(f"weight={self._evidence.weight:g}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    # Columns
-
     def _rows(self, X: object) -> NDArray[np.floating[Any]]:
         """Return rows in our columns' order; one column may also come as a plain sequence."""
         if self.n_features_in_ == 1 and getattr(X, "ndim", None) == 1:
@@ -344,74 +257,8 @@ class MultivariateNormal:
         elif self.n_features_in_ == 1 and isinstance(X, list | tuple):
             X = [[cell] for cell in X] if all(np.ndim(cell) == 0 for cell in X) else X
         rows = self._columns.encode(read_table(X), type(self).__name__)
-        _finite(rows, self._columns)
+        check_infinite(rows, places(self._columns))
         return rows
-
-    def _place(self, column: object) -> int:
-        """Return the position of a column asked for by name or position."""
-        names = self._columns.names
-        if isinstance(column, str) and column in names:
-            return names.index(column)
-        place = column if isinstance(column, int | np.integer) else -1
-        if 0 <= place < len(names) and not isinstance(column, bool):
-            return int(place)
-        raise ColumnMismatch(
-            f"there is no column {column!r}", hint=f"the columns are {listed(names)}"
-        )
-
-    def _part(self, places: Sequence[int]) -> Columns:
-        return Columns(tuple(self._columns.columns[place] for place in places))
-
-
-def _schema(names: Sequence[str] | None, width: int) -> Columns:
-    """Return columns of numbers with the names given, if any."""
-    if names is None:
-        return Columns((Column(None, NUMBER),) * width)
-    listing = [names] if isinstance(names, str) else list(names)
-    strings = all(isinstance(name, str) for name in listing)
-    if len(listing) != width or not strings:
-        raise BadSetting(
-            f"names={listing!r} do not name {width} column(s)", hint="one string for each column"
-        )
-    return Columns(tuple(Column(name, NUMBER) for name in listing))
-
-
-def _refuse_categories(columns: Columns) -> None:
-    """Refuse columns without numbers: a normal law has none to say about them."""
-    other = [
-        name
-        for name, column in zip(columns.names, columns.columns, strict=True)
-        if column.kind == CATEGORY
-    ]
-    if other:
-        raise NotANumber(
-            f"columns of categories have no normal law: {listed(other)}",
-            hint="leave them out, or code each level as a column of zeros and ones",
-        )
-
-
-def _finite(rows: NDArray[np.floating[Any]], columns: Columns) -> bool:
-    """Say whether every cell is there; refuse infinite ones. One sum, when all is well."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(rows.sum(dtype=np.float64)):
-            return True
-    refuse_infinite(rows, columns.names if columns.named else None)
-    return not np.isnan(rows).any()
-
-
-def _fit_with_missing(rows: NDArray[np.floating[Any]], weights: FloatArray | None) -> Moments:
-    """Return the moments of rows with empty cells."""
-    raise NotImplementedError("rows with missing cells cannot be fitted yet")
-
-
-def _number(value: object, name: str) -> float:
-    """Return a given value as a float, or refuse it by the name of its column."""
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise NotANumber(
-            f"{name} is given as {value!r}, which is no number", hint="give a real number"
-        ) from None
 
 
 def _shown(numbers: FloatArray) -> str:

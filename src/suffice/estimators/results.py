@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.columns import Columns
 from suffice.rows import read_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from suffice.columns import Columns
     from suffice.models.linear import LinearForm
     from suffice.rows import FloatArray
 
@@ -39,7 +39,8 @@ class Explanation:
     @property
     def log_odds(self) -> FloatArray:
         """What the parts add up to."""
-        return self.baseline + self.contributions.sum(axis=1)
+        total: FloatArray = self.baseline + self.contributions.sum(axis=1)
+        return total
 
     def __str__(self) -> str:
         """Return the first rows as text, the largest contributions first."""
@@ -49,8 +50,8 @@ class Explanation:
                 f"row {i}: log odds of {self.of[i]} against {self.against[i]} "
                 f"{self.log_odds[i]:+.3f} = {self.baseline[i]:+.3f}"
             )
-            for j in np.argsort(-np.abs(self.contributions[i]))[:10]:
-                lines.append(f"    {self.contributions[i, j]:+10.3f}  {self.columns[j]}")
+            largest = np.argsort(-np.abs(self.contributions[i]))[:10]
+            lines += [f"    {self.contributions[i, j]:+10.3f}  {self.columns[j]}" for j in largest]
         return "\n".join(lines)
 
 

@@ -19,7 +19,8 @@ def shrunk_rows(rows: FloatArray, origin: FloatArray, scale: FloatArray) -> Floa
     unit, power = np.frexp(scale)
     exponent = np.where(mantissa == 0.0, np.iinfo(np.int32).min // 4, exponent - power)
     top = exponent.max(axis=1, keepdims=True)
-    return np.ldexp(mantissa / unit, np.maximum(exponent - top, -2000))
+    tamed: FloatArray = np.ldexp(mantissa / unit, np.maximum(exponent - top, -2000))
+    return tamed
 
 
 def far_winners(

@@ -16,11 +16,14 @@ from suffice.linear_algebra import (
     correlation_scaled,
     factored,
     inverse_factor,
+    lower_factor,
     lower_inverse,
     smallest_eigenvalue_bound,
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray
 
 VARIANCE_FLOOR = 1e-20
@@ -46,7 +49,7 @@ class Pooled:
     whitening: FloatArray
     basis: FloatArray | None = None
     values: FloatArray | None = None
-    missing: FloatArray | None = None
+    missing: NDArray[np.bool_] | None = None
     silent: FloatArray | None = None
 
 
@@ -97,12 +100,12 @@ def class_covariance(
     pooled covariance and not a spike. Directions along which nothing varies at all, not
     even between classes, say nothing: every class has the pooled floor there.
     """
+    own = _plainly_definite(covariance, pooled)
+    if own is not None:
+        return *own, False
     if pooled.basis is None:
         relative = pooled.whitening @ covariance @ pooled.whitening.T
         relative = (relative + relative.T) / 2.0
-        pair = inverse_factor(relative)
-        if pair is not None and smallest_eigenvalue_bound(pair[1]) > CLASS_FLOOR:
-            return pooled.factor @ pair[0], pair[1] @ pooled.whitening, False
         root = pooled.factor
     else:
         assert pooled.values is not None
@@ -120,18 +123,32 @@ def class_covariance(
         root = pooled.deviations[:, np.newaxis] * pooled.basis * roots
     theta, turns = np.linalg.eigh(relative)
     theta, acted = raised(np.maximum(theta, 0.0), weight)
-    return *_lower(root @ (turns * np.sqrt(theta))), acted
+    factor = lower_factor(root @ (turns * np.sqrt(theta)))
+    return factor, lower_inverse(factor), acted
+
+
+def _plainly_definite(
+    covariance: FloatArray, pooled: Pooled
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return (L, L⁻¹) if it takes no eigenvalues to see that no θ is below the floor.
+
+    θ_min = 1/‖L_c⁻¹L‖₂² ≥ 1/‖L_c⁻¹L‖_F². The class is factored on its own correlation scale,
+    so that a pooled matrix near its floor cannot cost it digits.
+    """
+    variances = np.diagonal(covariance)
+    if not np.all(variances > 0.0):
+        return None
+    deviations = np.sqrt(variances)
+    pair = inverse_factor(correlation_scaled(covariance, deviations))
+    if pair is None:
+        return None
+    factor, whitening = deviations[:, np.newaxis] * pair[0], pair[1] / deviations
+    if smallest_eigenvalue_bound(whitening @ pooled.factor) <= CLASS_FLOOR:
+        return None
+    return factor, whitening
 
 
 def raised(theta: FloatArray, weight: float | FloatArray) -> tuple[FloatArray, bool]:
     """Return θ + max(0, 1 - θ/1e-8)/max(1, W): continuous, and the identity above 1e-8."""
     lacking = np.maximum(0.0, 1.0 - theta / CLASS_FLOOR)
     return theta + lacking / np.maximum(1.0, weight), bool(np.any(lacking > 0.0))
-
-
-def _lower(root: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return (L, L⁻¹), lower triangular, with LLᵀ = AAᵀ."""
-    r = np.linalg.qr(root.T, mode="r")
-    signs = np.where(np.diag(r) < 0.0, -1.0, 1.0)
-    factor = np.ascontiguousarray((r * signs[:, np.newaxis]).T)
-    return factor, lower_inverse(factor)

@@ -12,7 +12,7 @@ from suffice.engines.threads import for_blocks
 from suffice.families.far import far_winners
 from suffice.families.patterns import by_pattern
 from suffice.kernels.scores import linear_scores, quadratic_scores
-from suffice.linear_algebra import LOG_TAU, lower_inverse
+from suffice.linear_algebra import LOG_TAU, lower_factor, lower_inverse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,8 @@ class FullNormals:
 
     In standardized columns z = (x - origin)/scale, class c has mean `means[c]` and covariance
     LLᵀ; `factors` and `whitenings` hold L and L⁻¹ over the active columns, once if all
-    classes share them and k times if not. `rank` is the number of directions that vary.
+    classes share them and k times if not. `rank` is the number of directions that vary within
+    classes, `silent` of those that do not vary at all.
     """
 
     origin: FloatArray
@@ -39,6 +40,7 @@ class FullNormals:
     factors: FloatArray
     whitenings: FloatArray
     rank: int
+    silent: int = 0
 
     @classmethod
     def of(
@@ -55,6 +57,7 @@ class FullNormals:
             factors,
             whitenings,
             int(summary.active.sum()) - lacking,
+            0 if pooled.silent is None else pooled.silent.shape[1],
         )
 
     @property
@@ -80,14 +83,17 @@ class FullNormals:
         d, act = len(self.origin), np.flatnonzero(self.active)
         rooted = self.factors * self.scale[act][:, np.newaxis]
         result = np.zeros((len(self.factors), d, d))
-        result[np.ix_(range(len(result)), act, act)] = rooted @ rooted.transpose(0, 2, 1)
+        result[:, act[:, np.newaxis], act] = rooted @ rooted.transpose(0, 2, 1)
         return result
 
     # The two forms in which rows are scored
 
     @cached_property
     def _whitened_means(self) -> FloatArray:
-        return np.einsum("cij,cj->ci", self._spread_whitenings, self.means[:, self.active])
+        white: FloatArray = np.einsum(
+            "cij,cj->ci", self._spread_whitenings, self.means[:, self.active]
+        )
+        return white
 
     @property
     def _spread_whitenings(self) -> FloatArray:
@@ -111,7 +117,7 @@ class FullNormals:
         """
         d, act = len(self.origin), np.flatnonzero(self.active)
         matrices = np.zeros((len(self.whitenings), d, d))
-        matrices[np.ix_(range(len(matrices)), act, act)] = self.whitenings / self.scale[act]
+        matrices[:, act[:, np.newaxis], act] = self.whitenings / self.scale[act]
         low = self.origin_low[act] / self.scale[act]
         centres = low + (np.zeros((1, len(act))) if self.is_shared else self.means[:, act])
         shifts = np.zeros((len(matrices), d))
@@ -158,9 +164,7 @@ class FullNormals:
                 linear_scores(block, self.origin, *self.linear, out[part])
                 out[part] += common
             else:
-                quadratic_scores(
-                    block, self.origin, matrices, shifts, -self.log_volumes, out[part]
-                )
+                quadratic_scores(block, self.origin, matrices, shifts, -self.log_volumes, out[part])
 
         with np.errstate(all="ignore"):
             for_blocks(work, len(rows), rows.shape[1])
@@ -230,7 +234,8 @@ class FullNormals:
     def leading_terms(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the quadratic and linear parts of log p for standardized active columns."""
         white = np.einsum("cij,nj->nci", self.whitenings, z)
-        linear = np.einsum("nci,ci->nc", np.broadcast_to(white, (len(z), self.size, z.shape[1])), self._whitened_means)
+        spread = np.broadcast_to(white, (len(z), self.size, z.shape[1]))
+        linear = np.einsum("nci,ci->nc", spread, self._whitened_means)
         quadratic = np.broadcast_to(-np.square(white).sum(axis=2), (len(z), self.size))
         return quadratic, linear
 
@@ -239,10 +244,7 @@ class FullNormals:
     def marginal(self, seen: NDArray[np.bool_]) -> FullNormals:
         """Return the law of some columns: rows of the factor, made triangular again by QR."""
         inner = seen[self.active]
-        roots = self.factors[:, inner, :]
-        r = np.linalg.qr(roots.transpose(0, 2, 1), mode="r")
-        signs = np.where(np.diagonal(r, axis1=1, axis2=2) < 0.0, -1.0, 1.0)
-        factors = (r * signs[:, :, np.newaxis]).transpose(0, 2, 1)
+        factors = lower_factor(self.factors[:, inner, :])
         lacking = self.factors.shape[-1] - self.rank
         return FullNormals(
             self.origin[seen],
@@ -250,7 +252,7 @@ class FullNormals:
             self.scale[seen],
             self.active[seen],
             self.means[:, seen],
-            np.ascontiguousarray(factors),
+            factors,
             lower_inverse(factors),
             max(0, min(int(inner.sum()), int(inner.sum()) - lacking + int((~inner).sum()))),
         )

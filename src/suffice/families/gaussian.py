@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
 from suffice.errors import BadSetting, NotFinite, listed
 from suffice.families.diagonal_normals import DiagonalNormals
+from suffice.families.diagonal_variances import diagonal_variances
 from suffice.families.floors import (
-    CLASS_FLOOR,
     VARIANCE_FLOOR,
     Pooled,
     class_covariance,
     pooled_covariance,
-    raised,
 )
 from suffice.families.full_normals import FullNormals
-from suffice.families.notes import Note
-from suffice.families.summary import ClassSummary
+from suffice.families.notes import STAND_IN, Note
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suffice.families.summary import ClassSummary
     from suffice.rows import FloatArray, IntArray, Label
 
 FULL_FORMS = ("shared", "per-class")
@@ -33,7 +32,6 @@ DIAGONAL_FORMS = ("diagonal", "shared-diagonal", "spherical")
 FORMS = FULL_FORMS + DIAGONAL_FORMS
 SHRINK_TARGETS = ("diagonal", "scaled")
 DIVISORS = ("mle", "unbiased")
-STAND_IN = "1/weight of the pooled variance stands in there"
 
 GaussianStatistics = (
     ByPattern[PooledMoments] | ByPattern[ByClass[Moments]] | ByClass[DiagonalMoments]
@@ -103,12 +101,6 @@ class Gaussian:
             isinstance(group, kind) for group in statistics.groups.values()
         )
 
-    def empty(self, width: int) -> GaussianStatistics:
-        """Return the statistics of no rows."""
-        if self.covariance in DIAGONAL_FORMS:
-            return ByClass({})
-        return ByPattern(width, {})
-
     def summarize(
         self,
         rows: FloatArray,
@@ -135,7 +127,7 @@ class Gaussian:
         if self.covariance in DIAGONAL_FORMS:
             return ByClass.of(DiagonalMoments, rows, codes, labels, weights)
 
-        def full(part: FloatArray, chosen: IntArray | None) -> PooledMoments | ByClass[Moments]:
+        def full(part: FloatArray, chosen: IntArray | None) -> Any:
             c, w = codes, weights
             if chosen is not None:
                 c, w = codes[chosen], None if weights is None else weights[chosen]
@@ -145,11 +137,11 @@ class Gaussian:
 
         # Looking for missing cells would cost a pass: sums that are not finite tell as well.
         try:
-            return ByPattern.complete(rows.shape[1], full(rows, None))  # type: ignore[return-value]
+            return ByPattern.complete(rows.shape[1], full(rows, None))
         except NotFinite:
             if not np.isnan(rows).any():
                 raise
-        return ByPattern.of(rows, full)  # type: ignore[return-value]
+        return ByPattern.of(rows, full)
 
     # Statistics -> distributions
 
@@ -164,11 +156,9 @@ class Gaussian:
         notes: list[Note] = []
         if not summary.active.all():
             columns = tuple(int(j) for j in np.flatnonzero(~summary.active))
-            notes.append(
-                Note("columns that never vary", "they are left out", columns, silent=True)
-            )
+            notes.append(Note("columns that never vary", "they are left out", columns, silent=True))
         if self.covariance in DIAGONAL_FORMS:
-            variances, more = self.diagonal_variances(summary)
+            variances, more = diagonal_variances(self, summary)
             return DiagonalNormals.of(summary, np.sqrt(variances)), (*notes, *more)
         normals, more = self._full(summary)
         return normals, (*notes, *more)
@@ -177,7 +167,8 @@ class Gaussian:
         """Return the pooled covariance of the active columns, before any floor."""
         act = np.ix_(summary.active, summary.active)
         _, divisor = self.divisors(summary)
-        return summary.scatter[act] / (divisor if divisor > 0.0 else summary.weight)
+        scatter: FloatArray = summary.scatter[act]
+        return scatter / (divisor if divisor > 0.0 else summary.weight)
 
     def mixed(self, summary: ClassSummary, c: int) -> FloatArray:
         """Return the covariance of class c after pooling, before shrinking and floors."""
@@ -189,8 +180,8 @@ class Gaussian:
         if freedom <= 0.0:
             return np.zeros_like(own)
         if share == 0.0:
-            return own / freedom
-        return ((1.0 - share) * own + share * summary.scatter[act]) / freedom
+            return np.asarray(own / freedom)
+        return np.asarray((1.0 - share) * own + share * summary.scatter[act]) / freedom
 
     def shrunk(self, covariance: FloatArray, pooled_variances: FloatArray) -> FloatArray:
         """Return (1 - γ)Σ + γT with the target T: the own diagonal, or the rescaled pooled one."""
@@ -240,59 +231,6 @@ class Gaussian:
                 )
             )
         return FullNormals.of(summary, factors, whitenings, pooled), notes
-
-    def diagonal_variances(self, summary: ClassSummary) -> tuple[FloatArray, list[Note]]:
-        """Return the variances of every class, (k, d) or (1, d), and what was floored."""
-        assert summary.scatters is not None
-        less = 0.0 if self.divisor == "mle" else 1.0
-        divisors = np.maximum(summary.counts - less, 0.0)
-        scatters, scatter = summary.scatters, summary.scatter
-        if scatter.ndim == 2:
-            scatters = np.diagonal(scatters, axis1=1, axis2=2)
-            scatter = np.diagonal(scatter)
-        act = summary.active
-        unit = np.where(act, 1.0, 0.0)
-        if self.covariance == "spherical":
-            # One variance for all columns has units: undo the scales, relative to the largest.
-            unit = summary.scale / summary.scale[act].max(initial=0.0) if act.any() else unit
-            unit = np.where(act, np.maximum(unit, 1e-150), 0.0)
-            parts = np.square(unit)
-            scatters = np.broadcast_to((scatters @ parts)[:, np.newaxis], scatters.shape)
-            divisors = np.broadcast_to(
-                (divisors @ act.astype(np.float64))[:, np.newaxis], divisors.shape
-            )
-            scatter = scatters.sum(axis=0)
-        divisor = divisors.sum(axis=0)
-        seen = np.maximum(summary.counts.sum(axis=0), np.finfo(np.float64).tiny)
-        pooled = scatter / np.where(divisor > 0.0, divisor, seen)
-        if self.covariance == "spherical":
-            least = VARIANCE_FLOOR * float(np.square(unit[act]).mean()) if act.any() else 1.0
-        else:
-            least = VARIANCE_FLOOR
-        lacking = act & (pooled < least)
-        pooled = np.where(act, np.maximum(pooled, least), 1.0)
-        notes = []
-        if lacking.any():
-            columns = tuple(int(j) for j in np.flatnonzero(lacking))
-            notes.append(Note("columns that do not vary within classes", STAND_IN, columns))
-        if self.covariance == "shared-diagonal":
-            return pooled[np.newaxis], notes
-        theta = np.where(divisors > 0.0, scatters / np.where(divisors > 0.0, divisors, 1.0), 0.0)
-        held = summary.counts
-        if self.covariance == "spherical":
-            held = np.broadcast_to(summary.weights[:, np.newaxis], held.shape)
-        theta = theta / pooled
-        thin = np.flatnonzero(np.any((theta < CLASS_FLOOR) & act, axis=1))
-        theta, _ = raised(theta, held)
-        if len(thin):
-            problem = f"{len(thin)} of {summary.size} classes do not vary in every column"
-            notes.append(Note(problem, STAND_IN, classes=tuple(int(c) for c in thin)))
-        variances = theta * pooled
-        if self.covariance == "spherical":
-            # Back to the standardized columns: σ² in the common unit, divided by each scale.
-            with np.errstate(divide="ignore", over="ignore"):
-                variances = np.where(act, variances / np.square(unit), 1.0)
-        return np.where(act, variances, 1.0), notes
 
 
 def _lacking_directions(summary: ClassSummary, pooled: Pooled) -> Note:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from suffice.rows import Label
 
+STAND_IN = "1/weight of the pooled variance stands in there"
+
 
 @dataclass(frozen=True, slots=True)
 class Note:

@@ -76,7 +76,9 @@ class ClassSummary:
     @classmethod
     def of(
         cls,
-        statistics: ByPattern[PooledMoments] | ByPattern[ByClass[Moments]] | ByClass[DiagonalMoments],
+        statistics: ByPattern[PooledMoments]
+        | ByPattern[ByClass[Moments]]
+        | ByClass[DiagonalMoments],
         labels: Sequence[Label],
     ) -> Self:
         """Lay out statistics of complete rows, or diagonal ones, in the order of `labels`."""
@@ -117,7 +119,9 @@ class ClassSummary:
             origin = means[0] + shift
             origin_low = ((means[0] - origin) + shift) + lows[0]
             places = (means - origin) + (lows - origin_low)
-            held = np.broadcast_to(weights[:, np.newaxis], means.shape) if counts is None else counts
+            held = (
+                np.broadcast_to(weights[:, np.newaxis], means.shape) if counts is None else counts
+            )
             seen = np.maximum(held.sum(axis=0), np.finfo(np.float64).tiny)
             centre = (held * places).sum(axis=0) / seen
             variances = np.diagonal(scatter) if scatter.ndim == 2 else scatter

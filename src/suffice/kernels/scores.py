@@ -53,7 +53,8 @@ def quadratic_scores(
 def binary_posterior(scores: Floats, out: Floats) -> None:
     """Write both probabilities of the log odds of the second class into `out` (n, 2).
 
-    Each is computed from the side where nothing cancels: both tails keep their digits.
+    Each is computed from the side where nothing cancels: both tails keep their digits. The log
+    odds may lie in `out[:, 1]` itself, which saves a buffer.
     """
     if pays(scores):
         from suffice.kernels import scores_numba
@@ -64,7 +65,10 @@ def binary_posterior(scores: Floats, out: Floats) -> None:
 
 
 def binary_log_posterior(scores: Floats, out: Floats) -> None:
-    """Write both log probabilities of the log odds of the second class into `out` (n, 2)."""
+    """Write both log probabilities of the log odds of the second class into `out` (n, 2).
+
+    Far odds come out as themselves: there is no floor. They too may lie in `out[:, 1]`.
+    """
     if pays(scores):
         from suffice.kernels import scores_numba
 

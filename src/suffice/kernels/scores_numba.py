@@ -40,6 +40,8 @@ def linear_scores(
     if len(weights) == 1:
         loop = _linear(_score_one, rows.dtype.str, rows.flags.c_contiguous)
     else:
+        # Tiles are whole: a class of zeros fills them up.
+        weights = np.pad(weights, ((0, len(weights) % 2), (0, 0)))
         loop = _linear(_score_all, rows.dtype.str, False)
     loop(rows, *map(np.ascontiguousarray, (origin, weights, intercepts)), out)
 
@@ -130,9 +132,9 @@ def _score_one(
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def _products(block: Floats, weights: Floats, scores: Floats) -> None:
-    """Write block · weightsᵀ into the scores, in tiles of 4 × 2."""
-    for r in range(0, block.shape[0], 4):
+def _products(block: Floats, weights: Floats, scores: Floats, length: int) -> None:
+    """Write block · weightsᵀ into the scores, in tiles of 4 × 2, for so many rows or a few more."""
+    for r in range(0, length, 4):
         for c in range(0, weights.shape[0], 2):
             a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = 0.0
             for j in range(block.shape[1]):
@@ -156,20 +158,17 @@ def _score_all(
     rows: Rows, origin: Floats, weights: Floats, intercepts: Floats, out: Floats
 ) -> None:
     length, width = rows.shape
-    size = weights.shape[0]
-    even = np.zeros(((size + 1) // 2 * 2, width))
-    even[:size] = weights
     block = np.zeros((BLOCK, width))
-    scores = np.empty((BLOCK, even.shape[0]))
+    scores = np.empty((BLOCK, weights.shape[0]))
     for start in range(0, length, BLOCK):
         held = min(BLOCK, length - start)
         for r in range(held):
             for j in range(width):
                 block[r, j] = rows[start + r, j] - origin[j]
         # Rows left over from the block before are multiplied too, and not looked at.
-        _products(block[: (held + 3) // 4 * 4], even, scores)
+        _products(block, weights, scores, held)
         for r in range(held):
-            for c in range(size):
+            for c in range(intercepts.size):
                 out[start + r, c] = scores[r, c] + intercepts[c]
 
 

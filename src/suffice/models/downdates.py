@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.engines.threads import pinned
+from suffice.families.floors import VARIANCE_FLOOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,7 +131,8 @@ def _pooled(
     out = np.empty((n, size))
     unsafe = removal.unsafe.copy()
     means = normals.means[:, normals.active]
-    effective = normals.rank
+    # Directions that say nothing keep their floor whatever is removed.
+    effective = means.shape[1] - normals.silent
     for j in range(size):
         f = (1.0 - share) * divisors[j] + share * divisor
         whitening = normals.whitenings[j] / np.sqrt(f)
@@ -165,7 +167,7 @@ def _shrunk(
     *,
     exact: bool,
 ) -> Downdated:
-    """Shrinking moves the diagonal as well: not of rank one, so a Cholesky per row, or first order."""
+    """Shrinking moves the diagonal too, not by rank one: a Cholesky per row, or first order."""
     act = np.ix_(normals.active, normals.active)
     divisors, divisor = family.divisors(summary)
     gamma = float(family.shrink or 0.0)
@@ -177,53 +179,67 @@ def _shrunk(
     deltas = removal.rows - means[removal.codes]
     squares = np.square(deltas)
     # The pooled variances without the row, which the "scaled" target is measured by.
-    diagonal = np.diagonal(pooled) - removal.downdate[:, np.newaxis] * squares
+    held = np.maximum(np.diagonal(pooled), VARIANCE_FLOOR * divisor)
+    diagonal = np.maximum(
+        held - removal.downdate[:, np.newaxis] * squares, VARIANCE_FLOOR * divisor
+    )
     shared = family.covariance == "shared"
     for j in range(size):
-        scatter = pooled if shared else (1.0 - share) * summary.scatters[j][act] + share * pooled  # type: ignore[index]
         own = removal.codes == j
-        alpha = removal.downdate if shared else np.where(own, 1.0, share) * removal.downdate
-        f_new = removal.pooled_divisor if shared else (
-            (1.0 - share) * np.where(own, removal.own_divisor, divisors[j])
-            + share * removal.pooled_divisor
-        )
-        variances = np.diagonal(scatter) - alpha[:, np.newaxis] * squares
-        if family.shrink_target == "scaled" and not shared:
-            level = np.mean(variances / diagonal, axis=1, keepdims=True)
-            target, before = level * diagonal, np.mean(np.diagonal(scatter) / np.diagonal(pooled)) * np.diagonal(pooled)
+        if shared:
+            variances, f, alpha = np.diagonal(pooled), divisor, removal.downdate
+            f_new = removal.pooled_divisor
         else:
-            target, before = variances, np.diagonal(scatter)
+            assert summary.scatters is not None
+            mixed = (1.0 - share) * summary.scatters[j][act] + share * pooled
+            variances = np.diagonal(mixed)
+            f = (1.0 - share) * divisors[j] + share * divisor
+            alpha = np.where(own, 1.0, share) * removal.downdate
+            f_new = (1.0 - share) * np.where(own, removal.own_divisor, divisors[j])
+            f_new = f_new + share * removal.pooled_divisor
+        left = variances - alpha[:, np.newaxis] * squares
+        target, before = left, variances
+        if family.shrink_target == "scaled" and not shared:
+            target = np.mean(left / diagonal, axis=1, keepdims=True) * diagonal
+            before = np.mean(variances / held) * held
         u = removal.rows - means[j]
         u = np.where(own[:, np.newaxis], u * removal.stretch[:, np.newaxis], u)
+        change = _Change(deltas, alpha * (1.0 - gamma), gamma * (before - target))
+        m = 0 if shared else j
+        root = np.sqrt(max(f, 0.0))
         if exact:
-            q, logdet, bad = _by_cholesky(scatter, deltas, u, alpha, gamma, target)
+            q, logdet, bad = _by_cholesky(normals.factors[m] * root, u, change)
         else:
-            q, logdet, bad = _first_order(scatter, deltas, u, alpha, gamma, before, target)
-        unsafe |= bad | (f_new <= 0.0)
-        out[:, j] = -0.5 * (logdet - removal.rows.shape[1] * np.log(f_new) + f_new * q)
+            whitening = normals.whitenings[m] / root
+            q, logdet, bad = _to_first_order(normals.factors[m] * root, whitening, u, change)
+        unsafe |= bad | (f_new <= 0.0) | (f <= 0.0)
+        out[:, j] = -0.5 * (logdet - u.shape[1] * np.log(f_new) + f_new * q)
     return Downdated(out, unsafe)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """What a removal takes from a scatter: βδδᵀ and a diagonal, one of each for every row."""
+
+    deltas: FloatArray
+    beta: FloatArray
+    diagonal: FloatArray
+
+
 def _by_cholesky(
-    scatter: FloatArray,
-    deltas: FloatArray,
-    u: FloatArray,
-    alpha: FloatArray,
-    gamma: float,
-    target: FloatArray,
+    factor: FloatArray, u: FloatArray, change: _Change
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Return uᵀA'⁻¹u, log|A'| and failures for A' = (1-γ)(A - αδδᵀ) with the diagonal mixed."""
-    n, width = deltas.shape
+    """Return uᵀA'⁻¹u, log|A'| and failures for A' = LLᵀ less what each row takes away."""
+    n, width = u.shape
     q, logdet, bad = np.full(n, np.nan), np.full(n, np.nan), np.ones(n, dtype=bool)
-    step = max(1, int(2e6 // max(1, width * width)))
+    scatter = factor @ factor.T
     places = np.arange(width)
+    step = max(1, int(2e6 // max(1, width * width)))
     for start in range(0, n, step):
         part = slice(start, start + step)
-        d = deltas[part]
-        matrices = (1.0 - gamma) * (
-            scatter - alpha[part, np.newaxis, np.newaxis] * d[:, :, np.newaxis] * d[:, np.newaxis, :]
-        )
-        matrices[:, places, places] += gamma * target[part]
+        d, beta = change.deltas[part], change.beta[part, np.newaxis, np.newaxis]
+        matrices = scatter - beta * d[:, :, np.newaxis] * d[:, np.newaxis, :]
+        matrices[:, places, places] -= change.diagonal[part]
         # Factored on the correlation scale, so that a failure means what it says.
         roots = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
         fine = np.isfinite(roots).all(axis=1) & (roots > 0.0).all(axis=1)
@@ -231,45 +247,45 @@ def _by_cholesky(
         roots[~fine] = 1.0
         matrices /= roots[:, :, np.newaxis]
         matrices /= roots[:, np.newaxis, :]
-        try:
-            factors = np.linalg.cholesky(matrices)
-        except np.linalg.LinAlgError:
-            continue  # these few rows are refitted one by one
+        factors, definite = _factors(matrices)
         white = np.linalg.solve(factors, (u[part] / roots)[:, :, np.newaxis])[:, :, 0]
         pivots = np.diagonal(factors, axis1=1, axis2=2)
         q[part] = np.square(white).sum(axis=1)
         logdet[part] = 2.0 * (np.log(pivots) + np.log(roots)).sum(axis=1)
-        bad[part] = ~fine | (np.square(pivots).min(axis=1) < LEVERAGE)
+        bad[part] = ~fine | ~definite | (np.square(pivots).min(axis=1, initial=np.inf) < LEVERAGE)
     return q, logdet, bad
 
 
-def _first_order(
-    scatter: FloatArray,
-    deltas: FloatArray,
-    u: FloatArray,
-    alpha: FloatArray,
-    gamma: float,
-    before: FloatArray,
-    target: FloatArray,
+def _factors(matrices: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return Cholesky factors of a stack, the identity where a matrix has none."""
+    definite = np.ones(len(matrices), dtype=bool)
+    try:
+        return np.asarray(np.linalg.cholesky(matrices)), definite
+    except np.linalg.LinAlgError:
+        factors = np.empty_like(matrices)
+    for i, matrix in enumerate(matrices):
+        try:
+            factors[i] = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            factors[i], definite[i] = np.eye(len(matrix)), False
+    return factors, definite
+
+
+def _to_first_order(
+    factor: FloatArray, whitening: FloatArray, u: FloatArray, change: _Change
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """The same to first order in the change of the diagonal: error O(1/n²)."""
-    whole = (1.0 - gamma) * scatter
-    np.fill_diagonal(whole, np.diagonal(whole) + gamma * before)
-    roots = np.sqrt(np.diagonal(whole))
-    factor = np.linalg.cholesky(whole / roots[:, np.newaxis] / roots)
-    whitening = np.tril(np.linalg.inv(factor)) / roots
     precision = whitening.T @ whitening
-    change = gamma * (before - target)
-    d_white, u_white = deltas @ whitening.T, u @ whitening.T
+    d_white, u_white = change.deltas @ whitening.T, u @ whitening.T
     d_solved, u_solved = d_white @ whitening, u_white @ whitening
-    t = np.square(d_white).sum(axis=1) + (change * np.square(d_solved)).sum(axis=1)
-    r = (d_white * u_white).sum(axis=1) + (change * d_solved * u_solved).sum(axis=1)
-    q = np.square(u_white).sum(axis=1) + (change * np.square(u_solved)).sum(axis=1)
-    logdet = 2.0 * float((np.log(np.diagonal(factor)) + np.log(roots)).sum())
-    logdets = logdet - change @ np.diagonal(precision)
-    beta = alpha * (1.0 - gamma)
-    rest = 1.0 - beta * t
-    return q + beta * np.square(r) / rest, logdets + np.log1p(-beta * t), rest < LEVERAGE
+    t = np.square(d_white).sum(axis=1) + (change.diagonal * np.square(d_solved)).sum(axis=1)
+    r = (d_white * u_white).sum(axis=1) + (change.diagonal * d_solved * u_solved).sum(axis=1)
+    q = np.square(u_white).sum(axis=1) + (change.diagonal * np.square(u_solved)).sum(axis=1)
+    logdet = 2.0 * float(np.log(np.diagonal(factor)).sum())
+    logdets = logdet - change.diagonal @ np.diagonal(precision)
+    rest = 1.0 - change.beta * t
+    bad = ~(rest > LEVERAGE)
+    return q + change.beta * np.square(r) / rest, logdets + np.log1p(-change.beta * t), bad
 
 
 def diagonal_log_densities(
@@ -296,7 +312,11 @@ def diagonal_log_densities(
     unsafe = np.any(seen & (left <= w * (1.0 + 1e-12) + less), axis=1)
     out = np.empty((len(z), summary.size))
     spherical = family.covariance == "spherical"
-    unit = np.square(summary.scale[act] / summary.scale[act].max(initial=0.0)) if act.any() else np.ones(0)
+    unit = (
+        np.square(summary.scale[act] / summary.scale[act].max(initial=0.0))
+        if act.any()
+        else np.ones(0)
+    )
     rest, divisor = scatters.sum(axis=0) - lost, np.maximum(held - less, 0.0).sum(axis=0) - w
     pooled = rest / divisor
     if spherical:

@@ -38,9 +38,7 @@ class LogOdds:
     pairs: FloatArray | None
 
 
-def explain(
-    model: GenerativeModel, rows: FloatArray, of: IntArray, against: IntArray
-) -> LogOdds:
+def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: IntArray) -> LogOdds:
     """Split the log odds between two classes of every row by column.
 
     Flat boundaries: θ_j(x_j - c_j) about the mean c of the class means. Quadratic ones:

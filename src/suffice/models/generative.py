@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.engines.threads import for_blocks
 from suffice.errors import BadSetting, NotLinear, listed
+from suffice.families.full_normals import FullNormals
 from suffice.kernels.scores import (
     binary_log_posterior,
     binary_posterior,
@@ -113,9 +114,10 @@ class GenerativeModel:
         if densities.is_shared:
             weights, offsets = densities.linear
             linear_scores(rows, densities.origin, weights, offsets + self.log_priors, out)
-        elif hasattr(densities, "quadratic"):
+        elif isinstance(densities, FullNormals):
+            matrices, shifts = densities.quadratic
             constants = self.log_priors - densities.log_volumes
-            quadratic_scores(rows, densities.origin, *densities.quadratic, constants, out)
+            quadratic_scores(rows, densities.origin, matrices, shifts, constants, out)
         else:
             out[:] = densities.scores(rows, self.log_priors)
 
@@ -146,7 +148,8 @@ class GenerativeModel:
     ) -> tuple[FloatArray, IntArray]:
         """Draw classes from the priors (or one given class), then rows from their densities."""
         if label is None:
-            codes = rng.choice(len(self.labels), size=size, p=np.exp(normalized(self.log_priors[np.newaxis])[0]))
+            priors = np.exp(self.log_priors)
+            codes = rng.choice(len(self.labels), size=size, p=priors / priors.sum())
         else:
             if label not in self.labels:
                 raise BadSetting(

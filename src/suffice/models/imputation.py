@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.families.full_normals import FullNormals
 from suffice.families.patterns import by_pattern
+from suffice.linear_algebra import lower_factor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +89,7 @@ def conditional_cells(
     # With observed columns first, the factor's blocks are the regression and its residual.
     inner = seen[law.active]
     order = np.concatenate([np.flatnonzero(inner), np.flatnonzero(~inner)])
-    r = np.linalg.qr(law.factors[m][order].T, mode="r").T
+    r = lower_factor(law.factors[m][order])
     o = int(inner.sum())
     z = (rows - law.origin - law.origin_low) / law.scale
     observed = seen & law.active

@@ -16,7 +16,6 @@ from suffice.errors import (
     LostDigits,
     listed,
 )
-from suffice.families.gaussian import Gaussian, GaussianStatistics, NormalClasses
 from suffice.families.summary import ClassSummary
 from suffice.models.generative import GenerativeModel
 from suffice.models.missing import Incomplete, expectation_maximization
@@ -25,6 +24,7 @@ from suffice.statistics import ByPattern
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from suffice.families.gaussian import Gaussian, GaussianStatistics, NormalClasses
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray, Label
 
@@ -55,6 +55,8 @@ class GaussianLearner:
     `priors` are given by label, or None for the class frequencies. They never touch the
     covariance.
 
+    >>> import numpy as np
+    >>> from suffice.families import Gaussian
     >>> learner = GaussianLearner(Gaussian("shared"))
     >>> x = np.array([[0.0], [2.0], [5.0], [7.0]])
     >>> statistics = learner.summarize(x, np.array([0, 0, 1, 1]), ["low", "high"])
@@ -144,14 +146,16 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
     unknown = [label for label in priors if label not in set(labels)]
     absent = [label for label in labels if label not in priors]
     if unknown or absent:
-        problem = f"priors name {listed(map(repr, unknown))}, which is no class" if unknown else (
-            f"priors do not mention {listed(map(repr, absent))}"
+        problem = (
+            f"priors name {listed(map(repr, unknown))}, which is no class"
+            if unknown
+            else (f"priors do not mention {listed(map(repr, absent))}")
         )
         raise BadSetting(problem, hint=f"give one prior for each of {listed(labels)}")
     values = np.array([float(priors[label]) for label in labels])
     if not np.all(values >= 0.0) or not abs(values.sum() - 1.0) <= 1e-8:
         raise BadSetting(
-            f"priors {listed(f'{label!r}: {v:g}' for label, v in zip(labels, values, strict=True))} "
+            f"priors {listed(f'{v:g}' for v in values)} of {listed(map(repr, labels))} "
             f"add up to {values.sum():g}",
             hint="priors are at least 0 and add up to 1",
         )

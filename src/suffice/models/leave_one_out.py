@@ -18,6 +18,8 @@ from suffice.linear_algebra import normalized
 from suffice.models.downdates import diagonal_log_densities, full_log_densities
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.families.gaussian import Gaussian, NormalClasses
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray
@@ -35,13 +37,13 @@ class LeaveOneOut:
     log_posterior: FloatArray
     codes: IntArray
     weights: FloatArray
-    vanished: FloatArray
+    vanished: NDArray[np.bool_]
     approximate: str = ""
 
     @property
-    def wrong(self) -> FloatArray:
+    def wrong(self) -> NDArray[np.bool_]:
         """Which rows are classified wrongly when they are left out."""
-        return (self.log_posterior.argmax(axis=1) != self.codes) | self.vanished
+        return np.asarray(self.log_posterior.argmax(axis=1) != self.codes) | self.vanished
 
     @property
     def error(self) -> float:
@@ -99,7 +101,9 @@ def leave_one_out(
             approximate += said
         log_posterior = found.log_densities + log_prior
     refit = found.unsafe | ~np.isfinite(log_posterior).all(axis=1) | vanished
-    floors = any(not note.silent for note in notes)
+    # Only floors that the densities themselves stand on have to be laid anew without a row.
+    own = family.covariance == "per-class"
+    floors = any(not note.silent and (bool(note.classes) or not own) for note in notes)
     width = int(summary.active.sum())
     cost = float(len(z)) * summary.size * (30.0 * width**3 if not summary.is_diagonal else width)
     if floors:
@@ -117,7 +121,7 @@ def _log_priors(
     codes: IntArray,
     weights: FloatArray,
     given: FloatArray | None,
-    vanished: FloatArray,
+    vanished: NDArray[np.bool_],
 ) -> FloatArray:
     """Return the priors of each row's own model: without the row unless they were given."""
     n, rows = len(codes), np.arange(len(codes))
@@ -126,7 +130,8 @@ def _log_priors(
         held[rows, codes] -= weights
         held[rows[vanished], codes[vanished]] = 0.0
         with np.errstate(divide="ignore"):
-            return np.log(held / held.sum(axis=1, keepdims=True))
+            frequencies: FloatArray = np.log(held / held.sum(axis=1, keepdims=True))
+        return frequencies
     priors = np.broadcast_to(given, (n, summary.size)).copy()
     priors[rows[vanished], codes[vanished]] = -np.inf
     return priors
@@ -134,7 +139,7 @@ def _log_priors(
 
 def without_row(
     summary: ClassSummary, z: FloatArray, code: int, weight: float
-) -> tuple[ClassSummary, FloatArray]:
+) -> tuple[ClassSummary, NDArray[np.bool_]]:
     """Return the summary of all other rows, and which classes are still there."""
     weights = summary.weights.copy()
     means, scatter = summary.means.copy(), summary.scatter.copy()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from suffice.errors import BadSetting, listed
 from suffice.linear_algebra import normalized
 
@@ -22,6 +20,7 @@ class LinearForm:
     optimization: two ways of choosing the same numbers. The origin keeps the digits of
     columns far from zero; `intercepts` are what is left of it at x = 0.
 
+    >>> import numpy as np
     >>> form = LinearForm(("no", "yes"), np.array([[0.0], [2.0]]), np.zeros(2), np.array([1.0]))
     >>> form.against("no").intercepts
     array([ 0., -2.])

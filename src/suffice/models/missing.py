@@ -58,7 +58,9 @@ class Incomplete:
         """Standardize by what was observed of each column, and stack the patterns."""
         observed = _observed(statistics, labels)
         shared = isinstance(next(iter(statistics.groups.values())), PooledMoments)
-        members = [np.arange(len(labels))] if shared else [np.array([c]) for c in range(len(labels))]
+        members = (
+            [np.arange(len(labels))] if shared else [np.array([c]) for c in range(len(labels))]
+        )
         groups = tuple((m, _batches(statistics, labels, m, observed)) for m in members)
         return cls(observed, groups)
 
@@ -235,7 +237,7 @@ def _observed(
             counts[seen], means[seen], lows[seen] = weight, mean, low
             if scatter is not None:
                 squares[seen] = np.diagonal(scatter)
-            merged[labels[c]] = merged[labels[c]] + DiagonalMoments(
+            merged[labels[c]] = merged[label] + DiagonalMoments(
                 weight, counts, means, lows, squares, np.zeros(width)
             )
         if isinstance(group, PooledMoments):
@@ -251,7 +253,12 @@ def _observed(
     from_means = np.stack([merged[c].scatter for c in labels]).sum(axis=0)
     weights = np.array([merged[c].weight for c in labels])
     return ClassSummary.standardizing(
-        weights, _where_seen(means, counts), np.where(counts > 0.0, lows, 0.0), pooled + from_means, None, counts
+        weights,
+        _where_seen(means, counts),
+        np.where(counts > 0.0, lows, 0.0),
+        pooled + from_means,
+        None,
+        counts,
     )
 
 
@@ -296,7 +303,9 @@ def _batches(
                 continue
             weight, mean, low, own = part
             weights[i] = weight
-            shifted = (mean[inner] - observed.origin[places]) + (low[inner] - observed.origin_low[places])
+            shifted = (mean[inner] - observed.origin[places]) + (
+                low[inner] - observed.origin_low[places]
+            )
             means[i] = shifted / scale
             if own is not None:
                 scatter += own[np.ix_(inner, inner)] / scale[:, np.newaxis] / scale

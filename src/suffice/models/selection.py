@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.families.floors import CLASS_FLOOR, VARIANCE_FLOOR
 from suffice.families.gaussian import Gaussian
+from suffice.linear_algebra import normalized
+from suffice.models.downdates import full_log_densities
 from suffice.models.leave_one_out import leave_one_out
 
 if TYPE_CHECKING:
@@ -22,6 +25,10 @@ SHRINKS = (1.0, 0.75, 0.5, 0.25, 0.0)
 JUDGED_BUDGET = 2e11
 """Operations that may be spent on judging rows; beyond, a stratified part of them is judged."""
 FEWEST_JUDGED = 400
+EXACT_BUDGET = 2e8
+"""Operations for one candidate below which its shrinking is judged exactly."""
+REFIT_BUDGET = 5e9
+"""Operations for all candidates together that rows may cost which only a refit can judge."""
 
 
 def candidates(divisor: str) -> Iterator[Gaussian]:
@@ -48,29 +55,12 @@ def choose(
     """
     options = list(candidates(divisor))
     judged = _judged(summary, codes, len(options))
-    width = int(summary.active.sum())
-    cheap = float(len(judged)) * summary.size * width**3 * 30.0
-    found = []
-    for family in options:
-        normals, notes = family.estimate(summary)
-        result = leave_one_out(
-            family,
-            summary,
-            normals,
-            notes,
-            rows,
-            codes,
-            weights,
-            log_priors,
-            chosen=judged,
-            refit_budget=2e9 if cheap <= 2e9 else 0.0,
-            exact_budget=2e8,
-        )
-        found.append((family, result.log_loss))
+    jury = _Jury(summary, rows, codes, weights, log_priors, judged, len(options))
+    found = tuple((family, jury.loss(family)) for family in options)
     losses = np.array([loss for _, loss in found])
     # A loss that is better by rounding only is not better.
-    best = int(np.flatnonzero(losses <= np.nanmin(losses) + 1e-12)[0]) if len(losses) else 0
-    return found[best][0], tuple(found)
+    best = int(np.flatnonzero(losses <= losses.min() + 1e-12)[0])
+    return found[best][0], found
 
 
 def _judged(summary: ClassSummary, codes: IntArray, options: int) -> IntArray:
@@ -81,4 +71,109 @@ def _judged(summary: ClassSummary, codes: IntArray, options: int) -> IntArray:
     if len(codes) <= most:
         return np.arange(len(codes), dtype=np.intp)
     order = np.argsort(codes, kind="stable")
-    return np.sort(order[np.linspace(0, len(codes) - 1, most).round().astype(np.intp)])
+    return np.sort(order[_spread(len(codes), most)])
+
+
+def _spread(length: int, most: int) -> IntArray:
+    """Return at most `most` places, evenly over 0 … length - 1."""
+    return np.linspace(0, length - 1, min(most, length)).round().astype(np.intp)
+
+
+class _Jury:
+    """The rows by which candidates are judged, and what each candidate loses on them."""
+
+    def __init__(
+        self,
+        summary: ClassSummary,
+        rows: FloatArray,
+        codes: IntArray,
+        weights: FloatArray | None,
+        log_priors: FloatArray | None,
+        judged: IntArray,
+        options: int,
+    ) -> None:
+        w = np.ones(len(codes)) if weights is None else weights
+        # A row that is all its class has can be judged by nobody.
+        others = summary.weights[codes[judged]] - w[judged] > 1e-12 * summary.weights[codes[judged]]
+        self.judged = judged[others]
+        self.summary, self.varied = summary, _varied(summary)
+        self.rows, self.all_codes, self.all_weights, self.given = rows, codes, weights, log_priors
+        self.z = summary.standardized(rows[self.judged].astype(np.float64))
+        self.codes, self.weights = codes[self.judged], w[self.judged]
+        self.places = np.arange(len(self.judged))
+        if log_priors is None:
+            left = np.tile(summary.weights, (len(self.judged), 1))
+            left[self.places, self.codes] -= self.weights
+            self.log_priors = np.log(left / left.sum(axis=1, keepdims=True))
+        else:
+            self.log_priors = np.tile(log_priors, (len(self.judged), 1))
+        cost = options * summary.size * 30.0 * float(summary.active.sum()) ** 3
+        self.most_refits = int(REFIT_BUDGET / max(cost, 1.0))
+
+    def loss(self, family: Gaussian) -> float:
+        """Return the mean of -log p(y | x), each row judged by a model of all the others.
+
+        Floors are held fixed. A row that holds up a direction by itself needs a refit; if
+        these are many, some of them, evenly chosen, stand for all.
+        """
+        if not len(self.judged):
+            return 0.0
+        normals, notes = family.estimate(self.summary)
+        summary = self.summary
+        if family.shrink and any(note.classes for note in notes):
+            summary = self.varied
+            normals, _ = family.estimate(summary)
+        with np.errstate(all="ignore"):
+            found, _ = full_log_densities(
+                family, summary, normals, self.z, self.codes, self.weights, EXACT_BUDGET  # type: ignore[arg-type]
+            )
+            scores = found.log_densities + self.log_priors
+        unsafe = found.unsafe | ~np.isfinite(found.log_densities).all(axis=1)
+        safe = ~unsafe
+        total = 0.0
+        if safe.any():
+            own = normalized(scores[safe])[np.arange(int(safe.sum())), self.codes[safe]]
+            total = float(-own @ self.weights[safe])
+        if unsafe.any():
+            total += self._refitted(family, np.flatnonzero(unsafe))
+        return total / float(self.weights.sum())
+
+    def _refitted(self, family: Gaussian, places: IntArray) -> float:
+        """Return what rows lose, by refits without them."""
+        if self.most_refits == 0:
+            return float("inf")
+        some = places[_spread(len(places), self.most_refits)]
+        normals, notes = family.estimate(self.summary)
+        result = leave_one_out(
+            family,
+            self.summary,
+            normals,
+            (),
+            self.rows,
+            self.all_codes,
+            self.all_weights,
+            self.given,
+            chosen=self.judged[some],
+            refit_budget=0.0,
+            exact_budget=np.inf,
+        )
+        return result.log_loss * float(self.weights[places].sum())
+
+
+def _varied(summary: ClassSummary) -> ClassSummary:
+    """Return a summary in which every class varies in every column, if ever so little.
+
+    Where it did not it gets what the rule for missing directions gives: 1/W of the pooled
+    variance. Shrinking toward the diagonal then leaves no direction without variance.
+    """
+    assert summary.scatters is not None
+    places = np.arange(len(summary.scale))
+    scatter, scatters = summary.scatter.copy(), summary.scatters.copy()
+    pooled = np.maximum(scatter[places, places], VARIANCE_FLOOR * summary.weight)
+    scatter[places, places] = pooled
+    own = scatters[:, places, places]
+    theta = (own / summary.weights[:, np.newaxis]) / (pooled / summary.weight)
+    lacking = theta < CLASS_FLOOR
+    # S = W·(1/W)·Σ_jj
+    scatters[:, places, places] = np.where(lacking, pooled / summary.weight, own)
+    return replace(summary, scatter=scatter, scatters=scatters)

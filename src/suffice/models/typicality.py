@@ -10,6 +10,7 @@ import numpy as np
 from suffice.errors import NoPValue
 from suffice.families.diagonal_normals import DiagonalNormals
 from suffice.families.patterns import by_pattern
+from suffice.models.predictive import predictive_p_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,29 +43,26 @@ def typicality(
 def _predictive(
     family: Gaussian, fit: Fit, normals: FullNormals, rows: FloatArray, codes: IntArray | None
 ) -> FloatArray:
-    from scipy.special import betainc, fdtrc  # heavy, and only needed here
-
     by_pattern(rows, lambda part, _: np.zeros((len(part), 1)))  # refuses infinite cells
     distances, ranks = normals.squared_distances(rows)
     freedom = degrees_of_freedom(family, fit)
     divisors, divisor = family.divisors(fit.summary)
     share = 1.0 if family.covariance == "shared" else (family.pool or 0.0)
-    scatter_divisor = (1.0 - share) * divisors + share * divisor
     held = fit.summary.weights
-    d = ranks[:, np.newaxis].astype(np.float64)
-    q = distances / scatter_divisor  # (x - m)ᵀS⁻¹(x - m)
+    d = ranks[:, np.newaxis]
     with np.errstate(all="ignore"):
-        second = freedom - d + 1.0
-        p = fdtrc(d, second, q * held / (held + 1.0) * second / d)
-        if codes is not None:
-            i = np.arange(len(rows))
-            inside = np.clip(q * held / (held - 1.0), 0.0, 1.0)
-            beta = 1.0 - betainc(d / 2.0, (freedom - d) / 2.0, inside)
-            p[i, codes] = beta[i, codes]
-            second = second.copy()
-            second[i, codes] -= 1.0
-    p = np.where(d == 0.0, 1.0, p)
-    lacking = (d > 0.0) & (second <= 0.0)
+        q = distances / ((1.0 - share) * divisors + share * divisor)  # (x - m)ᵀS⁻¹(x - m)
+    # Where nothing varies every row is typical; a square that is no number has overflowed.
+    q = np.where(d == 0, 0.0, np.where(np.isnan(q), np.inf, q))
+    p = predictive_p_values(q, d, freedom, 1.0 / held)
+    spare = freedom - d + 1.0
+    if codes is not None:
+        own = np.arange(len(rows)), codes
+        p[own] = predictive_p_values(
+            q[own], ranks, freedom[codes], 1.0 / held[codes], training=True
+        )
+        spare[own] -= 1.0
+    lacking = (d > 0) & (spare <= 0.0)
     if lacking.any():
         classes = int(np.any(lacking, axis=0).sum())
         warnings.warn(
@@ -73,8 +71,7 @@ def _predictive(
             NoPValue,
             stacklevel=3,
         )
-        p = np.where(lacking, np.nan, p)
-    return np.where(lacking, np.nan, np.where(np.isnan(p), 0.0, p))
+    return np.where(lacking, np.nan, p)
 
 
 def degrees_of_freedom(family: Gaussian, fit: Fit) -> FloatArray:
@@ -87,9 +84,7 @@ def degrees_of_freedom(family: Gaussian, fit: Fit) -> FloatArray:
     return (1.0 - share) * (weights - 1.0) + share * pooled
 
 
-def _simulated(
-    normals: DiagonalNormals, rows: FloatArray, seen: NDArray[np.bool_]
-) -> FloatArray:
+def _simulated(normals: DiagonalNormals, rows: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:
     if not seen.any():
         return np.ones((len(rows), normals.size))
     law = normals if seen.all() else normals.marginal(seen)

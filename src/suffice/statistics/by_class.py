@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
-from suffice.statistics.algebra import Statistics, checked_factor
+from suffice.statistics.algebra import checked_factor
+from suffice.statistics.centres import with_weight
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.moments import Moments
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", Moments, DiagonalMoments)
 
-KINDS: dict[str, type[Statistics]] = {
+KINDS: dict[str, Any] = {
     "Moments": Moments,
     "DiagonalMoments": DiagonalMoments,
 }
@@ -51,13 +52,11 @@ class ByClass(Generic[S]):
         weights: FloatArray | None = None,
     ) -> Self:
         """Summarize labelled rows: row i belongs to labels[codes[i]]."""
-        codes = np.asarray(codes, dtype=np.intp)
+        rows, codes, weights = with_weight(rows, np.asarray(codes, dtype=np.intp), weights)
         if len(rows) == 0:
             return cls({})
         groups = kind.of_classes(rows, codes, len(labels), weights)
-        return cls(
-            {label: g for label, g in zip(labels, groups, strict=True) if g.weight > 0.0}
-        )
+        return cls({label: g for label, g in zip(labels, groups, strict=True) if g.weight > 0.0})
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -72,6 +71,8 @@ class ByClass(Generic[S]):
     @property
     def lost(self) -> FloatArray:
         """Per column, the largest possible relative error of any class's variance."""
+        if not self.groups:
+            return np.zeros(0)
         losses: FloatArray = np.max([group.lost for group in self.groups.values()], axis=0)
         return losses
 
@@ -118,9 +119,10 @@ class ByClass(Generic[S]):
         """Return the whole state as plain arrays, the classes stacked."""
         labels = self.labels
         states = [self.groups[label].to_arrays() for label in labels]
-        arrays = {name: np.stack([state[name] for state in states]) for name in states[0]} if states else {}
+        names = states[0] if states else ()
+        arrays = {name: np.stack([state[name] for state in states]) for name in names}
         kind = type(self.groups[labels[0]]).__name__ if labels else "Moments"
-        return {"kind": np.array(kind), "labels": labels_to_array(labels), **arrays}  # type: ignore[dict-item]
+        return {"kind": np.array(kind), "labels": labels_to_array(labels), **arrays}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from suffice.errors import ForgettingUnseen, TooManyPatterns
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.labels import ordered
-from suffice.statistics.moments import Moments, check_widths
+from suffice.statistics.moments import Moments, check_kinds
 from suffice.statistics.pooled import PooledMoments
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ S = TypeVar("S", Moments, PooledMoments, "ByClass[Moments]")
 MOST_PATTERNS = 1000
 """More patterns than this are refused: the state would outgrow the rows."""
 
-KINDS: dict[str, type] = {"Moments": Moments, "PooledMoments": PooledMoments, "ByClass": ByClass}
+KINDS: dict[str, Any] = {"Moments": Moments, "PooledMoments": PooledMoments, "ByClass": ByClass}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +46,7 @@ class ByPattern(Generic[S]):
     groups: Mapping[bytes, S]
 
     @classmethod
-    def of(
-        cls, rows: FloatArray, summarize: Callable[[FloatArray, IntArray | None], S]
-    ) -> Self:
+    def of(cls, rows: FloatArray, summarize: Callable[[FloatArray, IntArray | None], S]) -> Self:
         """Group rows by which cells are NaN; `summarize` gets the observed cells of each group.
 
         Its second argument says which rows they are; None means all of them.
@@ -67,11 +65,13 @@ class ByPattern(Generic[S]):
         for start, chosen in zip(first, np.split(order, np.cumsum(counts)[:-1]), strict=True):
             seen = ~missing[start]
             groups[seen.astype(np.uint8).tobytes()] = summarize(rows[chosen][:, seen], chosen)
-        return cls(width, dict(sorted(groups.items(), reverse=True)))
+        return cls(width, _in_order(groups))
 
     @classmethod
     def complete(cls, width: int, statistics: S) -> Self:
         """Return statistics of complete rows as the one pattern without gaps."""
+        if statistics.weight == 0.0:
+            return cls.empty(width)
         return cls(width, {b"\x01" * width: statistics})
 
     @classmethod
@@ -91,8 +91,9 @@ class ByPattern(Generic[S]):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The labels seen under any pattern, in order."""
-        return ordered({label for group in self.groups.values() for label in group.labels})
+        """The labels seen under any pattern, in order; none where rows have no labels."""
+        groups = self.groups.values()
+        return ordered({label for group in groups for label in getattr(group, "labels", ())})
 
     @property
     def lost(self) -> FloatArray:
@@ -109,23 +110,24 @@ class ByPattern(Generic[S]):
 
     def __add__(self, other: Self) -> Self:
         """Merge pattern by pattern."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         groups = dict(self.groups)
         for pattern, group in other.groups.items():
             groups[pattern] = groups[pattern] + group if pattern in groups else group
         check_patterns(len(groups))
-        return type(self)(self.width, groups)
+        return type(self)(self.width, _in_order(groups))
 
     def __sub__(self, other: Self) -> Self:
         """Forget pattern by pattern; a pattern whose weight is gone is gone."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         groups = dict(self.groups)
         for pattern, group in other.groups.items():
             if group.weight == 0.0:
                 continue
             if pattern not in groups:
                 cells = pattern.count(0)
-                raise ForgettingUnseen.of(0.0, group.weight, f"rows with those {cells} cells missing")
+                place = f"rows with those {cells} cells missing"
+                raise ForgettingUnseen.of(0.0, group.weight, place)
             left = groups[pattern] - group
             if left.weight > 0.0:
                 groups[pattern] = left
@@ -147,7 +149,7 @@ class ByPattern(Generic[S]):
             mask[places] = seen
             inner = (np.cumsum(mask) - 1)[places[seen]]
             groups[mask.astype(np.uint8).tobytes()] = group.embedded(inner, int(mask.sum()))
-        return type(self)(width, groups)
+        return type(self)(width, _in_order(groups))
 
     def to_arrays(self) -> dict[str, FloatArray]:
         """Return the whole state as plain arrays; `3/mean` belongs to the fourth pattern."""
@@ -173,6 +175,11 @@ class ByPattern(Generic[S]):
             state = {name[len(head) :]: a for name, a in arrays.items() if name.startswith(head)}
             groups[pattern.tobytes()] = kind.from_arrays(state)
         return cls(patterns.shape[1], groups)
+
+
+def _in_order(groups: dict[bytes, S]) -> dict[bytes, S]:
+    """Return patterns from the fullest on: the order must not tell who was merged first."""
+    return dict(sorted(groups.items(), reverse=True))
 
 
 def check_patterns(count: int) -> None:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from suffice.errors import NotFinite
-from suffice.linear_algebra import two_sum
+from suffice.linear_algebra import EPSILON, two_sum
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 SAMPLE = 2000
 """How many rows are looked at to guess where each class is centred."""
-POOR = 1e4
+POOR = 100.0
 """A centre is poor when the sums about it exceed those about the mean by this factor."""
+PER_ROW = EPSILON / 8.0
+"""What one more row in a sum may add to its relative error. Half an epsilon is the bound of a plain
+loop; the kernels sum by lanes and blocks, and stay well below this in everything measured."""
 
 
 class ScatterKernel(Protocol):
@@ -55,7 +58,8 @@ def provisional_centres(rows: FloatArray, codes: IntArray, size: int) -> FloatAr
         deviations = sample - base[drawn]
         seen = np.isfinite(deviations)
         if size == 1 and seen.all():
-            return base + deviations.mean(axis=0)
+            whole: FloatArray = base + deviations.mean(axis=0)
+            return whole
         deviations[~seen] = 0.0
         order = np.argsort(drawn, kind="stable")
         groups = np.flatnonzero(present)
@@ -104,6 +108,23 @@ def _are_poor(products: FloatArray, reaches: FloatArray) -> bool:
     squares = np.square(reaches)
     shift = squares if products.ndim == 3 else squares.sum(axis=0)
     return bool(np.any((shift > (1.0 - 1.0 / POOR) * about_centres) & (shift > 0.0)))
+
+
+def rows_of_classes(
+    codes: IntArray, size: int, totals: FloatArray, weights: FloatArray | None
+) -> FloatArray:
+    """Return how many rows each class has, whatever they weigh: rounding knows no weights."""
+    return totals if weights is None else np.bincount(codes, minlength=size).astype(np.float64)
+
+
+def with_weight(
+    rows: FloatArray, codes: IntArray, weights: FloatArray | None
+) -> tuple[FloatArray, IntArray, FloatArray | None]:
+    """Return only the rows of positive weight: one of weight zero is not looked at."""
+    if weights is None or weights.all():
+        return rows, codes, weights
+    kept = weights > 0.0
+    return rows[kept], codes[kept], weights[kept]
 
 
 def non_finite(rows: FloatArray) -> NotFinite:

@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.errors import NotFinite
 from suffice.kernels.scatter import class_squares
 from suffice.linear_algebra import two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.centres import POOR, non_finite, provisional_centres
+from suffice.statistics.centres import (
+    PER_ROW,
+    POOR,
+    non_finite,
+    provisional_centres,
+    rows_of_classes,
+)
 from suffice.statistics.moments import (
     PER_OPERATION,
-    check_widths,
+    after_subtraction,
+    check_kinds,
     refuse_negative,
     relative_loss,
+    relative_reach,
     remaining,
 )
 
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from suffice.errors import NotFinite
     from suffice.rows import FloatArray, IntArray
 
 
@@ -84,9 +92,9 @@ class DiagonalMoments:
         scatter = np.maximum(squares - shift, 0.0)
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
-        zero = np.zeros(rows.shape[1])
+        error = (PER_ROW * rows_of_classes(codes, size, totals, weights))[:, np.newaxis] * scatter
         return [
-            cls(float(totals[c]), counts[c], mean[c], low[c], scatter[c], zero)
+            cls(float(totals[c]), counts[c], mean[c], low[c], scatter[c], error[c])
             for c in range(size)
         ]
 
@@ -102,7 +110,7 @@ class DiagonalMoments:
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries, column by column."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         counts = self.counts + other.counts
         held = np.where(counts > 0.0, counts, 1.0)
         gap = (other.mean - self.mean) + (other.low - self.low)
@@ -121,7 +129,7 @@ class DiagonalMoments:
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         if other.weight == 0.0:
             return self
         weight = remaining(self.weight, other.weight)
@@ -140,12 +148,16 @@ class DiagonalMoments:
         reach = gap * np.sqrt(other.counts * (self.counts / left))
         scatter = self.scatter - other.scatter - np.square(reach)
         touched = other.counts > 0.0
-        error = self.error + other.error + np.where(touched, PER_OPERATION * self.scatter, 0.0)
-        known = (counts == 0.0) | (counts == 1.0)
-        scatter[known], error[known] = 0.0, 0.0
+        pull = relative_reach(reach, self.scatter) * np.sqrt(other.counts / left)
+        error = after_subtraction(self.error + other.error, self.scatter, pull)
+        error = np.where(touched, error, self.error)
+        gone = counts == 0.0
+        scatter[gone] = error[gone] = mean[gone] = low[gone] = 0.0
         refuse_negative(scatter, error)
-        scatter = np.where(touched & (scatter <= error), 0.0, scatter)
-        mean[counts == 0.0] = low[counts == 0.0] = 0.0
+        small = touched & (scatter <= error)
+        scatter[small] = 0.0
+        # A single cell has no scatter; a weight of one with some left was two cells of weight ½.
+        error[small & (counts == 1.0)] = 0.0
         return type(self)(weight, counts, mean, low, scatter, error)
 
     def scaled(self, factor: float) -> Self:

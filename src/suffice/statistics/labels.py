@@ -39,7 +39,7 @@ def labels_to_array(labels: Iterable[Label]) -> NDArray[np.uint8]:
     for label in held:
         if label is not None and type(label) not in (str, int, float, bool):
             raise BadLabels(
-                f"label {label!r} is a {type(label).__name__}: it has no plain form to be stored in",
+                f"label {label!r} is a {type(label).__name__}, which has no plain form to store",
                 hint="use text, numbers or booleans as labels where statistics are to be stored",
             )
     text = json.dumps(held, ensure_ascii=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.kernels.scatter import class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import ROUNDING, checked_factor
-from suffice.statistics.centres import summed_about_centres
+from suffice.statistics.centres import PER_ROW, rows_of_classes, summed_about_centres
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,8 @@ class Moments:
 
     `mean + low` is the mean in two doubles: one alone, at 1e8 standard deviations from
     zero, would cost the scatter ten digits at every merge. `scatter` is Σ w (x - m)(x - m)ᵀ.
-    `error` bounds the absolute error of each variance in it, which forgetting can leave
-    behind: |error of S_ij| ≤ √(error_i error_j).
+    `error` bounds the absolute rounding error of each variance in it, which grows with every
+    row, merge and subtraction: |error of S_ij| ≤ √(error_i error_j).
 
     >>> Moments.of([[1.0, 2.0], [3.0, 2.0]]).scatter
     array([[2., 0.],
@@ -74,9 +74,16 @@ class Moments:
             scatters -= np.multiply.outer(sums[0], sums[0])
         else:
             scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
-        zero = np.zeros(rows.shape[1])
+        counts = rows_of_classes(codes, size, weight, weights)
         return [
-            cls(float(weight[c]), mean[c], low[c], scatters[c], zero) for c in range(size)
+            cls(
+                float(weight[c]),
+                mean[c],
+                low[c],
+                scatters[c],
+                PER_ROW * counts[c] * np.diagonal(scatters[c]),
+            )
+            for c in range(size)
         ]
 
     @property
@@ -91,7 +98,7 @@ class Moments:
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries (Chan, Golub and LeVeque)."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         if other.weight == 0.0:
             return self
         if self.weight == 0.0:
@@ -107,7 +114,7 @@ class Moments:
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before: `(a + b) - b` is `a`, and the state says how nearly."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         if other.weight == 0.0:
             return self
         weight = remaining(self.weight, other.weight)
@@ -119,8 +126,10 @@ class Moments:
         # The gap between b and what is left of u is the gap between b and u, stretched.
         reach = gap * np.sqrt(other.weight * self.weight / weight)
         scatter = self.scatter - other.scatter - np.multiply.outer(reach, reach)
-        error = self.error + other.error + PER_OPERATION * np.diagonal(self.scatter)
-        scatter, error = settled(scatter, error, weight)
+        variances = np.diagonal(self.scatter)
+        pull = relative_reach(reach, variances).max(initial=0.0) * np.sqrt(share)
+        error = after_subtraction(self.error + other.error, variances, pull)
+        scatter, error = settled(scatter, error, single=weight == 1.0)
         return type(self)(weight, mean, low, scatter, error)
 
     def scaled(self, factor: float) -> Self:
@@ -157,11 +166,25 @@ class Moments:
         )
 
 
-def check_widths(left: int, right: int) -> None:
-    """Refuse statistics of tables with different numbers of columns."""
-    if left != right:
+class HasWidth(Protocol):
+    """Statistics of a fixed number of columns."""
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        ...
+
+
+def check_kinds(left: HasWidth, right: HasWidth) -> None:
+    """Refuse statistics of two kinds, or of tables with different numbers of columns."""
+    if type(left) is not type(right):
         raise DifferentKinds(
-            f"statistics of {left} columns and of {right} columns do not add up",
+            f"{type(left).__name__} and {type(right).__name__} do not add up",
+            hint="summarize all rows by the same statistics",
+        )
+    if left.width != right.width:
+        raise DifferentKinds(
+            f"statistics of {left.width} columns and of {right.width} columns do not add up",
             hint="merge and forget rows with the same columns only",
         )
 
@@ -174,25 +197,50 @@ def remaining(held: float, asked: float, place: str = "") -> float:
     return weight if weight > ROUNDING * held else 0.0
 
 
+def relative_reach(reach: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return |reach|/√S, between 0 and 1: how much of a column's spread lies between two groups."""
+    deviations = np.sqrt(np.maximum(variances, 0.0))
+    moved = np.abs(reach)
+    share: FloatArray = np.minimum(moved, deviations) / np.where(deviations > 0.0, deviations, 1.0)
+    return share
+
+
+def after_subtraction(
+    error: FloatArray, variances: FloatArray, pull: FloatArray | float
+) -> FloatArray:
+    """Return the errors of variances after one subtraction from `variances`, before it `error`.
+
+    Besides the rounding of the difference there is that of the means. Wrong by r standard
+    deviations, r being the relative error of the sums, they move the reach by r√(S·share),
+    share being the weight that goes over the weight that stays: that counts where a few rows
+    stay, far from the many that go. `pull` is the relative reach, of the column that has the
+    largest where products of columns are kept, times √share.
+    """
+    whole = variances + error
+    relative = PER_OPERATION + np.where(whole > 0.0, error / np.where(whole > 0.0, whole, 1.0), 0.0)
+    bound: FloatArray = error + PER_OPERATION * variances + pull * relative * whole
+    return bound
+
+
 def settled(
-    scatter: FloatArray, error: FloatArray, weight: float
+    scatter: FloatArray, error: FloatArray, *, single: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return a scatter after a subtraction, without variances that are only rounding.
 
     A variance below its own error bound may be zero or, by rounding, negative: it becomes
     zero and keeps its bound. One that is negative beyond the bound was never merged in. A
-    single row has no scatter at all, whatever was subtracted to reach it.
+    single row has no scatter at all, whatever was subtracted to reach it; but a weight of one
+    is no single row if a variance is left (two rows of weight ½).
     """
-    variances = np.diagonal(scatter) if scatter.ndim == 2 else scatter
+    variances = np.diagonal(scatter)
     refuse_negative(variances, error)
-    if weight == 1.0:
-        return np.zeros_like(scatter), np.zeros_like(error)
     gone = variances <= error
+    if single and gone.all():
+        return np.zeros_like(scatter), np.zeros_like(error)
     if gone.any():
         scatter = scatter.copy()
         scatter[gone] = 0.0
-        if scatter.ndim == 2:
-            scatter[:, gone] = 0.0
+        scatter[:, gone] = 0.0
     return scatter, error
 
 

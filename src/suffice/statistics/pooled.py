@@ -12,12 +12,14 @@ from suffice.errors import ForgettingUnseen
 from suffice.kernels.scatter import pooled_scatter
 from suffice.linear_algebra import two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.centres import summed_about_centres
+from suffice.statistics.centres import PER_ROW, summed_about_centres, with_weight
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.moments import (
     PER_OPERATION,
-    check_widths,
+    after_subtraction,
+    check_kinds,
     relative_loss,
+    relative_reach,
     remaining,
     settled,
 )
@@ -62,18 +64,19 @@ class PooledMoments:
         weights: FloatArray | None = None,
     ) -> Self:
         """Summarize labelled rows: row i belongs to labels[codes[i]]."""
-        codes = np.asarray(codes, dtype=np.intp)
+        rows, codes, weights = with_weight(rows, np.asarray(codes, dtype=np.intp), weights)
         if len(rows) == 0:
             return cls.empty(rows.shape[1])
         totals, means, lows, reaches, scatter = summed_about_centres(
             pooled_scatter, rows, codes, len(labels), weights
         )
         scatter -= reaches.T @ reaches
-        here = totals > 0.0
-        error = np.zeros(rows.shape[1])
-        if here.all():
-            return cls(tuple(labels), totals, means, lows, scatter, error)
-        kept = tuple(label for label, there in zip(labels, here, strict=True) if there)
+        error = PER_ROW * len(rows) * np.diagonal(scatter)
+        held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
+        kept = ordered(held)
+        if kept == tuple(labels):
+            return cls(kept, totals, means, lows, scatter, error)
+        here = [held[label] for label in kept]
         return cls(kept, totals[here], means[here], lows[here], scatter, error)
 
     @property
@@ -113,7 +116,7 @@ class PooledMoments:
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries; a label known to one side only simply appears."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         if not other.labels:
             return self
         if not self.labels:
@@ -135,7 +138,7 @@ class PooledMoments:
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before; a class whose weight is gone is gone."""
-        check_widths(self.width, other.width)
+        check_kinds(self, other)
         if not other.labels:
             return self
         for label in other.labels:
@@ -154,17 +157,17 @@ class PooledMoments:
         if not here.any():
             return self.empty(self.width)
         held = np.where(here, left, 1.0)[:, np.newaxis]
-        gap = np.where(
-            (w_b > 0.0)[:, np.newaxis], (self.means - m_b) + (self.lows - l_b), 0.0
-        )
+        gap = np.where((w_b > 0.0)[:, np.newaxis], (self.means - m_b) + (self.lows - l_b), 0.0)
         means, lows = two_sum(self.means, self.lows + gap * (w_b[:, np.newaxis] / held))
         # A class that vanishes whole takes its own scatter with it and moves no mean.
         stretch = np.where(here, w_b * (self.weights / held[:, 0]), 0.0)
         reach = gap * np.sqrt(stretch)[:, np.newaxis]
         scatter = self.scatter - other.scatter - reach.T @ reach
-        error = self.error + other.error + PER_OPERATION * np.diagonal(self.scatter)
-        single = 1.0 if bool(np.all(left[here] == 1.0)) else 2.0
-        scatter, error = settled(scatter, error, single)
+        variances = np.diagonal(self.scatter)
+        widest = relative_reach(reach, variances).max(axis=1, initial=0.0)
+        pull = float(widest @ np.sqrt(w_b / held[:, 0]))
+        error = after_subtraction(self.error + other.error, variances, pull)
+        scatter, error = settled(scatter, error, single=bool(np.all(left[here] == 1.0)))
         labels = tuple(label for label, there in zip(self.labels, here, strict=True) if there)
         return type(self)(labels, left[here], means[here], lows[here], scatter, error)
 

@@ -1,0 +1,150 @@
+"""One normal law from rows, complete or not, with the evidence that p-values need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadRows, BadSetting, NotFinite, listed
+from suffice.families.gaussian import DIVISORS, Gaussian
+from suffice.families.normal import Normal
+from suffice.linear_algebra import correlation_scaled
+from suffice.models.learner import GaussianLearner
+from suffice.models.predictive import Evidence
+from suffice.statistics.moments import Moments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.full_normals import FullNormals
+    from suffice.rows import FloatArray
+
+    Cells = NDArray[np.floating[Any]]
+
+
+def check_divisor(divisor: str) -> None:
+    """Refuse a divisor of the scatter that is neither W nor W - 1."""
+    if divisor not in DIVISORS:
+        raise BadSetting(f"divisor={divisor!r} is not known", hint='"mle" or "unbiased"')
+
+
+def fit_normal(
+    rows: Cells, weights: FloatArray | None, divisor: str, names: Sequence[str]
+) -> tuple[Normal, Evidence]:
+    """Return the law of the rows' mean and covariance, and how well it is known.
+
+    NaN is a missing cell: the law is then the most likely one given the cells that are there
+    (EM), and a row without any cell counts for nothing. Weights are positive; `names` are how
+    columns are called in refusals.
+
+    >>> law, evidence = fit_normal(np.array([[0.0], [2.0], [np.nan]]), None, "mle", ["a"])
+    >>> law, evidence.weight
+    (Normal(mean=array([1.]), covariance=array([[1.]])), 2.0)
+    """
+    check_divisor(divisor)
+    rows, weights = _with_cells(rows, weights, names)
+    try:
+        mean, scatter, weight = _estimated(rows, weights)
+    except NotFinite as error:
+        raise _naming_columns(error, rows, names) from None
+    by = weight if divisor == "mle" else weight - 1.0
+    if by <= 0.0:
+        raise BadRows(
+            f"a total weight of {weight:g} has no unbiased covariance",
+            hint='divisor="mle", or more than one row',
+        )
+    law = Normal(mean, scatter / by)
+    return law, Evidence.of_rows(weight, divisor=by)
+
+
+def degeneracy(law: Normal, evidence: Evidence, names: Sequence[str]) -> str | None:
+    """Return why a fitted law is degenerate, by the names of its columns; None if it is not.
+
+    >>> law, evidence = fit_normal(np.array([[0.0, 5.0], [2.0, 5.0]]), None, "mle", ["a", "b"])
+    >>> degeneracy(law, evidence, ["a", "b"])
+    'rows vary in 1 of 2 directions (b never varies): the density lives on that support, ...'
+    """
+    if law.rank == law.width:
+        return None
+    reasons = []
+    for places, one, many in (
+        (law.spread.scale == 0.0, "never varies", "never vary"),
+        (law.spread.tied, "is tied to the rest", "are tied to each other"),
+    ):
+        who = [names[j] for j in np.flatnonzero(places).tolist()]
+        if who:
+            reasons.append(f"{listed(who)} {one if len(who) == 1 else many}")
+    if law.rank >= evidence.degrees and law.spread.tied.any():
+        reasons.append(f"a weight of {evidence.weight:g} cannot show more")
+    return (
+        f"rows vary in {law.rank} of {law.width} directions ({'; '.join(reasons)}): "
+        "the density lives on that support, and is 0 off it"
+    )
+
+
+def _with_cells(
+    rows: Cells, weights: FloatArray | None, names: Sequence[str]
+) -> tuple[Cells, FloatArray | None]:
+    """Return the rows that have a cell; refuse columns of which none was ever seen."""
+    missing = np.isnan(rows)
+    if not missing.any():
+        return rows, weights
+    never = np.flatnonzero(missing.all(axis=0)).tolist()
+    if never:
+        raise BadRows(
+            f"no row has a value of {listed(names[j] for j in never)}: "
+            "a normal law of unknown mean is none",
+            hint="drop the column",
+        )
+    kept = ~missing.all(axis=1)
+    return rows[kept], None if weights is None else weights[kept]
+
+
+def _estimated(rows: Cells, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, float]:
+    """Return the mean, the scatter about it (that of completed rows) and the total weight."""
+    if not np.isnan(rows).any():
+        moments = Moments.of(rows, weights)
+        return moments.mean, moments.scatter, moments.weight
+    weight = float(len(rows) if weights is None else weights.sum())
+    low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
+    if np.array_equal(low, high):
+        return low.astype(np.float64), np.zeros((len(low), len(low))), weight
+    learner = GaussianLearner(Gaussian("shared"))
+    codes = np.zeros(len(rows), dtype=np.intp)
+    cells = rows.astype(np.float64, copy=False)
+    fit = learner.fit(learner.summarize(cells, codes, [0], weights))
+    normals: FullNormals = fit.normals  # type: ignore[assignment]
+    return normals.class_means[0], _without_floors(normals) * weight, weight
+
+
+def _without_floors(normals: FullNormals) -> FloatArray:
+    """Return the covariance with nothing in the directions where a floor stood in.
+
+    A classifier needs every covariance to have an inverse; a law says where it lives.
+    """
+    covariance: FloatArray = normals.covariances[0]
+    moving = np.flatnonzero(normals.active)
+    lacking = len(moving) - normals.rank
+    if lacking == 0:
+        return covariance
+    inner = np.ix_(moving, moving)
+    deviations = np.sqrt(np.diagonal(covariance)[moving])
+    values, vectors = np.linalg.eigh(correlation_scaled(covariance[inner], deviations))
+    # eigh sorts, and the floor is the least of all eigenvalues.
+    factor = deviations[:, np.newaxis] * vectors[:, lacking:] * np.sqrt(values[lacking:])
+    result: FloatArray = np.zeros_like(covariance)
+    result[inner] = factor @ factor.T
+    return result
+
+
+def _naming_columns(error: NotFinite, rows: Cells, names: Sequence[str]) -> NotFinite:
+    """Return the refusal of numbers too large to be squared, with the columns' own names."""
+    with np.errstate(over="ignore"):
+        width = np.nanmax(rows, axis=0).astype(np.float64) - np.nanmin(rows, axis=0)
+        wide = ~np.isfinite(np.square(width * np.sqrt(len(rows))))
+    if not wide.any():
+        return error
+    return NotFinite.of_range(names[j] for j in np.flatnonzero(wide).tolist())

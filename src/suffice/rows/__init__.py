@@ -1,0 +1,35 @@
+"""The one door for user data: tables, labels and weights, read once and named when refused.
+
+    read_table(data)          -> Table     a float matrix, or one array per column
+    read_labels(y)            -> Labels    the distinct labels, sorted, and a code for every row
+    read_weights(w, size)     -> weights   or None, when every row counts once
+
+Everything behind this door may rely on what is written in the three docstrings, and checks no more.
+Whether cells are finite is *not* asked here: that test is folded into the sums, and only when a
+sum is not finite does `refuse_infinite` look for the culprit.
+"""
+
+from __future__ import annotations
+
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER, FloatArray, IntArray, Label
+from suffice.rows.labels import Labels, check_lengths, read_labels, sorted_levels
+from suffice.rows.reading import read_table, refuse_infinite
+from suffice.rows.tables import Table
+from suffice.rows.weights import read_weights
+
+__all__ = [
+    "BOOLEAN",
+    "CATEGORY",
+    "NUMBER",
+    "FloatArray",
+    "IntArray",
+    "Label",
+    "Labels",
+    "Table",
+    "check_lengths",
+    "read_labels",
+    "read_table",
+    "read_weights",
+    "refuse_infinite",
+    "sorted_levels",
+]

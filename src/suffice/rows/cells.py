@@ -1,0 +1,84 @@
+"""Single cells and columns of Python objects: what is blank, a number, a truth or a category."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Hashable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import NotANumber, NotFinite
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+Label: TypeAlias = Hashable
+
+NUMBER, BOOLEAN, CATEGORY = "number", "boolean", "category"
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+REAL = (numbers.Real, Decimal, np.bool_)
+KindAndCells: TypeAlias = tuple[str, NDArray[Any]]
+"""A kind, and the cells of one column."""
+
+
+def place_of(column: int, names: Sequence[str] | None) -> str:
+    """Return how a column is called in a refusal."""
+    return f"column {column}" if names is None else names[column]
+
+
+def is_blank(value: object) -> bool:
+    """Tell blanks from values: None, NaN, NaT, pandas' NA and the empty string."""
+    if isinstance(value, str):
+        return not value
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124  true of NaN and NaT alone
+    except (TypeError, ValueError, ArithmeticError):  # NA has no truth value; nor has an array
+        return type(value).__name__ == "NAType"
+
+
+def column_of_objects(values: list[Any], place: str) -> KindAndCells:
+    """Return the kind of a column of Python objects, and its cells."""
+    if set(map(type, values)) <= {float, int}:
+        return NUMBER, _floats(values, place)
+    cells = [None if is_blank(value) else value for value in values]
+    seen = set(map(type, cells)) - {type(None)}
+    if seen and all(issubclass(kind, (bool, np.bool_)) for kind in seen):
+        return BOOLEAN, object_array(None if cell is None else bool(cell) for cell in cells)
+    if all(issubclass(kind, REAL) for kind in seen):  # also when all is blank: NaN says no more
+        return NUMBER, _floats(cells, place)
+    for kind in seen:
+        if not issubclass(kind, (str, *REAL)):
+            row = next(i for i, cell in enumerate(cells) if type(cell) is kind)
+            complex_too = issubclass(kind, numbers.Complex)
+            raise NotANumber(
+                f"row {row}, {place}: "
+                + ("Complex data not supported: " if complex_too else "")
+                + f"the argument must be a string or a number, got {kind.__name__}",
+                hint="a cell is a number, a string, true, false or blank; "
+                "turn anything else into one of these first",
+            )
+    return CATEGORY, object_array(map(plain, cells))
+
+
+def _floats(cells: list[Any], place: str) -> FloatArray:
+    try:
+        return np.array(cells, dtype=np.float64)  # None becomes NaN
+    except OverflowError:
+        most = int(np.finfo(np.float64).max)  # as an integer: huge integers compare with no other
+        row = next(i for i, cell in enumerate(cells) if cell and abs(cell) > most)
+        raise NotFinite.of(row, place, math.inf if cells[row] > 0 else -math.inf) from None
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as the Python object it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def object_array(values: Iterable[object]) -> NDArray[Any]:
+    """Build an object array element by element: NumPy would unpack tuples."""
+    return np.fromiter(values, dtype=object)

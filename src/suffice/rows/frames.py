@@ -1,0 +1,149 @@
+"""Tables made of pandas, Polars and Arrow frames, read through narwhals."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from suffice.errors import BadRows, NotANumber, listed
+from suffice.rows.cells import (
+    BOOLEAN,
+    CATEGORY,
+    FLOATS,
+    NUMBER,
+    KindAndCells,
+    Label,
+    column_of_objects,
+    is_blank,
+    object_array,
+    place_of,
+    plain,
+)
+from suffice.rows.tables import Table, refuse_empty, table_of_array, table_of_columns
+
+_FRAME_LIBRARIES = frozenset({"pandas", "polars", "pyarrow", "narwhals", "modin", "cudf"})
+
+
+def is_from_frame_library(data: object) -> bool:
+    """Tell frames and series by the library their class comes from, without importing it."""
+    return type(data).__module__.partition(".")[0] in _FRAME_LIBRARIES
+
+
+def table_of_frame(data: Any) -> Table:
+    """Read a frame of any library that narwhals knows, or an Arrow stream."""
+    import narwhals as nw
+
+    native = _in_memory(nw.to_native(data, pass_through=True))
+    if len(native.shape) != 2:
+        return table_of_array(np.asarray(native))  # a series: refused there
+    if 0 in native.shape:
+        refuse_empty(*native.shape)
+    names = _column_names(native)
+    if names is None:  # labels that are no strings may also repeat, which narwhals refuses
+        native = native.set_axis([f"x{j}" for j in range(native.shape[1])], axis=1)
+    frame = nw.from_native(native, eager_only=True)
+    dtypes = set(frame.schema.values())
+    if dtypes <= {nw.Float64()} or dtypes <= {nw.Float32()}:
+        matrix = frame.to_numpy()
+        if matrix.dtype in FLOATS:
+            return table_of_array(matrix, names)
+    columns, levels = [], []
+    for j, series in enumerate(frame.iter_columns()):
+        column, declared = _column_of_series(series, place_of(j, names))
+        columns.append(column)
+        levels.append(declared)
+    return table_of_columns(columns, names, tuple(levels))
+
+
+def _in_memory(native: Any) -> Any:
+    """Return what has a shape: a frame or a series; Arrow streams are read."""
+    if hasattr(native, "collect"):
+        raise BadRows(
+            f"rows cannot be read from a {type(native).__name__}",
+            hint="collect it into a frame first: rows.collect()",
+        )
+    if type(native).__name__ != "RecordBatch" and hasattr(native, "shape"):
+        return native
+    pa: Any = import_module("pyarrow")
+    if isinstance(native, (pa.Array, pa.ChunkedArray, pa.Scalar)):
+        return np.asarray(native)
+    try:
+        return pa.table(native)
+    except (TypeError, ValueError):
+        raise NotANumber(
+            f"rows cannot be read from a {type(native).__name__}",
+            hint="pass an array, lists of lists, or a pandas, Polars or Arrow frame",
+        ) from None
+
+
+def _column_names(native: Any) -> tuple[str, ...] | None:
+    """Return the names of a frame's columns, or None when they are not names (pandas' integers)."""
+    labels = list(native.column_names if hasattr(native, "column_names") else native.columns)
+    strings = [isinstance(label, str) for label in labels]
+    if not any(strings):
+        return None
+    if not all(strings):
+        odd = labels[strings.index(False)]
+        raise NotANumber(
+            "Feature names are only supported if all input features have string names, "
+            f"but column {strings.index(False)} is named {odd!r} ({type(odd).__name__})",
+            hint="rename the columns: frame.columns = frame.columns.astype(str)",
+        )
+    if len(set(labels)) < len(labels):
+        twice = sorted({str(label) for label in labels if labels.count(label) > 1})
+        raise BadRows(
+            f"more than one column is named {listed(twice)}",
+            hint="drop or rename the repeated columns",
+        )
+    return tuple(str(label) for label in labels)
+
+
+def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Label, ...] | None]:
+    """Return one column of a frame, and the levels it declares."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if holds_objects(series):
+        return column_of_objects(series.to_list(), place), None
+    if dtype.is_numeric():
+        if not dtype.is_float():
+            series = series.cast(nw.Float64())
+        values = np.asarray(series.to_numpy())
+        if values.dtype not in FLOATS:
+            values = values.astype(np.float64)
+        return (NUMBER, values), None
+    if dtype == nw.Boolean:
+        blanks = map(is_blank, cells := series.to_list())
+        truth = (None if blank else bool(c) for blank, c in zip(blanks, cells, strict=True))
+        return (BOOLEAN, object_array(truth)), None
+    if dtype == nw.String:
+        return (
+            CATEGORY,
+            object_array(c if isinstance(c, str) and c else None for c in series.to_list()),
+        ), None
+    if dtype in (nw.Categorical, nw.Enum):
+        cells = [None if is_blank(cell) else plain(cell) for cell in series.to_list()]
+        # A Polars Categorical or an Arrow dictionary is a way to store strings; only pandas'
+        # categories and Enums are chosen by the user and say what else there could have been.
+        native: Any = getattr(series.to_native(), "dtype", None)
+        pandas = series.implementation.is_pandas_like() and hasattr(native, "categories")
+        declared = native.categories.tolist() if pandas else getattr(dtype, "categories", None)
+        levels = None if declared is None else tuple(plain(d) for d in declared if d != "")
+        return (CATEGORY, object_array(cells)), levels
+    if dtype.is_temporal() or dtype.is_nested():
+        raise NotANumber(
+            f"{place}: a column of type {dtype} holds neither numbers nor categories",
+            hint="dates: turn them into numbers, such as days since a fixed day, or drop the "
+            "column; lists and structs: make columns of their parts",
+        )
+    values = np.asarray(series.to_numpy())
+    if values.dtype.kind in "fiub":
+        return (NUMBER, values.astype(np.float64)), None
+    return column_of_objects(values.tolist(), place), None
+
+
+def holds_objects(series: Any) -> bool:
+    """Tell pandas' columns of Python objects, which may be strings or anything else."""
+    return str(getattr(series.to_native(), "dtype", "")) == "object"

@@ -1,0 +1,129 @@
+"""Labels: which classes there are, in order, and which row is of which class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadLabels, BadRows
+from suffice.rows.frames import is_from_frame_library
+from suffice.rows.label_codes import ONE_EACH, coded_array, coded_list, refuse_label, row_of
+from suffice.rows.label_columns import coded_series, only_column
+from suffice.rows.tables import unmasked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.rows.cells import IntArray, Label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The distinct labels in sorted order, and for each row the place of its label.
+
+    `classes` keeps the type that was given: integers stay integers, booleans booleans, and
+    tuples stay tuples. `codes` may be the caller's own array. `ravelled` tells that the labels
+    came as a column of shape (n, 1).
+
+    >>> labels = read_labels(["spam", "ham", "spam"])
+    >>> labels.classes, labels.codes
+    (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1]))
+    """
+
+    classes: NDArray[Any]
+    codes: IntArray
+    ravelled: bool = False
+
+
+def read_labels(y: object) -> Labels:
+    """Read labels of any hashable type; refuse those that cannot name classes.
+
+    >>> read_labels([0.5, 1.5])
+    Traceback (most recent call last):
+    ...
+    suffice.errors.BadLabels: Unknown label type: continuous. Row 0 has the label 0.5
+    Hint: labels name classes: round them, cut them into bins, or use a regression
+    """
+    ravelled = False
+    if type(y) is not np.ndarray:
+        if y is None:
+            raise BadLabels(
+                "a classifier requires y to be passed, but the target y is None",
+                hint="pass one label for every row",
+            )
+        if isinstance(y, (list, tuple)):
+            coded = coded_list(y)
+            if coded is not None:
+                return _sorted_labels(*coded, ravelled=False)
+        elif hasattr(y, "toarray"):
+            raise BadLabels("sparse labels cannot be read", hint="pass y.toarray().ravel()")
+        elif is_from_frame_library(y):
+            y, ravelled = only_column(y)
+            coded = coded_series(y)
+            if coded is not None:
+                return _sorted_labels(*coded, ravelled=ravelled)
+        elif isinstance(y, np.ma.MaskedArray):
+            y = unmasked(y) if np.ma.is_masked(y) else y.data
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        raise BadLabels("Unknown label type: the labels are ragged", hint=ONE_EACH) from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values, ravelled = values[:, 0], True
+    if values.ndim != 1:
+        what = "Unknown label type: multioutput" if values.ndim else "y should be a 1d array"
+        raise BadLabels(f"{what}, got an array of shape {values.shape} instead.", hint=ONE_EACH)
+    if len(values) == 0:
+        raise BadLabels("there are 0 labels (0 sample(s))", hint="pass at least one row")
+    return _sorted_labels(*coded_array(values), ravelled=ravelled)
+
+
+def check_lengths(rows_n: int, labels_n: int) -> None:
+    """Refuse rows and labels that do not pair up."""
+    if rows_n != labels_n:
+        raise BadRows(
+            f"Found input variables with inconsistent numbers of samples: [{rows_n}, {labels_n}]",
+            hint=f"there are {rows_n} row(s) and {labels_n} label(s): pass one label for each row",
+        )
+
+
+def _sorted_labels(values: NDArray[Any], codes: IntArray, *, ravelled: bool) -> Labels:
+    """Refuse values that name no class, and put the others in order."""
+    if values.dtype.kind == "f":
+        _check_float_labels(values, codes)
+    order = _order(values)
+    if (order == np.arange(len(order))).all():
+        return Labels(values, codes.astype(np.intp, copy=False), ravelled)
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return Labels(values[order], rank[codes], ravelled)
+
+
+def sorted_levels(values: Sequence[Label]) -> list[int]:
+    """Return the places of values in sorted order; by type and `repr` if they do not compare."""
+    places = range(len(values))
+    if not any(isinstance(value, (set, frozenset)) for value in values):  # < is no order there
+        try:
+            return sorted(places, key=lambda place: values[place])  # type: ignore[arg-type,return-value]
+        except TypeError:
+            pass
+    return sorted(places, key=lambda place: (type(values[place]).__name__, repr(values[place])))
+
+
+def _order(values: NDArray[Any]) -> IntArray:
+    if values.dtype == object:
+        return np.array(sorted_levels(values.tolist()), dtype=np.intp)
+    return np.argsort(values, kind="stable")
+
+
+def _check_float_labels(values: NDArray[Any], codes: IntArray) -> None:
+    for code in np.flatnonzero(~np.isfinite(values)):
+        refuse_label(values[code], row_of(int(code), codes))
+    broken = values != np.floor(values)
+    if broken.any():
+        row = int(broken[codes].argmax())
+        refuse_label(values[codes[row]], row)
