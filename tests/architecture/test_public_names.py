@@ -20,8 +20,6 @@ SUBMODULES = [name for name in suffice.__all__ if name.islower()]
 LONG_FILES = {
     "columns.py",
     "estimators/gaussian_discriminant.py",
-    "estimators/multivariate_normal.py",
-    "families/normal.py",
     "models/downdates.py",
     "models/missing.py",
     "testing.py",

@@ -78,7 +78,8 @@ def read_batch(
     if kept is None:
         return _read(estimator, X, y, sample_weight, known)
     try:
-        batch = _read(estimator, *(taken(part, kept) for part in (X, y, sample_weight)), known)
+        weights = taken(sample_weight, kept)
+        batch = _read(estimator, taken(X, kept), taken(y, kept), weights, known)
         return replace(batch, places=kept)
     except SufficeError as error:
         raise renumbered(error, kept) from None

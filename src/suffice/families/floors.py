@@ -112,17 +112,21 @@ def class_covariance(
         assert pooled.missing is not None
         assert pooled.silent is not None
         turned = pooled.basis.T @ correlation_scaled(covariance, pooled.deviations) @ pooled.basis
+        # Divided by the floor, rounding would pass for variance: what is zero is made zero.
+        along = pooled.basis.T @ pooled.silent
+        turned -= along @ (along.T @ turned)
+        turned -= (turned @ along) @ along.T
         noise = 64.0 * EPSILON * len(turned) * max(1.0, float(np.abs(turned).max()))
         gone = pooled.missing & (np.diagonal(turned) <= noise)
         turned[gone] = 0.0
         turned[:, gone] = 0.0
-        along = pooled.basis.T @ pooled.silent
         turned += along @ (along.T * pooled.values @ along) @ along.T
         roots = np.sqrt(pooled.values)
         relative = correlation_scaled((turned + turned.T) / 2.0, roots)
         root = pooled.deviations[:, np.newaxis] * pooled.basis * roots
     theta, turns = np.linalg.eigh(relative)
-    theta, acted = raised(np.maximum(theta, 0.0), weight)
+    rounding = 64.0 * EPSILON * len(theta) * max(1.0, float(theta.max(initial=0.0)))
+    theta, acted = raised(np.where(theta > rounding, theta, 0.0), weight)
     factor = lower_factor(root @ (turns * np.sqrt(theta)))
     return factor, lower_inverse(factor), acted
 
@@ -140,7 +144,9 @@ def _plainly_definite(
         return None
     deviations = np.sqrt(variances)
     pair = inverse_factor(correlation_scaled(covariance, deviations))
-    if pair is None:
+    # A matrix that is singular but for rounding may pass Cholesky by luck.
+    rounding = 64.0 * EPSILON * len(variances)
+    if pair is None or smallest_eigenvalue_bound(pair[1]) <= rounding:
         return None
     factor, whitening = deviations[:, np.newaxis] * pair[0], pair[1] / deviations
     if smallest_eigenvalue_bound(whitening @ pooled.factor) <= CLASS_FLOOR:

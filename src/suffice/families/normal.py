@@ -71,6 +71,12 @@ class Normal:
         law._hold(mean, covariance, spread)
         return law
 
+    @classmethod
+    def of_spread(cls, mean: FloatArray, spread: Spread) -> Self:
+        """Return the law of a covariance that is known by its parts: C = AAᵀ."""
+        a = spread.factor
+        return cls._known(mean, symmetric(a @ a.T), spread)
+
     def __eq__(self, other: object) -> bool:
         """Whether two laws have the same numbers."""
         if not isinstance(other, Normal):
@@ -196,8 +202,7 @@ class Normal:
             rank=self.rank - known,
         )
         mean = self.mean[others] + spread.scale[others] * (factor[others] @ z)
-        a = rest.factor
-        return Normal._known(mean, symmetric(a @ a.T), rest)
+        return Normal.of_spread(mean, rest)
 
     def _possible(self, places: IntArray, values: FloatArray) -> FloatArray:
         """Return D⁻¹(x - μ) of given values, or refuse values that this law never takes."""

@@ -72,9 +72,19 @@ class Spread:
         # is no more to be believed.
         kept = values > max(NEGLIGIBLE * width, -2.0 * smallest)
         dropped = float(np.abs(values[~kept]).max(initial=EPSILON * width))
-        directions = np.zeros((width, int(kept.sum())))
-        directions[moving] = vectors[:, kept]
-        return cls(scale, directions, np.sqrt(values[kept]), STRAY * math.sqrt(dropped) * scale)
+        return cls.of_eigenvectors(scale, values[kept], vectors[:, kept], dropped)
+
+    @classmethod
+    def of_eigenvectors(
+        cls, scale: FloatArray, values: FloatArray, vectors: FloatArray, dropped: float
+    ) -> Self:
+        """Return the spread of correlations' eigenvectors (in the columns that vary) worth keeping.
+
+        `dropped` bounds the eigenvalues left out: so far from the support rows may still be seen.
+        """
+        directions = np.zeros((len(scale), len(values)))
+        directions[scale > 0.0] = vectors
+        return cls(scale, directions, np.sqrt(values), STRAY * math.sqrt(dropped) * scale)
 
     @classmethod
     def of_factor(

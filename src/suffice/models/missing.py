@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import DidNotConverge
+from suffice.families.floors import VARIANCE_FLOOR
 from suffice.families.summary import ClassSummary
 from suffice.statistics import ByClass, DiagonalMoments, Moments, PooledMoments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.families.full_normals import FullNormals
     from suffice.families.gaussian import Gaussian
     from suffice.rows import FloatArray, IntArray, Label
     from suffice.statistics import ByPattern
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-10
 """EM stops when no mean moves by more (in standard deviations), and no covariance either."""
 MOST_STEPS = 2000
+STILL = 1e-6
+"""Parameters that move by no more have converged, as far as rounding allows."""
+PATIENCE = 40
+"""Steps without progress after which rounding is taken to be all that moves."""
+LACKING = 1e-9
+"""The least eigenvalue, on the correlation scale, of a covariance that can be inverted."""
+TRIFLE = 1e-8
 BATCH_CELLS = 4_000_000
 """How many cells a batch of pattern matrices may have."""
 
@@ -109,48 +116,105 @@ def expectation_maximization(
     Two plain steps give a direction along which the third may leap (SQUAREM, Varadhan and
     Roland 2008): EM alone creeps when much is missing. A leap that leaves the positive
     definite matrices is not taken; every leap is followed by a plain step.
+
+    Floors would come and go inside EM: a variance that tends to zero would be lifted, and
+    tend to zero again. A class that does not vary in every direction is given one row's worth
+    of the pooled covariance instead, and keeps it.
     """
     here = data.start(family) if start is None else start
-    steps = 0
+    aid = _Aid(data.observed.weights, shared=family.covariance == "shared")
+    steps, least, since = 0, np.inf, 0
     with pinned():
         while True:
-            one, summary = _step(family, data, here)
+            one, summary = _step(family, data, here, aid)
             steps += 1
             first = _difference(one, here)
-            if _size(first) <= tolerance or steps >= most_steps:
+            moved = _size(first)
+            # Where a direction is missing, rounding alone may move parameters by more than asked.
+            least, since = (moved, steps) if moved < 0.5 * least else (least, since)
+            stuck = least < STILL and steps - since > PATIENCE
+            if moved <= tolerance or stuck or steps >= most_steps:
                 break
-            two, summary = _step(family, data, one)
+            two, summary = _step(family, data, one, aid)
             steps += 1
             second = _difference(two, one)
             if _size(second) <= tolerance or steps >= most_steps:
                 one = two
                 break
-            here = _leap(here, first, second) or two
-    if _size(first) > 1e-6 and most_steps > 1:
+            here = _leap(here, first, second, aid) or two
+    if moved > STILL and most_steps > 1:
         warnings.warn(
-            f"EM stopped after {steps} steps while parameters still moved by {_size(first):.1g} "
+            f"EM stopped after {steps} steps while parameters still moved by {moved:.1g} "
             "standard deviations",
             DidNotConverge,
             stacklevel=2,
         )
-    return summary, one, steps
+    return aid.kept(summary, one[1]), one, steps
+
+
+class _Aid:
+    """Helps classes that do not vary in every direction to covariances that can be inverted.
+
+    A class that once lacked a direction gets 1/W of the pooled covariance from then on, and
+    the pooled one, if it lacks a direction itself, a trifle of its own diagonal.
+    """
+
+    def __init__(self, weights: FloatArray, *, shared: bool) -> None:
+        self.weights, self.shared = weights, shared
+        self.lacking = np.zeros(1 if shared else len(weights), dtype=bool)
+        self.asked = 0
+
+    def __call__(self, covariances: FloatArray) -> FloatArray:
+        """Return covariances that can be inverted: these, if they can."""
+        pooled = self._pooled(covariances)
+        variances = np.maximum(np.diagonal(pooled), TRIFLE)
+        if self.asked < 3 or self.asked % 5 == 0:
+            spread = np.sqrt(variances)
+            least = np.linalg.eigvalsh(covariances / spread[:, np.newaxis] / spread)[:, 0]
+            self.lacking |= least < LACKING
+        self.asked += 1
+        if not self.lacking.any():
+            return covariances
+        pooled = pooled + np.diag(TRIFLE * variances)
+        if self.shared:
+            return pooled[np.newaxis]
+        return covariances + self._shares[:, np.newaxis, np.newaxis] * pooled
+
+    def kept(self, summary: ClassSummary, covariances: FloatArray) -> ClassSummary:
+        """Return moments in which the helped classes hold what they were given."""
+        if self.shared or summary.scatters is None or not self.lacking.any():
+            return summary
+        given = (self._shares * self.weights)[:, np.newaxis, np.newaxis] * self._pooled(covariances)
+        return replace(summary, scatters=summary.scatters + given)
+
+    @property
+    def _shares(self) -> FloatArray:
+        return self.lacking / np.maximum(1.0, self.weights)
+
+    def _pooled(self, covariances: FloatArray) -> FloatArray:
+        if self.shared:
+            return covariances[0]
+        mean: FloatArray = np.tensordot(self.weights / self.weights.sum(), covariances, axes=1)
+        return mean
 
 
 def _step(
-    family: Gaussian, data: Incomplete, here: tuple[FloatArray, FloatArray]
+    family: Gaussian, data: Incomplete, here: tuple[FloatArray, FloatArray], aid: _Aid
 ) -> tuple[tuple[FloatArray, FloatArray], ClassSummary]:
-    summary = data.completed(*here)
-    normals, _ = family.estimate(summary)
-    return (summary.means, standard_covariances(normals)), summary  # type: ignore[arg-type]
+    summary = data.completed(here[0], aid(here[1]))
+    return (summary.means, _covariances(family, summary)), summary
 
 
-def standard_covariances(normals: FullNormals) -> FloatArray:
-    """Return covariances in standardized columns; columns that never vary get variance 1."""
-    width, act = len(normals.origin), np.flatnonzero(normals.active)
-    result = np.broadcast_to(np.eye(width), (len(normals.factors), width, width)).copy()
-    result[np.ix_(range(len(result)), act, act)] = normals.factors @ normals.factors.transpose(
-        0, 2, 1
-    )
+def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
+    """Return pooled and shrunk covariances without floors; columns that never vary get 1."""
+    act, width = np.flatnonzero(summary.active), len(summary.scale)
+    pooled = family.pooled(summary)
+    variances = np.maximum(np.diagonal(pooled), VARIANCE_FLOOR)
+    shared = family.covariance == "shared"
+    matrices = [pooled] if shared else [family.mixed(summary, c) for c in range(summary.size)]
+    result = np.broadcast_to(np.eye(width), (len(matrices), width, width)).copy()
+    for c, matrix in enumerate(matrices):
+        result[np.ix_([c], act, act)] = family.shrunk(matrix, variances)
     return result
 
 
@@ -168,6 +232,7 @@ def _leap(
     here: tuple[FloatArray, FloatArray],
     first: tuple[FloatArray, FloatArray],
     second: tuple[FloatArray, FloatArray],
+    aid: _Aid,
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return θ - 2αr + α²v with α = -‖r‖/‖v‖, or None if that is no covariance."""
     bend = _difference(second, first)
@@ -180,7 +245,7 @@ def _leap(
         x - 2.0 * a * r + a * a * v for x, r, v in zip(here, first, bend, strict=True)
     )
     try:
-        np.linalg.cholesky(covariances)
+        np.linalg.cholesky(aid(covariances))
     except np.linalg.LinAlgError:
         return None
     return means, covariances

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting, NotFinite, listed
+from suffice.families.floors import EIGENVALUE_FLOOR
 from suffice.families.gaussian import DIVISORS, Gaussian
 from suffice.families.normal import Normal
+from suffice.families.spread import Spread
 from suffice.linear_algebra import correlation_scaled
 from suffice.models.learner import GaussianLearner
 from suffice.models.predictive import Evidence
@@ -46,17 +48,17 @@ def fit_normal(
     """
     check_divisor(divisor)
     rows, weights = _with_cells(rows, weights, names)
-    try:
-        mean, scatter, weight = _estimated(rows, weights)
-    except NotFinite as error:
-        raise _naming_columns(error, rows, names) from None
+    weight = float(len(rows) if weights is None else weights.sum())
     by = weight if divisor == "mle" else weight - 1.0
     if by <= 0.0:
         raise BadRows(
             f"a total weight of {weight:g} has no unbiased covariance",
             hint='divisor="mle", or more than one row',
         )
-    law = Normal(mean, scatter / by)
+    try:
+        law = _law(rows, weights, weight, by)
+    except NotFinite as error:
+        raise _naming_columns(error, rows, names) from None
     return law, Evidence.of_rows(weight, divisor=by)
 
 
@@ -103,41 +105,39 @@ def _with_cells(
     return rows[kept], None if weights is None else weights[kept]
 
 
-def _estimated(rows: Cells, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, float]:
-    """Return the mean, the scatter about it (that of completed rows) and the total weight."""
+def _law(rows: Cells, weights: FloatArray | None, weight: float, by: float) -> Normal:
+    """Return the law of rows, their scatter (that of completed rows) divided by `by`."""
     if not np.isnan(rows).any():
         moments = Moments.of(rows, weights)
-        return moments.mean, moments.scatter, moments.weight
-    weight = float(len(rows) if weights is None else weights.sum())
+        return Normal(moments.mean, moments.scatter / by)
     low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
     if np.array_equal(low, high):
-        return low.astype(np.float64), np.zeros((len(low), len(low))), weight
+        return Normal(low, np.zeros((len(low), len(low))))
     learner = GaussianLearner(Gaussian("shared"))
     codes = np.zeros(len(rows), dtype=np.intp)
     cells = rows.astype(np.float64, copy=False)
     fit = learner.fit(learner.summarize(cells, codes, [0], weights))
     normals: FullNormals = fit.normals  # type: ignore[assignment]
-    return normals.class_means[0], _without_floors(normals) * weight, weight
-
-
-def _without_floors(normals: FullNormals) -> FloatArray:
-    """Return the covariance with nothing in the directions where a floor stood in.
-
-    A classifier needs every covariance to have an inverse; a law says where it lives.
-    """
-    covariance: FloatArray = normals.covariances[0]
-    moving = np.flatnonzero(normals.active)
-    lacking = len(moving) - normals.rank
+    mean, covariance = normals.class_means[0], normals.covariances[0] * (weight / by)
+    lacking = int(normals.active.sum()) - normals.rank
     if lacking == 0:
-        return covariance
-    inner = np.ix_(moving, moving)
-    deviations = np.sqrt(np.diagonal(covariance)[moving])
-    values, vectors = np.linalg.eigh(correlation_scaled(covariance[inner], deviations))
-    # eigh sorts, and the floor is the least of all eigenvalues.
-    factor = deviations[:, np.newaxis] * vectors[:, lacking:] * np.sqrt(values[lacking:])
-    result: FloatArray = np.zeros_like(covariance)
-    result[inner] = factor @ factor.T
-    return result
+        return Normal(mean, covariance)
+    return Normal.of_spread(mean, _without_floors(covariance, lacking))
+
+
+def _without_floors(covariance: FloatArray, lacking: int) -> Spread:
+    """Return the spread without the directions where a floor stood in.
+
+    A classifier needs every covariance to have an inverse; a law says where it lives. How far off
+    rows may be is known only to the floor.
+    """
+    scale = np.sqrt(np.diagonal(covariance))
+    moving = scale > 0.0
+    correlation = correlation_scaled(covariance[np.ix_(moving, moving)], scale[moving])
+    values, vectors = np.linalg.eigh(correlation)  # sorted: the floor is the least of them all
+    return Spread.of_eigenvectors(
+        scale, values[lacking:], vectors[:, lacking:], dropped=EIGENVALUE_FLOOR
+    )
 
 
 def _naming_columns(error: NotFinite, rows: Cells, names: Sequence[str]) -> NotFinite:
