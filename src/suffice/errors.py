@@ -1,27 +1,27 @@
 """Every refusal and every warning, in one place.
 
-    SufficeError (ValueError)         what is wrong, with the values and the place; then what to do
-      BadRows                         rows that cannot be read: ragged, empty, of the wrong width
-        NotANumber (TypeError)        a cell, or a whole column, that is no real number
-        NotFinite                     an infinite cell, or numbers too large to be squared
-        ColumnMismatch                columns that are not those the model knows
-      BadLabels                       labels that cannot name classes
-      BadWeights                      weights that cannot count rows
-      BadSetting                      a setting outside its range, or one that does not belong here
-      BadMatrix                       a matrix that is no covariance
-      DifferentKinds                  statistics or models that cannot be merged
-      ForgettingUnseen                more is to be forgotten than was learned
-      NotLinear                       a boundary that is not flat
-      NotADensity                     a question that only a density could answer
-      TooManyPatterns                 more patterns of missing cells than one pass can hold
+SufficeError (ValueError)         what is wrong, with the values and the place; then what to do
+  BadRows                         rows that cannot be read: ragged, empty, of the wrong width
+    NotANumber (TypeError)        a cell, or a whole column, that is no real number
+    NotFinite                     an infinite cell, or numbers too large to be squared
+    ColumnMismatch                columns that are not those the model knows
+  BadLabels                       labels that cannot name classes
+  BadWeights                      weights that cannot count rows
+  BadSetting                      a setting outside its range, or one that does not belong here
+  BadMatrix                       a matrix that is no covariance
+  DifferentKinds                  statistics or models that cannot be merged
+  ForgettingUnseen                more is to be forgotten than was learned
+  NotLinear                       a boundary that is not flat
+  NotADensity                     a question that only a density could answer
+  TooManyPatterns                 more patterns of missing cells than one pass can hold
 
-    SufficeWarning (UserWarning)      the answer stands, with this reservation
-      DegenerateData                  columns or directions that say nothing, or too little
-      OneClass                        a classifier that has seen a single class
-      LostDigits                      forgetting has cancelled most of the digits
-      NoPValue                        too few rows for a p-value
-      Approximation                   the exact answer would cost too much; this is how far off it is
-      DidNotConverge                  an iteration stopped before its tolerance was met
+SufficeWarning (UserWarning)      the answer stands, with this reservation
+  DegenerateData                  columns or directions that say nothing, or too little
+  OneClass                        a classifier that has seen a single class
+  LostDigits                      forgetting has cancelled most of the digits
+  NoPValue                        too few rows for a p-value
+  Approximation                   the exact answer would cost too much; this is how far off it is
+  DidNotConverge                  an iteration stopped before its tolerance was met
 """
 
 from __future__ import annotations

@@ -34,8 +34,14 @@ def log_sum_exp(values: FloatArray) -> FloatArray:
 
 
 def normalized(log_weights: FloatArray) -> FloatArray:
-    """Return log weights minus their log sum, row by row: log probabilities."""
-    return log_weights - log_sum_exp(log_weights)[:, np.newaxis]
+    """Return log weights minus their log sum, row by row: log probabilities.
+
+    The largest is subtracted first: next to weights of -1e283 the log of a sum would drown.
+    """
+    top = log_weights.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        shifted = log_weights - np.where(np.isfinite(top), top, 0.0)
+    return shifted - log_sum_exp(shifted)[:, np.newaxis]
 
 
 def inverse_factor(matrix: FloatArray) -> tuple[FloatArray, FloatArray] | None:
@@ -76,7 +82,8 @@ def smallest_eigenvalue_bound(whitening: FloatArray) -> float:
     λ_min(A) = 1/‖L⁻¹‖₂² ≥ 1/‖L⁻¹‖_F²: no eigenvalues are needed to see that a matrix is
     far from singular.
     """
-    return float(1.0 / np.square(whitening).sum())
+    size = float(np.square(whitening).sum())
+    return 1.0 / size if size > 0.0 else np.inf
 
 
 def correlation_scaled(matrix: FloatArray, deviations: FloatArray) -> FloatArray:

@@ -77,6 +77,7 @@ __all__ = [
     "check_identity",
     "check_leave_one_out",
     "check_scaling",
+    "check_scaling_is_repetition",
     "check_statistics",
     "check_weights_are_repetitions",
     "row_weights",
@@ -180,9 +181,8 @@ def _same_field(name: str, left: Array, right: Array, allowed: Array | float, la
 
 def _scale(name: str, around: Sequence[Mapping[str, Array]]) -> float:
     fields = [state[name] for state in around if name in state]
-    return float(
-        max((np.abs(f).max(initial=0.0) for f in fields if f.dtype.kind == "f"), default=0)
-    )
+    sizes = [np.abs(field).max(initial=0.0) for field in fields if field.dtype.kind == "f"]
+    return float(max(sizes, default=0.0))
 
 
 def _mean_of(state: Mapping[str, Array]) -> Array | None:
@@ -325,12 +325,23 @@ def check_scaling(
     apart = a.scaled(first) + b.scaled(first)
     law = "scaling distributes over +"
     assert_same((a + b).scaled(first), apart, held=held, relative=relative, law=law)
+    law = "scaled by 0 nothing is left"
+    assert_same(b + a.scaled(0.0), b, held=held, relative=relative, law=law)
     for factor in (0.0, first, second):
         found, meant = a.scaled(factor).weight, a.weight * factor
         if abs(found - meant) > relative * meant:
             raise AssertionError(
                 f"scaling by {factor:g} multiplies weights: {found} is not {meant}"
             )
+
+
+def check_scaling_is_repetition(
+    summarize: Summarize[A], rows: Array, times: int = 3, *, relative: float = RELATIVE
+) -> None:
+    """Check that scaling by 3 is summarizing every row three times."""
+    repeated = summarize(np.repeat(rows, times, axis=0))
+    law = "scaling by a whole number is repeating the rows"
+    assert_same(summarize(rows).scaled(float(times)), repeated, relative=relative, law=law)
 
 
 def check_leave_one_out(parts: Sequence[A], *, relative: float = RELATIVE) -> None:
@@ -391,6 +402,7 @@ def check_statistics(
         check_forgetting(a, b, relative=relative)
         check_forgetting_unseen(a, b)
         check_scaling(a, b, *rng.uniform(0.1, 4.0, size=2).tolist(), relative=relative)
+        check_scaling_is_repetition(summarize, pieces[order[0]], relative=relative)
         check_leave_one_out(parts, relative=relative)
         check_arrays_round_trip(total(parts))
         if weighted:

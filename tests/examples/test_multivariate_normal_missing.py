@@ -135,6 +135,16 @@ def test_constant_and_collinear_columns_with_holes_stay_degenerate() -> None:
     assert np.isneginf(law.log_density(off)).all()
 
 
+def test_nearly_collinear_columns_with_holes_are_not_declared_degenerate() -> None:
+    rng = np.random.default_rng(13)
+    a, b = rng.normal(size=(2, 80))
+    rows = np.column_stack([a, b, a + 1e-4 * rng.normal(size=80)])
+    rows[:5, 0] = rows[5:9, 1] = np.nan
+    law = MultivariateNormal.fit(rows)
+    assert law.rank == 3
+    assert law.conditional({0: 0.0}).covariance[1, 1] == pytest.approx(1e-8, rel=0.5)
+
+
 def test_holes_in_columns_that_never_vary_leave_a_point() -> None:
     with pytest.warns(DegenerateData, match="0 of 2 directions"):
         law = MultivariateNormal.fit([[1.0, None], [1.0, 2.0], [None, 2.0]])

@@ -23,6 +23,7 @@ from suffice.testing import (
     check_identity,
     check_leave_one_out,
     check_scaling,
+    check_scaling_is_repetition,
     check_statistics,
     check_weights_are_repetitions,
     row_weights,
@@ -149,6 +150,7 @@ def test_a_weight_is_a_repetition(kind: str, data: st.DataObject) -> None:
     table = data.draw(tables(kind))
     times = data.draw(row_weights(len(table), whole=True)).astype(int).tolist()
     check_weights_are_repetitions(KINDS[kind][0], table, times)
+    check_scaling_is_repetition(KINDS[kind][0], table, data.draw(st.integers(1, 4)))
 
 
 @every_kind
@@ -254,7 +256,7 @@ def test_the_total_does_not_depend_on_the_order_of_the_parts(
     assert_same(total(parts), total(shuffled), law="the total has no order")
 
 
-@every_kind
+@pytest.mark.parametrize("kind", [name for name in KINDS if "class" in name or "pooled" in name])
 @given(st.data())
 def test_labels_appear_with_their_first_row_and_vanish_with_their_last(
     kind: str, data: st.DataObject
@@ -262,8 +264,6 @@ def test_labels_appear_with_their_first_row_and_vanish_with_their_last(
     summarize = KINDS[kind][0]
     x, y = data.draw(tables(kind)), data.draw(tables(kind))
     a, b = summarize(x), summarize(y)
-    if not hasattr(a, "labels") or kind == "moments by pattern":
-        pytest.skip("rows without labels")
     names = {LABELS[int(code)] for code in x[:, -1]}
     assert a.labels == tuple(sorted(names))
     assert ((a + b) - b).labels == a.labels

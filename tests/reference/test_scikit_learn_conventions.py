@@ -114,8 +114,10 @@ def test_weights_reach_it_through_a_pipeline():
 
 def test_weights_are_routed_as_metadata():
     with sklearn.config_context(enable_metadata_routing=True):
-        model = GaussianDiscriminant().set_fit_request(sample_weight=True).set_score_request(
-            sample_weight=True
+        model = (
+            GaussianDiscriminant()
+            .set_fit_request(sample_weight=True)
+            .set_score_request(sample_weight=True)
         )
         weights = 1.0 + np.arange(150) % 2
         scores = cross_val_score(model, X, y, params={"sample_weight": weights}, cv=3)

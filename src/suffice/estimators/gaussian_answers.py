@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from suffice.errors import BadSetting, NotFinite, listed
-from suffice.estimators.incremental import back_to_frame, naming_cells, read_batch
+from suffice.errors import Approximation, BadLabels, BadSetting, NotFinite, listed
+from suffice.estimators.gaussian_parameters import GaussianParameters
+from suffice.estimators.incremental import (
+    back_to_frame,
+    check_label_kinds,
+    label_kind,
+    naming_cells,
+    read_batch,
+)
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation, ImpliedLogistic
 from suffice.models.explanation import explain
@@ -16,7 +24,7 @@ from suffice.models.label_shift import LabelShift, estimate_priors
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.missing_rows import leave_one_out_missing
 from suffice.models.typicality import typicality
-from suffice.rows import read_labels, read_table
+from suffice.rows import check_lengths, read_labels, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,25 +37,13 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class GaussianAnswers:
+class GaussianAnswers(GaussianParameters):
     """Predictions, densities, samples, explanations: nothing here learns anything."""
-
-    _fit: Any
-    _require: Callable[[], Any]
-    _codes: Any
-    _approximate: Any
-    settings_: Any
-    priors: Any
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels, in order, in their own type."""
-        raise NotImplementedError
 
     def _rows(self, X: object) -> FloatArray:
         """Return rows coded as at fit; float32 rows stay float32, whatever the type says."""
-        rows: FloatArray = self._require().columns.encode(read_table(X), type(self).__name__)
-        return rows
+        rows = self._require().columns.encode(read_table(X), type(self).__name__)
+        return cast("FloatArray", rows)
 
     def _asked(self, X: object, answer: Callable[[NDArray[Any]], T]) -> T:
         """Answer about rows; a cell that is not finite is refused by name."""
@@ -104,11 +100,17 @@ class GaussianAnswers:
         missingness; with pool or shrink approximate; diagonal forms by simulation.
         """
         fit, family = self._fit, self.settings_
-        codes = None if y is None else self._label_codes(y)
-        return self._asked(X, lambda rows: typicality(family, fit, rows, codes))
+        return self._asked(
+            X, lambda rows: typicality(family, fit, rows, self._label_codes(y, len(rows)))
+        )
 
-    def _label_codes(self, y: object) -> IntArray:
+    def _label_codes(self, y: object, size: int) -> IntArray | None:
+        """Return the positions of labels in `classes_`; None when there are no labels."""
+        if y is None:
+            return None
         labels = read_labels(y)
+        check_lengths(size, len(labels.codes))
+        check_label_kinds(self._require().kind, label_kind(labels.classes))
         found: IntArray = self._codes(tuple(labels.classes.tolist()), labels.codes)
         return found
 
@@ -137,17 +139,22 @@ class GaussianAnswers:
         `draws`, a list of that many completed tables, drawn from the conditional law.
         """
         state = self._require()
-        codes = None if y is None else self._label_codes(y)
         model = self._fit.model
+        if draws is not None and (draws < 0 or int(draws) != draws):
+            raise BadSetting(
+                f"cannot make draws={draws!r} tables", hint="a whole number of at least 0, or None"
+            )
 
         def completed(rng: np.random.Generator | None) -> Any:
-            rows = self._asked(X, lambda rows: imputed(model, rows, codes, rng))
+            rows = self._asked(
+                X, lambda rows: imputed(model, rows, self._label_codes(y, len(rows)), rng)
+            )
             return back_to_frame(state.columns, rows, state.frame)
 
         if draws is None:
             return completed(None)
         rng = random_generator(random_state)
-        return [completed(rng) for _ in range(draws)]
+        return [completed(rng) for _ in range(int(draws))]
 
     def _filled(self, rows: FloatArray) -> FloatArray:
         return imputed(self._fit.model, rows)
@@ -202,7 +209,7 @@ class GaussianAnswers:
             self.classes_[found.of],
             self.classes_[found.against],
             found.baseline,
-            columns.summed(found.contributions),
+            cast("FloatArray", columns.summed(found.contributions)),
             pairs,
             columns.names,
         )
@@ -232,6 +239,7 @@ class GaussianAnswers:
         """
         state, fit, family = self._require(), self._fit, self.settings_
         batch = read_batch(self, X, y, sample_weight, state.columns)
+        check_label_kinds(state.kind, label_kind(batch.classes))
         codes = self._codes(batch.labels, batch.codes)
         weight = float(len(codes) if batch.weights is None else batch.weights.sum())
         if abs(weight - fit.summary.weight) > 1e-9 * weight:
@@ -255,3 +263,18 @@ class GaussianAnswers:
                 raise naming_cells(error, rows, state.columns, batch.places) from None
         self._approximate(result.approximate)
         return result
+
+    def _approximate(self, said: str) -> None:
+        if said:
+            warnings.warn(said, Approximation, stacklevel=3)
+
+    def _codes(self, labels: tuple[Label, ...], codes: Any) -> Any:
+        """Translate codes of a batch into positions in `classes_`."""
+        known = {label: i for i, label in enumerate(self._require().statistics.labels)}
+        unknown = [label for label in labels if label not in known]
+        if unknown:
+            raise BadLabels(
+                f"{listed(map(repr, unknown))} is no class of this model",
+                hint=f"the classes are {listed(known)}",
+            )
+        return np.array([known[label] for label in labels], dtype=np.intp)[codes]

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.errors import (
-    Approximation,
-    BadLabels,
-    BadSetting,
     DifferentKinds,
     ForgettingUnseen,
     NotFinite,
-    OneClass,
+    SufficeError,
     listed,
 )
+from suffice.estimators.fisher_coordinates import FisherCoordinates
 from suffice.estimators.gaussian_answers import GaussianAnswers
 from suffice.estimators.incremental import (
     Batch,
-    NotFitted,
     State,
     check_label_kinds,
-    class_array,
     joined_dtype,
     label_kind,
     merged_state,
@@ -39,45 +28,19 @@ from suffice.estimators.incremental import (
     read_batch,
 )
 from suffice.families.gaussian import Gaussian
-from suffice.models.discriminants import Discriminants, discriminants
-from suffice.models.learner import Fit, GaussianLearner, checked_log_priors, warn_of
+from suffice.models.learner import GaussianLearner, checked_log_priors
 from suffice.models.selection import choose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from suffice.models.generative import GenerativeModel
-    from suffice.rows import FloatArray, Label
+    from suffice.rows import Label
 
 
-def _has_coordinates(estimator: GaussianDiscriminant) -> bool:
-    if estimator.covariance == "shared":
-        return True
-    raise AttributeError(
-        f'covariance="{estimator.covariance}" has no discriminant coordinates\n'
-        'Hint: covariance="shared" has'
-    )
-
-
-def _conditional_transform(kind: type[Any]) -> type[Any]:
-    """Hide what only Fisher's coordinates have, unless the covariance is shared.
-
-    scikit-learn wraps `transform` when the class is made, for `set_output`, and the wrapper is
-    there for every instance: the condition has to be put around it afterwards.
-    """
-    for name in ("transform", "fit_transform", "set_output", "get_feature_names_out"):
-        setattr(kind, name, available_if(_has_coordinates)(getattr(kind, name)))
-    return kind
-
-
-@_conditional_transform
 class GaussianDiscriminant(
     GaussianAnswers,
-    ClassNamePrefixFeaturesOutMixin,
+    FisherCoordinates,
     ClassifierMixin,
-    TransformerMixin,
     BaseEstimator,
 ):
     """Normal classes, by Bayes' rule a classifier; LDA and QDA are two of its settings.
@@ -129,8 +92,14 @@ class GaussianDiscriminant(
         """Learn from rows and labels, forgetting everything learned before."""
         self._family(None)  # settings first: a bad one is refused before any row is read
         batch = read_batch(self, X, y, sample_weight, None)
+        before = self._known()
         self._become(self._summarized(batch, None))
-        self._warn(self._fit)
+        try:
+            fit = self._fit
+        except SufficeError:
+            self._become(before)  # a refusal leaves the estimator as it was
+            raise
+        self._warn(fit)
         return self
 
     def partial_fit(
@@ -250,24 +219,7 @@ class GaussianDiscriminant(
         family, _ = choose(fit.summary, rows, codes, batch.weights, given, self.divisor)
         return family
 
-    # State and estimates
-
-    def _known(self) -> State | None:
-        return getattr(self, "_state", None)
-
-    def _require(self) -> State:
-        state = self._known()
-        if state is None or not state.statistics.labels:
-            raise NotFitted.of(self)
-        return state
-
-    def _become(self, state: State) -> None:
-        self._state = state
-        self.n_features_in_ = len(state.columns.columns)
-        if state.columns.named:
-            self.feature_names_in_ = np.array(state.columns.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    # scikit-learn's questions
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether anything was learned."""
@@ -281,159 +233,3 @@ class GaussianDiscriminant(
         if self.covariance != "shared":
             tags.transformer_tags = None
         return tags
-
-    def _family(self, chosen: Gaussian | None) -> Gaussian:
-        """Return the settings as a family, checked."""
-        if self.covariance != "auto":
-            return Gaussian(
-                self.covariance, self.pool, self.shrink, self.shrink_target, self.divisor
-            )
-        for name in ("pool", "shrink"):
-            if getattr(self, name) is not None:
-                raise BadSetting(
-                    f'{name}={getattr(self, name)!r} does not belong to covariance="auto"',
-                    hint=f'"auto" chooses {name} itself; with covariance="per-class" you do',
-                )
-        if chosen is None:
-            return Gaussian("per-class", divisor=self.divisor)
-        return Gaussian("per-class", chosen.pool, chosen.shrink, chosen.shrink_target, self.divisor)
-
-    def _learner(self, chosen: Gaussian | None) -> GaussianLearner:
-        return GaussianLearner(self._family(chosen), self.priors)
-
-    @property
-    def _fit(self) -> Fit:
-        """The estimate of the current statistics under the current settings."""
-        state = self._require()
-        key = (self.covariance, self.pool, self.shrink, self.shrink_target, self.divisor)
-        priors = None if self.priors is None else tuple(sorted(self.priors.items(), key=repr))
-        found = state.cache.get("fit")
-        if found is not None and found[0] == (key, priors):
-            fit: Fit = found[1]
-            return fit
-        family = self._family(state.chosen)
-        if not family.accepts(state.statistics):
-            raise BadSetting(
-                f'covariance="{self.covariance}" needs other statistics than were collected',
-                hint="fit again: the form was changed after the rows were read",
-            )
-        fit = GaussianLearner(family, self.priors).fit(state.statistics)
-        state.cache.clear()
-        state.cache["fit"] = ((key, priors), fit)
-        return fit
-
-    def _warn(self, fit: Fit) -> None:
-        state = self._require()
-        warn_of(fit.notes, state.columns.coded_names, fit.model.labels)
-        if len(fit.model.labels) == 1:
-            warnings.warn(
-                f"there is only one class, {fit.model.labels[0]!r}: its posterior is 1 everywhere",
-                OneClass,
-                stacklevel=3,
-            )
-
-    # What was learned
-
-    @property
-    def statistics_(self) -> Any:
-        """What the data said: mergeable, forgettable."""
-        return self._require().statistics
-
-    @property
-    def model_(self) -> GenerativeModel:
-        """Priors and class densities."""
-        return self._fit.model
-
-    @property
-    def settings_(self) -> Gaussian:
-        """The family in use; for covariance="auto" what was chosen."""
-        return self._family(self._require().chosen)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels, in order, in their own type."""
-        state = self._require()
-        held = state.cache.get("classes")
-        if held is None:
-            held = state.cache["classes"] = class_array(state.statistics.labels, state.dtype)
-        found: NDArray[Any] = held
-        return found
-
-    @property
-    def priors_(self) -> FloatArray:
-        """p(y), in the order of `classes_`."""
-        priors: FloatArray = np.exp(self._fit.model.log_priors)
-        return priors
-
-    @property
-    def means_(self) -> FloatArray:
-        """The class means (k, d)."""
-        return self._fit.normals.class_means
-
-    @property
-    def covariance_(self) -> FloatArray:
-        """The covariance that is used, where all classes share one."""
-        normals = self._fit.normals
-        if not normals.is_shared:
-            raise AttributeError(
-                f'covariance="{self.covariance}" has one covariance per class\n'
-                "Hint: they are in covariances_"
-            )
-        found: FloatArray = normals.covariances[0]
-        return found
-
-    @property
-    def covariances_(self) -> FloatArray:
-        """The covariances that are used (k, d, d), repeated where they are shared."""
-        found = self._fit.normals.covariances
-        return np.broadcast_to(found, (len(self.classes_), *found.shape[1:]))
-
-    # Fisher's coordinates
-
-    def _discriminants(self) -> Discriminants:
-        state, model = self._require(), self._fit.model
-        held = state.cache.get("discriminants")
-        if held is None or held[0] is not model:
-            held = state.cache["discriminants"] = (model, discriminants(model))
-        found: Discriminants = held[1]
-        return found
-
-    def transform(self, X: object) -> FloatArray:
-        """Return Fisher's discriminant coordinates, at most k - 1; missing cells as expected."""
-        rows = self._rows(X)
-        if np.isnan(rows).any():
-            rows = self._filled(rows)
-        if not np.isfinite(rows).all():
-            raise naming_cells(NotFinite.of_range(()), rows, self._require().columns)
-        return self._discriminants().coordinates(rows)
-
-    @property
-    def scalings_(self) -> FloatArray:
-        """The coordinates' loadings (d, k - 1), in the user's units."""
-        _has_coordinates(self)
-        return self._discriminants().scalings
-
-    @property
-    def explained_variance_ratio_(self) -> FloatArray:
-        """The share of the differences between classes in each coordinate."""
-        _has_coordinates(self)
-        return self._discriminants().explained
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._discriminants().scalings.shape[1])
-
-    def _approximate(self, said: str) -> None:
-        if said:
-            warnings.warn(said, Approximation, stacklevel=3)
-
-    def _codes(self, labels: tuple[Label, ...], codes: Any) -> Any:
-        """Translate codes of a batch into positions in `classes_`."""
-        known = {label: i for i, label in enumerate(self._require().statistics.labels)}
-        unknown = [label for label in labels if label not in known]
-        if unknown:
-            raise BadLabels(
-                f"{listed(map(repr, unknown))} is no class of this model",
-                hint=f"the classes are {listed(known)}",
-            )
-        return np.array([known[label] for label in labels], dtype=np.intp)[codes]

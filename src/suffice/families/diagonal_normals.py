@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from suffice.families.summary import ClassSummary
     from suffice.rows import FloatArray, IntArray
 
+BLOCK_CELLS = 60_000
+"""Cells that are scored together: small enough to stay in the cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class DiagonalNormals:
@@ -140,13 +143,24 @@ class DiagonalNormals:
         log_terms = (np.log(self.deviations) + np.log(self.scale) + LOG_TAU / 2.0)[:, act]
         inverse = 1.0 / self.deviations[:, act]
 
+        step = max(1, BLOCK_CELLS // max(1, len(act)))
+        everything = bool(act.all())
+
         def work(part: slice) -> None:
-            z = (rows[part][:, act] - self.origin[act] - self.origin_low[act]) / self.scale[act]
+            for start in range(part.start, part.stop, step):
+                some(slice(start, min(start + step, part.stop)))
+
+        def some(part: slice) -> None:
+            block = rows[part] if everything else rows[part][:, act]
+            z = block - self.origin[act]
+            z -= self.origin_low[act]
+            z /= self.scale[act]
             missing = np.isnan(z)
             gaps = bool(missing.any())
             for c in range(self.size):
                 m = 0 if self.is_shared else c
-                u = (z - self.means[c, act]) * inverse[m]
+                u = z - self.means[c, act]
+                u *= inverse[m]
                 np.square(u, out=u)
                 if gaps:
                     u[missing] = 0.0

@@ -214,11 +214,12 @@ class FullNormals:
         out = np.empty((len(rows), self.size))
         ranks = np.full(len(rows), self.rank, dtype=np.intp)
         missing = np.isnan(rows).any(axis=1)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             z = (rows[~missing] - self.origin - self.origin_low) / self.scale
             for c in range(self.size):
                 white = (z - self.means[c])[:, self.active] @ self._spread_whitenings[c].T
-                out[~missing, c] = np.square(white).sum(axis=1)
+                squares = np.square(white).sum(axis=1)
+                out[~missing, c] = np.where(np.isnan(squares), np.inf, squares)
         if missing.any():
             places = np.flatnonzero(missing)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +71,8 @@ class Gaussian:
                     f"{name}={value!r} is not known", hint=f"choose one of {listed(choices)}"
                 )
         for name, share in (("pool", self.pool), ("shrink", self.shrink)):
-            if share is not None and not 0.0 <= share <= 1.0:
+            number = isinstance(share, Real) and not isinstance(share, bool)
+            if share is not None and not (number and 0.0 <= share <= 1.0):
                 raise BadSetting(
                     f"{name}={share!r} is outside 0 … 1", hint=f"0 is no {name}, 1 all of it"
                 )
@@ -191,7 +193,8 @@ class Gaussian:
         own = np.diagonal(covariance)
         target = own
         if self.shrink_target == "scaled":
-            target = float(np.mean(own / pooled_variances)) * pooled_variances
+            least = np.maximum(pooled_variances, VARIANCE_FLOOR)
+            target = float(np.mean(own / least)) * least if len(own) else own
         moved = (1.0 - share) * covariance
         np.fill_diagonal(moved, (1.0 - share) * own + share * target)
         return moved

@@ -22,6 +22,8 @@ MOST_STEPS = 10_000
 TOLERANCE = 1e-12
 QUANTILE = 1.959963984540054
 """The 97.5 % point of the standard normal."""
+ABSENT = 1e-6
+"""A prior estimated as no more than this counts as zero."""
 LIKELIHOOD_DROP = 1.3527
 """Half the 90 % point of χ²(1): a one-sided 95 % bound by profile likelihood."""
 
@@ -59,9 +61,9 @@ def estimate_priors(model: GenerativeModel, rows: FloatArray) -> LabelShift:
     intervals = {}
     for c, label in enumerate(labels):
         low, high = priors[c] - QUANTILE * errors[c], priors[c] + QUANTILE * errors[c]
-        if size > 1 and priors[c] <= 1e-6:
+        if size > 1 and priors[c] <= ABSENT:
             low, high = 0.0, _one_sided(ratios, priors, c, up=True)
-        elif size > 1 and priors[c] >= 1.0 - 1e-6:
+        elif size > 1 and priors[c] >= 1.0 - ABSENT:
             low, high = _one_sided(ratios, priors, c, up=False), 1.0
         intervals[label] = (float(max(0.0, low)), float(min(1.0, high)))
     return LabelShift(
@@ -103,16 +105,25 @@ def _maximize(ratios: FloatArray, fixed: tuple[int, float] | None = None) -> tup
 
 
 def _sampling(ratios: FloatArray, priors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the covariance C of the priors given p(x | y), and G_ic = r_ic/Σ_j π_j r_ij."""
+    """Return the covariance C of the priors given p(x | y), and G_ic = r_ic/Σ_j π_j r_ij.
+
+    A prior estimated as 0 is taken to be 0: the others vary on the face of the simplex that
+    is left, and are not made uncertain by a class that is not there.
+    """
     size = len(priors)
     evidence = (ratios * priors).sum(axis=1, keepdims=True)
     g = ratios / np.where(evidence > 0.0, evidence, 1.0)
-    if size == 1:
-        return np.zeros((1, 1)), g
-    # An orthonormal basis of the vectors that sum to zero: priors stay on the simplex.
-    basis = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, :-1]]))[0][:, 1:]
-    information = basis.T @ (g.T @ g) @ basis
-    return basis @ np.linalg.pinv(information, hermitian=True) @ basis.T, g
+    there = np.flatnonzero(priors > ABSENT)
+    spread = np.zeros((size, size))
+    if len(there) > 1:
+        # An orthonormal basis of the vectors that sum to zero: priors stay on the simplex.
+        count = len(there)
+        basis = np.linalg.qr(np.column_stack([np.ones(count), np.eye(count)[:, :-1]]))[0][:, 1:]
+        inner = g[:, there]
+        information = basis.T @ (inner.T @ inner) @ basis
+        inverse = np.linalg.pinv(information, hermitian=True)
+        spread[np.ix_(there, there)] = basis @ inverse @ basis.T
+    return spread, g
 
 
 def _estimation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -152,6 +153,12 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
             else (f"priors do not mention {listed(map(repr, absent))}")
         )
         raise BadSetting(problem, hint=f"give one prior for each of {listed(labels)}")
+    for label, prior in priors.items():
+        if not isinstance(prior, Real) or isinstance(prior, bool):
+            raise BadSetting(
+                f"the prior of {label!r} is {prior!r}, which is no number",
+                hint="priors are at least 0 and add up to 1",
+            )
     values = np.array([float(priors[label]) for label in labels])
     if not np.all(values >= 0.0) or not abs(values.sum() - 1.0) <= 1e-8:
         raise BadSetting(

@@ -76,19 +76,22 @@ def leave_one_out(
     log_priors: FloatArray | None,
     *,
     chosen: IntArray | None = None,
+    removed: FloatArray | None = None,
     refit_budget: float = 1e11,
     exact_budget: float = 2e11,
 ) -> LeaveOneOut:
     """Return what each row would get from a model of all the others.
 
     `rows` are those the summary was made from. `log_priors` None means that they are
-    re-estimated too. `chosen` picks rows to be judged. Budgets are in floating-point
-    operations: above them floors are held fixed, and shrinking is corrected to first order.
+    re-estimated too. `chosen` picks rows to be judged; `removed` says how much of each row's
+    weight is taken out (all of it unless given). Budgets are in floating-point operations:
+    above them floors are held fixed, and shrinking is corrected to first order.
     """
     chosen = np.arange(len(rows)) if chosen is None else chosen
     z = summary.standardized(rows[chosen].astype(np.float64))
     y = codes[chosen]
-    w = np.ones(len(chosen)) if weights is None else weights[chosen]
+    held = np.ones(len(rows)) if weights is None else weights
+    w = held[chosen] if removed is None else removed[chosen]
     left = summary.weights[y] - w
     vanished = left <= 1e-12 * summary.weights[y]
     log_prior = _log_priors(summary, y, w, log_priors, vanished)
@@ -111,9 +114,18 @@ def leave_one_out(
             refit[:] = True
         else:
             approximate.append("floors of directions without variance were held fixed")
+    # Without a row that all but carries a direction, a difference has no digits: sum again.
+    heavy = found.unsafe & ~vanished
+    again = float(heavy.sum()) * rows.size * width <= refit_budget
     for i in np.flatnonzero(refit):
-        log_posterior[i] = _refitted(family, summary, z[i], int(y[i]), float(w[i])) + log_prior[i]
-    return LeaveOneOut(normalized(log_posterior), y, w, vanished, "; ".join(approximate))
+        if heavy[i] and again:
+            row = rows[chosen[i]].astype(np.float64)
+            rest, there = _summed_without(family, rows, codes, held, int(chosen[i]), float(w[i]))
+        else:
+            rest, there = without_row(summary, z[i], int(y[i]), float(w[i]))
+            row = z[i]
+        log_posterior[i] = _judged_by(family, rest, there, row) + log_prior[i]
+    return LeaveOneOut(normalized(log_posterior), y, held[chosen], vanished, "; ".join(approximate))
 
 
 def _log_priors(
@@ -139,8 +151,8 @@ def _log_priors(
 
 def without_row(
     summary: ClassSummary, z: FloatArray, code: int, weight: float
-) -> tuple[ClassSummary, NDArray[np.bool_]]:
-    """Return the summary of all other rows, and which classes are still there."""
+) -> tuple[ClassSummary | None, NDArray[np.bool_]]:
+    """Return the summary of all other rows (None if there are none), and which classes remain."""
     weights = summary.weights.copy()
     means, scatter = summary.means.copy(), summary.scatter.copy()
     scatters = None if summary.scatters is None else summary.scatters.copy()
@@ -151,6 +163,8 @@ def without_row(
     counts[code] -= weight * seen
     counts[np.abs(counts) <= 1e-12 * summary.counts] = 0.0
     there = weights > 1e-12 * summary.weights
+    if not there.any():
+        return None, there
     delta = cell - means[code]
     if summary.is_diagonal:
         held = np.where(counts[code] > 0.0, counts[code], 1.0)
@@ -186,15 +200,31 @@ def without_row(
     return rest, there
 
 
-def _refitted(
-    family: Gaussian, summary: ClassSummary, z: FloatArray, code: int, weight: float
+def _summed_without(
+    family: Gaussian,
+    rows: FloatArray,
+    codes: IntArray,
+    weights: FloatArray,
+    place: int,
+    weight: float,
+) -> tuple[ClassSummary, NDArray[np.bool_]]:
+    """Return the summary of all other rows, summed anew, and which classes remain."""
+    rest = weights.copy()
+    rest[place] -= weight
+    kept = rest > 1e-12 * weights
+    size = int(codes.max()) + 1
+    statistics = family.summarize(rows[kept], codes[kept], range(size), rest[kept])
+    labels = statistics.labels
+    return ClassSummary.of(statistics, labels), np.isin(np.arange(size), labels)
+
+
+def _judged_by(
+    family: Gaussian, rest: ClassSummary | None, there: NDArray[np.bool_], row: FloatArray
 ) -> FloatArray:
-    """Return log densities of one row under the model fitted to all the others."""
-    result = np.full(summary.size, -np.inf)
-    rest, there = without_row(summary, z, code, weight)
-    if not there.any():
-        return np.zeros(summary.size)
+    """Return log densities of one row under the model of all the others."""
+    if rest is None:
+        return np.zeros(len(there))
+    result = np.full(len(there), -np.inf)
     normals, _ = family.estimate(rest)
-    found = normals.scores(z[np.newaxis], np.zeros(int(there.sum())))[0]
-    result[there] = found
+    result[there] = normals.scores(row[np.newaxis], np.zeros(int(there.sum())))[0]
     return result

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import DidNotConverge
-from suffice.families.floors import VARIANCE_FLOOR
+from suffice.families.floors import CLASS_FLOOR, VARIANCE_FLOOR
 from suffice.families.summary import ClassSummary
 from suffice.statistics import ByClass, DiagonalMoments, Moments, PooledMoments
 
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-10
 """EM stops when no mean moves by more (in standard deviations), and no covariance either."""
-MOST_STEPS = 2000
+MOST_STEPS = 1000
 STILL = 1e-6
 """Parameters that move by no more have converged, as far as rounding allows."""
 PATIENCE = 40
 """Steps without progress after which rounding is taken to be all that moves."""
 LACKING = 1e-9
-"""The least eigenvalue, on the correlation scale, of a covariance that can be inverted."""
+"""Below this eigenvalue of the pooled correlations nothing varies along a direction."""
 TRIFLE = 1e-8
+"""The variance that stands there instead while EM runs, as a share of the columns' own."""
 BATCH_CELLS = 4_000_000
 """How many cells a batch of pattern matrices may have."""
 
@@ -118,11 +119,13 @@ def expectation_maximization(
     definite matrices is not taken; every leap is followed by a plain step.
 
     Floors would come and go inside EM: a variance that tends to zero would be lifted, and
-    tend to zero again. A class that does not vary in every direction is given one row's worth
-    of the pooled covariance instead, and keeps it.
+    tend to zero again. A class that does not vary in every direction is given a constant
+    there instead, 1/W of the pooled variance, and keeps it.
     """
     here = data.start(family) if start is None else start
-    aid = _Aid(data.observed.weights, shared=family.covariance == "shared")
+    aid = _Aid(
+        data.observed.weights, len(data.observed.scale), shared=family.covariance == "shared"
+    )
     steps, least, since = 0, np.inf, 0
     with pinned():
         while True:
@@ -149,60 +152,68 @@ def expectation_maximization(
             DidNotConverge,
             stacklevel=2,
         )
-    return aid.kept(summary, one[1]), one, steps
+    return aid.kept(summary), one, steps
 
 
 class _Aid:
-    """Helps classes that do not vary in every direction to covariances that can be inverted.
+    """What covariances are given where they lack a direction: constant, unlike a floor.
 
-    A class that once lacked a direction gets 1/W of the pooled covariance from then on, and
-    the pooled one, if it lacks a direction itself, a trifle of its own diagonal.
+    A class gets 1/W of the pooled variance along directions in which it does not vary, as
+    soon as that is seen and from then on; where nothing varies, all classes get a trifle.
     """
 
-    def __init__(self, weights: FloatArray, *, shared: bool) -> None:
+    def __init__(self, weights: FloatArray, width: int, *, shared: bool) -> None:
         self.weights, self.shared = weights, shared
-        self.lacking = np.zeros(1 if shared else len(weights), dtype=bool)
-        self.asked = 0
+        self.given = np.zeros((1 if shared else len(weights), width, width))
+        self.trifle = np.zeros((width, width))
+        self.looks = 0
 
     def __call__(self, covariances: FloatArray) -> FloatArray:
-        """Return covariances that can be inverted: these, if they can."""
-        pooled = self._pooled(covariances)
-        variances = np.maximum(np.diagonal(pooled), TRIFLE)
-        if self.asked < 3 or self.asked % 5 == 0:
-            spread = np.sqrt(variances)
-            least = np.linalg.eigvalsh(covariances / spread[:, np.newaxis] / spread)[:, 0]
-            self.lacking |= least < LACKING
-        self.asked += 1
-        if not self.lacking.any():
-            return covariances
-        pooled = pooled + np.diag(TRIFLE * variances)
-        if self.shared:
-            return pooled[np.newaxis]
-        return covariances + self._shares[:, np.newaxis, np.newaxis] * pooled
+        """Return covariances that can be inverted."""
+        return covariances + self.given + self.trifle
 
-    def kept(self, summary: ClassSummary, covariances: FloatArray) -> ClassSummary:
-        """Return moments in which the helped classes hold what they were given."""
-        if self.shared or summary.scatters is None or not self.lacking.any():
+    def look(self, covariances: FloatArray) -> None:
+        """Look, at first and then now and again, for directions that have vanished.
+
+        Only after a step: a leap leaves traces of where it came from.
+        """
+        self.looks += 1
+        if self.looks > 3 and self.looks % 5:
+            return
+        shares = np.ones(1) if self.shared else self.weights / self.weights.sum()
+        pooled = np.tensordot(shares, covariances, axes=1)
+        spread = np.sqrt(np.maximum(np.diagonal(pooled), TRIFLE))
+        values, basis = np.linalg.eigh(pooled / spread[:, np.newaxis] / spread)
+        silent = values < LACKING
+        blank = spread[:, np.newaxis] * basis[:, silent]
+        if silent.any():
+            self.trifle = TRIFLE * (blank @ blank.T)
+        if self.shared:
+            return
+        lengths, kept = np.sqrt(values[~silent]), basis[:, ~silent]
+        root = spread[:, np.newaxis] * kept * lengths
+        whitening = (kept / spread[:, np.newaxis] / lengths).T
+        for c, covariance in enumerate(covariances):
+            relative = whitening @ (covariance + self.given[c]) @ whitening.T
+            theta, turns = np.linalg.eigh((relative + relative.T) / 2.0)
+            lost = root @ turns[:, theta < CLASS_FLOOR]
+            self.given[c] += lost @ lost.T / max(1.0, float(self.weights[c]))
+
+    def kept(self, summary: ClassSummary) -> ClassSummary:
+        """Return moments in which classes hold what they were given."""
+        if self.shared or summary.scatters is None or not self.given.any():
             return summary
-        given = (self._shares * self.weights)[:, np.newaxis, np.newaxis] * self._pooled(covariances)
-        return replace(summary, scatters=summary.scatters + given)
-
-    @property
-    def _shares(self) -> FloatArray:
-        return self.lacking / np.maximum(1.0, self.weights)
-
-    def _pooled(self, covariances: FloatArray) -> FloatArray:
-        if self.shared:
-            return covariances[0]
-        mean: FloatArray = np.tensordot(self.weights / self.weights.sum(), covariances, axes=1)
-        return mean
+        held = self.weights[:, np.newaxis, np.newaxis] * self.given
+        return replace(summary, scatters=summary.scatters + held)
 
 
 def _step(
     family: Gaussian, data: Incomplete, here: tuple[FloatArray, FloatArray], aid: _Aid
 ) -> tuple[tuple[FloatArray, FloatArray], ClassSummary]:
     summary = data.completed(here[0], aid(here[1]))
-    return (summary.means, _covariances(family, summary)), summary
+    covariances = _covariances(family, summary)
+    aid.look(covariances)
+    return (summary.means, covariances), summary
 
 
 def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:

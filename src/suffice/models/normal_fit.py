@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     Cells = NDArray[np.floating[Any]]
 
+TRACE = 2e-8
+"""Up to this eigenvalue of the correlations, EM may have made up the variance of a direction."""
+
 
 def check_divisor(divisor: str) -> None:
     """Refuse a divisor of the scatter that is neither W nor W - 1."""
@@ -118,26 +121,30 @@ def _law(rows: Cells, weights: FloatArray | None, weight: float, by: float) -> N
     cells = rows.astype(np.float64, copy=False)
     fit = learner.fit(learner.summarize(cells, codes, [0], weights))
     normals: FullNormals = fit.normals  # type: ignore[assignment]
-    mean, covariance = normals.class_means[0], normals.covariances[0] * (weight / by)
-    lacking = int(normals.active.sum()) - normals.rank
-    if lacking == 0:
-        return Normal(mean, covariance)
-    return Normal.of_spread(mean, _without_floors(covariance, lacking))
+    # What never varies is its own mean, exactly: a last digit would leave all rows off the support.
+    mean = np.where(low == high, low, normals.class_means[0])
+    covariance = normals.covariances[0] * (weight / by)
+    return _without_floors(mean, covariance, cells) or Normal(mean, covariance)
 
 
-def _without_floors(covariance: FloatArray, lacking: int) -> Spread:
-    """Return the spread without the directions where a floor stood in.
+def _without_floors(mean: FloatArray, covariance: FloatArray, rows: FloatArray) -> Normal | None:
+    """Return the law without directions in which only a stand-in varies; None if there are none.
 
-    A classifier needs every covariance to have an inverse; a law says where it lives. How far off
-    rows may be is known only to the floor.
+    EM needs a covariance with an inverse, and where a direction is missing it leaves a trace of
+    what stood in. A law says where it lives: the direction goes, if no row contradicts that.
     """
     scale = np.sqrt(np.diagonal(covariance))
     moving = scale > 0.0
     correlation = correlation_scaled(covariance[np.ix_(moving, moving)], scale[moving])
-    values, vectors = np.linalg.eigh(correlation)  # sorted: the floor is the least of them all
-    return Spread.of_eigenvectors(
-        scale, values[lacking:], vectors[:, lacking:], dropped=EIGENVALUE_FLOOR
+    values, vectors = np.linalg.eigh(correlation)
+    kept = values > TRACE
+    if kept.all():
+        return None
+    law = Normal.of_spread(
+        mean,
+        Spread.of_eigenvectors(scale, values[kept], vectors[:, kept], dropped=EIGENVALUE_FLOOR),
     )
+    return law if np.isfinite(law.mahalanobis(rows)).all() else None
 
 
 def _naming_columns(error: NotFinite, rows: Cells, names: Sequence[str]) -> NotFinite:

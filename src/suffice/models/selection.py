@@ -125,7 +125,13 @@ class _Jury:
             normals, _ = family.estimate(summary)
         with np.errstate(all="ignore"):
             found, _ = full_log_densities(
-                family, summary, normals, self.z, self.codes, self.weights, EXACT_BUDGET  # type: ignore[arg-type]
+                family,
+                summary,
+                normals,
+                self.z,
+                self.codes,
+                self.weights,
+                EXACT_BUDGET,  # type: ignore[arg-type]
             )
             scores = found.log_densities + self.log_priors
         unsafe = found.unsafe | ~np.isfinite(found.log_densities).all(axis=1)
@@ -143,20 +149,21 @@ class _Jury:
         if self.most_refits == 0:
             return float("inf")
         some = places[_spread(len(places), self.most_refits)]
-        normals, notes = family.estimate(self.summary)
-        result = leave_one_out(
-            family,
-            self.summary,
-            normals,
-            (),
-            self.rows,
-            self.all_codes,
-            self.all_weights,
-            self.given,
-            chosen=self.judged[some],
-            refit_budget=0.0,
-            exact_budget=np.inf,
-        )
+        normals, _ = family.estimate(self.summary)
+        with np.errstate(invalid="ignore"):
+            result = leave_one_out(
+                family,
+                self.summary,
+                normals,
+                (),
+                self.rows,
+                self.all_codes,
+                self.all_weights,
+                self.given,
+                chosen=self.judged[some],
+                refit_budget=0.0,
+                exact_budget=np.inf,
+            )
         return result.log_loss * float(self.weights[places].sum())
 
 

@@ -21,6 +21,7 @@ from suffice.statistics.moments import (
     PER_OPERATION,
     after_subtraction,
     check_kinds,
+    refuse_leftovers,
     refuse_negative,
     relative_loss,
     relative_reach,
@@ -133,14 +134,16 @@ class DiagonalMoments:
         if other.weight == 0.0:
             return self
         weight = remaining(self.weight, other.weight)
-        if weight == 0.0:
-            return self.empty(self.width)
         counts = np.array(
             [
                 remaining(held, asked, f"column {j}")
                 for j, (held, asked) in enumerate(zip(self.counts, other.counts, strict=True))
             ]
         )
+        if weight == 0.0:
+            gap = (self.mean - other.mean) + (self.low - other.low)
+            refuse_leftovers(self, other, gap, self.scatter - other.scatter)
+            return self.empty(self.width)
         left = np.where(counts > 0.0, counts, 1.0)
         gap = (self.mean - other.mean) + (self.low - other.low)
         gap = np.where(other.counts > 0.0, gap, 0.0)

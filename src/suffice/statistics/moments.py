@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from suffice.rows import FloatArray, IntArray
+    from suffice.statistics.diagonal import DiagonalMoments
 
 PER_OPERATION = 4.0 * EPSILON
 """What one merge or one subtraction may add to the relative error of a variance."""
@@ -118,9 +119,10 @@ class Moments:
         if other.weight == 0.0:
             return self
         weight = remaining(self.weight, other.weight)
-        if weight == 0.0:
-            return self.empty(self.width)
         gap = (self.mean - other.mean) + (self.low - other.low)
+        if weight == 0.0:
+            refuse_leftovers(self, other, gap, np.diagonal(self.scatter - other.scatter))
+            return self.empty(self.width)
         share = other.weight / weight
         mean, low = two_sum(self.mean, self.low + gap * share)
         # The gap between b and what is left of u is the gap between b and u, stretched.
@@ -250,6 +252,27 @@ def refuse_negative(variances: FloatArray, error: FloatArray) -> None:
         j = int(np.argmin(variances + error))
         raise ForgettingUnseen(
             f"forgetting would leave column {j} with a negative variance ({variances[j]:g})",
+            hint="subtract only what was merged in before: (a + b) - b",
+        )
+
+
+def refuse_leftovers(
+    held: Moments | DiagonalMoments,
+    gone: Moments | DiagonalMoments,
+    gap: FloatArray,
+    variances: FloatArray,
+) -> None:
+    """Refuse to take away all the weight with rows that are not those that were merged in."""
+    held_variances = np.diagonal(held.scatter) if held.scatter.ndim == 2 else held.scatter
+    rounding = held.weight * np.square(64.0 * EPSILON * np.abs(held.mean))
+    bound = held.error + gone.error + 1e-9 * held_variances + rounding
+    with np.errstate(over="ignore"):
+        strange = (np.abs(variances) > bound) | (held.weight * np.square(gap) > bound)
+    if strange.any():
+        j = int(np.argmax(strange))
+        raise ForgettingUnseen(
+            f"the rows to forget have the weight of all that is there, but column {j} differs: "
+            f"their mean is {gone.mean[j]:g}, not {held.mean[j]:g}, or their spread is another",
             hint="subtract only what was merged in before: (a + b) - b",
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import ForgettingUnseen
 from suffice.kernels.scatter import pooled_scatter
-from suffice.linear_algebra import two_sum
+from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import PER_ROW, summed_about_centres, with_weight
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
@@ -158,6 +158,16 @@ class PooledMoments:
             return self.empty(self.width)
         held = np.where(here, left, 1.0)[:, np.newaxis]
         gap = np.where((w_b > 0.0)[:, np.newaxis], (self.means - m_b) + (self.lows - l_b), 0.0)
+        bound = self.error + other.error + 1e-9 * np.diagonal(self.scatter)
+        bound = bound + np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
+        strange = (self.weights[:, np.newaxis] * np.square(gap) > bound) & ~here[:, np.newaxis]
+        if strange.any():
+            c, j = (int(v[0]) for v in np.nonzero(strange))
+            raise ForgettingUnseen(
+                f"the rows to forget have the weight of all of class {self.labels[c]!r}, but their "
+                f"mean of column {j} is {m_b[c, j]:g}, not {self.means[c, j]:g}",
+                hint="subtract only what was merged in before: (a + b) - b",
+            )
         means, lows = two_sum(self.means, self.lows + gap * (w_b[:, np.newaxis] / held))
         # A class that vanishes whole takes its own scatter with it and moves no mean.
         stretch = np.where(here, w_b * (self.weights / held[:, 0]), 0.0)

@@ -1,0 +1,37 @@
+"""`make bench`: every speed goal as one table of ratios, ours against the peers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from benchmarks import discriminant, imports
+from benchmarks.contest import run
+
+TITLES = ["job", "ours", "best peer", "against the best", "against the default", "peak MB", "note"]
+
+
+def main() -> None:
+    """Run the contests one after the other, printing each row as it is done."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out inputs of 800 MB")
+    parser.add_argument("--only", default="", help="run rows whose name contains this text")
+    options = parser.parse_args()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"{cores} cores; medians of interleaved runs; peak memory above what was in use before")
+    print("\n| " + " | ".join(TITLES) + " |\n|" + "---|" * len(TITLES), flush=True)
+    if options.only in "import suffice, CPU":
+        _show(imports.row())
+    for contest in discriminant.contests(options.quick):
+        if options.only in contest.name:
+            print(f"... {contest.name}", file=sys.stderr, flush=True)
+            _show(run(contest))
+
+
+def _show(cells: list[str]) -> None:
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
