@@ -561,7 +561,8 @@ def test_float32_rows_are_summed_in_float64(setting):
 @given(seed=st.integers(0, 2**32 - 1), cut=st.integers(20, 80), missing=st.booleans())
 def test_what_was_learned_can_be_forgotten(setting, seed, cut, missing):
     X, y = classes_of(seed)
-    if missing:
+    if missing:  # enough rows for EM to have one clear answer
+        cut = max(cut, 65)
         X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan
     model = fitted(setting, X, y).forget(X[cut:], y[cut:])
     with warnings.catch_warnings():

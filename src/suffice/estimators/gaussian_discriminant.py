@@ -136,7 +136,7 @@ class GaussianDiscriminant(
             )
         learner = self._learner(state.chosen)
         gone = self._summary(batch, learner)
-        left = learner.forget(state.statistics, gone)
+        left = learner.forget(state.statistics, gone, state.columns.is_coded)
         self._become(state.with_statistics(left))
         return self
 

@@ -183,7 +183,7 @@ class Gaussian:
             return np.zeros_like(own)
         if share == 0.0:
             return np.asarray(own / freedom)
-        return np.asarray((1.0 - share) * own + share * summary.scatter[act]) / freedom
+        return np.asarray(((1.0 - share) * own + share * summary.scatter[act]) / freedom)
 
     def shrunk(self, covariance: FloatArray, pooled_variances: FloatArray) -> FloatArray:
         """Return (1 - γ)Σ + γT with the target T: the own diagonal, or the rescaled pooled one."""
@@ -195,7 +195,7 @@ class Gaussian:
         if self.shrink_target == "scaled":
             least = np.maximum(pooled_variances, VARIANCE_FLOOR)
             target = float(np.mean(own / least)) * least if len(own) else own
-        moved = (1.0 - share) * covariance
+        moved: FloatArray = (1.0 - share) * covariance
         np.fill_diagonal(moved, (1.0 - share) * own + share * target)
         return moved
 

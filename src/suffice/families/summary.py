@@ -88,7 +88,12 @@ class ClassSummary:
         if isinstance(inner, PooledMoments):
             order = [inner.places[label] for label in labels]
             return cls.standardizing(
-                inner.weights[order], inner.means[order], inner.lows[order], inner.scatter, None
+                inner.weights[order],
+                inner.means[order],
+                inner.lows[order],
+                inner.scatter,
+                None,
+                error=inner.error,
             )
         assert isinstance(inner, ByClass)
         groups = [inner.groups[label] for label in labels]
@@ -99,7 +104,9 @@ class ClassSummary:
         if isinstance(groups[0], DiagonalMoments):
             counts = np.stack([g.counts for g in groups])
             means, lows = _filled(means, lows, counts)
-        return cls.standardizing(weights, means, lows, scatters.sum(axis=0), scatters, counts)
+        error = np.sum([g.error for g in groups], axis=0)
+        pooled = scatters.sum(axis=0)
+        return cls.standardizing(weights, means, lows, pooled, scatters, counts, error)
 
     @classmethod
     def standardizing(
@@ -110,8 +117,13 @@ class ClassSummary:
         scatter: FloatArray,
         scatters: FloatArray | None,
         counts: FloatArray | None = None,
+        error: FloatArray | float = 0.0,
     ) -> Self:
-        """Choose origin and scale, and express everything in them."""
+        """Choose origin and scale, and express everything in them.
+
+        `error` bounds what forgetting may have left in the scatter of a column: one that
+        scatters no more than that does not vary.
+        """
         # Relative to the first class, a column that never moves stays exactly where it is.
         with np.errstate(over="ignore", invalid="ignore"):
             gaps = (means - means[0]) + (lows - lows[0])
@@ -130,8 +142,8 @@ class ClassSummary:
         wide = ~np.isfinite(total)
         if wide.any():
             raise NotFinite.of_range(f"column {j}" for j in np.flatnonzero(wide))
-        active = total > 0.0
-        scale = np.where(active, np.sqrt(total), 1.0)
+        active = total * seen > error
+        scale = np.sqrt(np.where(active, total, 1.0))
         if scatter.ndim == 2:
             scatter = scatter / scale[:, np.newaxis] / scale
             if scatters is not None:

@@ -36,7 +36,13 @@ class Discriminants:
 
     def coordinates(self, rows: FloatArray) -> FloatArray:
         """Return rows in discriminant coordinates."""
-        return (rows - self.origin) @ self.scalings - self.shift
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = (rows - self.origin) @ self.scalings - self.shift
+            far = np.isnan(found).any(axis=1)
+            if far.any():  # beyond the range of a double: 2⁻³⁰⁰ of the row, and back
+                near = np.ldexp(rows[far], -300) - np.ldexp(self.origin, -300)
+                found[far] = np.ldexp(near @ self.scalings, 300)
+        return found
 
 
 def discriminants(model: GenerativeModel) -> Discriminants:

@@ -200,8 +200,9 @@ def _shrunk(
         left = variances - alpha[:, np.newaxis] * squares
         target, before = left, variances
         if family.shrink_target == "scaled" and not shared:
-            target = np.mean(left / diagonal, axis=1, keepdims=True) * diagonal
-            before = np.mean(variances / held) * held
+            width = max(1, len(held))
+            target = (left / diagonal).sum(axis=1, keepdims=True) / width * diagonal
+            before = (variances / held).sum() / width * held
         u = removal.rows - means[j]
         u = np.where(own[:, np.newaxis], u * removal.stretch[:, np.newaxis], u)
         change = _Change(deltas, alpha * (1.0 - gamma), gamma * (before - target))

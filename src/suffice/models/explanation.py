@@ -69,7 +69,8 @@ def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: Int
             out[:, flat] = terms[2].reshape(len(part), -1)
         return out
 
-    found = by_pattern(numbered, work)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = by_pattern(numbered, work)
     prior = model.log_priors[of] - model.log_priors[against]
     pairs = found[:, 1 + width :].reshape(n, width, width) if with_pairs else None
     if quadratic and pairs is None:
@@ -89,21 +90,24 @@ def _terms(
     n, width = rows.shape
     z = (rows - law.origin - law.origin_low) / law.scale
     pairs = np.zeros((n, width, width))
-    own = np.zeros((n, width))
+    parts = np.zeros((n, width))
+    act = np.flatnonzero(law.active)
     for codes, sign in ((against, 0.5), (of, -0.5)):
         for c in np.unique(codes):
             here = np.flatnonzero(codes == c)
             u = (z[here] - law.means[c])[:, law.active]
             if isinstance(law, FullNormals):
+                # White first: near a floor the precision has entries of 1e10 that cancel.
+                white = u @ law.whitenings[c].T
+                parts[np.ix_(here, act)] += sign * u * (white @ law.whitenings[c])
                 precision = law.whitenings[c].T @ law.whitenings[c]
-                act = np.flatnonzero(law.active)
                 block = sign * precision * u[:, :, np.newaxis] * u[:, np.newaxis, :]
                 pairs[np.ix_(here, act, act)] += block
             else:
-                own[np.ix_(here, np.flatnonzero(law.active))] += sign * np.square(
-                    u / law.deviations[c, law.active]
-                )
+                parts[np.ix_(here, act)] += sign * np.square(u / law.deviations[c, law.active])
     baseline = law.log_volumes[against] - law.log_volumes[of]
-    if isinstance(law, FullNormals):
-        return baseline, pairs.sum(axis=2), pairs
-    return baseline, own, np.zeros((n, 0))
+    if not isinstance(law, FullNormals):
+        return baseline, parts, np.zeros((n, 0))
+    places = np.arange(width)
+    pairs[:, places, places] += parts - pairs.sum(axis=2)
+    return baseline, parts, pairs

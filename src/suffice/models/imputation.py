@@ -93,9 +93,10 @@ def conditional_cells(
     o = int(inner.sum())
     z = (rows - law.origin - law.origin_low) / law.scale
     observed = seen & law.active
-    white = np.linalg.solve(r[:o, :o], (z[:, observed] - law.means[c, observed]).T)
     varying = law.active[gone]
-    result[:, varying] += (r[o:, :o] @ white).T
+    with np.errstate(over="ignore", invalid="ignore"):
+        white = np.linalg.solve(r[:o, :o], (z[:, observed] - law.means[c, observed]).T)
+        result[:, varying] += (r[o:, :o] @ white).T
     if rng is not None:
         noise = rng.standard_normal((len(rows), int(varying.sum())))
         result[:, varying] += noise @ r[o:, o:].T

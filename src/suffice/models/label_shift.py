@@ -78,7 +78,9 @@ def _maximize(ratios: FloatArray, fixed: tuple[int, float] | None = None) -> tup
     """Return the likeliest priors by EM, with one of them held fixed if asked."""
     size = ratios.shape[1]
     priors = np.full(size, 1.0 / size)
-    for step in range(1, MOST_STEPS + 1):
+    step = 0
+    while step < MOST_STEPS:
+        step += 1
         if fixed is not None:
             c, value = fixed
             others = priors.sum() - priors[c]
@@ -148,6 +150,8 @@ def _estimation(
         for c in range(size):
             directions = spread[m, c] - priors[c] * (g @ spread[m])
             omega = g[:, c] * directions
+            # Rows whose class is beyond doubt say nothing here, however far away they are.
+            omega = np.where(np.abs(omega) > 1e-300, omega, 0.0)
             first, second = scores(c, omega)
             variances[m] += float(np.square(first).sum()) / weights[c]
             if model.densities.is_shared:
@@ -175,13 +179,15 @@ def _whitened_scores(
 def _diagonal_scores(
     normals: DiagonalNormals, rows: FloatArray
 ) -> Callable[[int, FloatArray], tuple[FloatArray, FloatArray]]:
-    z = ((rows - normals.origin - normals.origin_low) / normals.scale)[:, normals.active]
+    with np.errstate(over="ignore"):
+        z = ((rows - normals.origin - normals.origin_low) / normals.scale)[:, normals.active]
     seen = ~np.isnan(z)
     spherical = normals.is_spherical
 
     def scores(c: int, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
         spread = normals.deviations[0 if normals.is_shared else c, normals.active]
-        u = np.where(seen, (z - normals.means[c, normals.active]) / spread, 0.0)
+        used = seen & (omega != 0.0)[:, np.newaxis]
+        u = np.where(used, (z - normals.means[c, normals.active]) / spread, 0.0)
         second = omega @ (np.square(u) - seen)
         if spherical:
             second = np.array([second.sum() / np.sqrt(u.shape[1])])
@@ -193,7 +199,8 @@ def _diagonal_scores(
 def _full_scores(
     normals: FullNormals, rows: FloatArray
 ) -> Callable[[int, FloatArray], tuple[FloatArray, FloatArray]]:
-    z = ((rows - normals.origin - normals.origin_low) / normals.scale)[:, normals.active]
+    with np.errstate(over="ignore"):
+        z = ((rows - normals.origin - normals.origin_low) / normals.scale)[:, normals.active]
     seen = ~np.isnan(z)
     complete = seen.all(axis=1)
     patterns: dict[bytes, list[int]] = {}
@@ -204,8 +211,9 @@ def _full_scores(
         m = 0 if normals.is_shared else c
         factor, whitening = normals.factors[m], normals.whitenings[m]
         mean = normals.means[c, normals.active]
-        u = (z[complete] - mean) @ whitening.T
-        w = omega[complete]
+        used = complete & (omega != 0.0)
+        u = (z[used] - mean) @ whitening.T
+        w = omega[used]
         first = w @ u
         second = (u * w[:, np.newaxis]).T @ u - w.sum() * np.eye(len(mean))
         for pattern, chosen in patterns.items():
@@ -214,8 +222,9 @@ def _full_scores(
                 continue
             root = factor[here]  # (o, d): Σ_OO = root rootᵀ
             left = np.linalg.solve(root @ root.T, root)  # Σ_OO⁻¹ root
-            u = (z[chosen][:, here] - mean[here]) @ left
-            w = omega[chosen]
+            kept = np.array(chosen)[omega[chosen] != 0.0]
+            u = (z[kept][:, here] - mean[here]) @ left
+            w = omega[kept]
             first = first + w @ u
             second = second + (u * w[:, np.newaxis]).T @ u - w.sum() * (root.T @ left)
         return first, second

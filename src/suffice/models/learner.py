@@ -25,6 +25,8 @@ from suffice.statistics import ByPattern
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from suffice.families.gaussian import Gaussian, GaussianStatistics, NormalClasses
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray, Label
@@ -81,12 +83,23 @@ class GaussianLearner:
             rows, codes, weights = rows[kept], codes[kept], weights[kept]
         return self.family.summarize(rows, codes, labels, weights)
 
-    def forget(self, held: GaussianStatistics, gone: GaussianStatistics) -> GaussianStatistics:
-        """Return held - gone, and be honest about the digits that are left."""
+    def forget(
+        self,
+        held: GaussianStatistics,
+        gone: GaussianStatistics,
+        coded: NDArray[np.bool_] | None = None,
+    ) -> GaussianStatistics:
+        """Return held - gone, and be honest about the digits that are left.
+
+        `coded` marks columns of zeros and ones that stand for a level: where their variance is
+        gone, the level is, and no digits of anything.
+        """
         left = held - gone  # type: ignore[operator]
         if left.weight == 0.0:
             return left
         losses = left.lost
+        if coded is not None:
+            losses = np.where(coded & np.isinf(losses), 0.0, losses)
         worst = int(np.argmax(losses)) if len(losses) else 0
         if len(losses) and losses[worst] > REFUSED_LOSS:
             raise ForgettingUnseen(

@@ -120,6 +120,7 @@ def leave_one_out(
     for i in np.flatnonzero(refit):
         if heavy[i] and again:
             row = rows[chosen[i]].astype(np.float64)
+            rest: ClassSummary | None
             rest, there = _summed_without(family, rows, codes, held, int(chosen[i]), float(w[i]))
         else:
             rest, there = without_row(summary, z[i], int(y[i]), float(w[i]))
@@ -186,9 +187,8 @@ def without_row(
             scatter = scatter - scatters[code]
             scatters[code] = 0.0
         scatters = scatters[there]
-    if summary.is_diagonal:
-        scatter = np.maximum(scatter, 0.0)
-        scatters = None if scatters is None else np.maximum(scatters, 0.0)
+    scatter = _without_negative(scatter)
+    scatters = None if scatters is None else np.stack([_without_negative(s) for s in scatters])
     rest = ClassSummary.standardizing(
         weights[there],
         means[there],
@@ -215,7 +215,18 @@ def _summed_without(
     size = int(codes.max()) + 1
     statistics = family.summarize(rows[kept], codes[kept], range(size), rest[kept])
     labels = statistics.labels
-    return ClassSummary.of(statistics, labels), np.isin(np.arange(size), labels)
+    there = np.array([c in labels for c in range(size)])
+    return ClassSummary.of(statistics, labels), there
+
+
+def _without_negative(scatter: FloatArray) -> FloatArray:
+    """Return a scatter whose variances are not negative: after a removal, rounding may be."""
+    if scatter.ndim == 1:
+        return np.maximum(scatter, 0.0)
+    gone = np.diagonal(scatter) <= 0.0
+    if gone.any():
+        scatter = np.where(gone[:, np.newaxis] | gone, 0.0, scatter)
+    return scatter
 
 
 def _judged_by(

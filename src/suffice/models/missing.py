@@ -152,7 +152,7 @@ def expectation_maximization(
             DidNotConverge,
             stacklevel=2,
         )
-    return aid.kept(summary), one, steps
+    return aid.kept(summary), (one[0], aid(one[1])), steps
 
 
 class _Aid:
@@ -302,22 +302,24 @@ def _observed(
     """Return what was observed of each column by itself: scale, origin and starting values."""
     width = statistics.width
     merged: dict[Label, DiagonalMoments] = {c: DiagonalMoments.empty(width) for c in labels}
-    pooled = np.zeros(width)
+    pooled, error = np.zeros(width), np.zeros(width)
     for seen, group in statistics.items():
-        for c, label in enumerate(labels):
+        for label in labels:
             part = _class_part(group, label)
             if part is None:
                 continue
             weight, mean, low, scatter = part
-            counts, means, lows, squares = (np.zeros(width) for _ in range(4))
+            counts, means, lows, squares, bounds = (np.zeros(width) for _ in range(5))
             counts[seen], means[seen], lows[seen] = weight, mean, low
-            if scatter is not None:
+            if scatter is not None and isinstance(group, ByClass):
                 squares[seen] = np.diagonal(scatter)
-            merged[labels[c]] = merged[label] + DiagonalMoments(
-                weight, counts, means, lows, squares, np.zeros(width)
+                bounds[seen] = group.groups[label].error
+            merged[label] = merged[label] + DiagonalMoments(
+                weight, counts, means, lows, squares, bounds
             )
         if isinstance(group, PooledMoments):
             pooled[seen] += np.diagonal(group.scatter)
+            error[seen] += group.error
     summary_groups = ByClass(merged)
     summary = ClassSummary.of(summary_groups, labels)
     if not pooled.any():
@@ -335,6 +337,7 @@ def _observed(
         pooled + from_means,
         None,
         counts,
+        error,
     )
 
 

@@ -9,12 +9,15 @@ import numpy as np
 
 from suffice.families.floors import CLASS_FLOOR, VARIANCE_FLOOR
 from suffice.families.gaussian import Gaussian
+from suffice.families.notes import Note
 from suffice.linear_algebra import normalized
-from suffice.models.downdates import full_log_densities
+from suffice.models.downdates import LEVERAGE, full_log_densities
 from suffice.models.leave_one_out import leave_one_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from suffice.families.summary import ClassSummary
     from suffice.rows import FloatArray, IntArray
@@ -29,6 +32,9 @@ EXACT_BUDGET = 2e8
 """Operations for one candidate below which its shrinking is judged exactly."""
 REFIT_BUDGET = 5e9
 """Operations for all candidates together that rows may cost which only a refit can judge."""
+
+ALONE = Note("a direction is held up by one row", "the row is refitted", classes=(0,))
+"""Tells leave-one-out to refit."""
 
 
 def candidates(divisor: str) -> Iterator[Gaussian]:
@@ -123,26 +129,44 @@ class _Jury:
         if family.shrink and any(note.classes for note in notes):
             summary = self.varied
             normals, _ = family.estimate(summary)
+        # Shrinking hides from the downdates when a row is all that moves a column.
+        safe = np.ones(len(self.judged), dtype=bool)
+        if family.shrink:
+            safe = ~self._holds_up_a_column(family, summary)
+        places = np.flatnonzero(safe)
         with np.errstate(all="ignore"):
             found, _ = full_log_densities(
                 family,
                 summary,
-                normals,
-                self.z,
-                self.codes,
-                self.weights,
-                EXACT_BUDGET,  # type: ignore[arg-type]
+                normals,  # type: ignore[arg-type]
+                self.z[places],
+                self.codes[places],
+                self.weights[places],
+                EXACT_BUDGET,
             )
-            scores = found.log_densities + self.log_priors
-        unsafe = found.unsafe | ~np.isfinite(found.log_densities).all(axis=1)
-        safe = ~unsafe
+        judged = ~found.unsafe & np.isfinite(found.log_densities).all(axis=1)
+        safe[places[~judged]] = False
+        places = places[judged]
         total = 0.0
-        if safe.any():
-            own = normalized(scores[safe])[np.arange(int(safe.sum())), self.codes[safe]]
-            total = float(-own @ self.weights[safe])
-        if unsafe.any():
-            total += self._refitted(family, np.flatnonzero(unsafe))
+        if len(places):
+            scores = normalized(found.log_densities[judged] + self.log_priors[places])
+            own = scores[np.arange(len(places)), self.codes[places]]
+            total = float(-own @ self.weights[places])
+        if not safe.all():
+            total += self._refitted(family, np.flatnonzero(~safe))
         return total / float(self.weights.sum())
+
+    def _holds_up_a_column(self, family: Gaussian, summary: ClassSummary) -> NDArray[np.bool_]:
+        """Return which rows leave (almost) no variance in a column when they are taken out."""
+        assert summary.scatters is not None
+        held = summary.weights[self.codes]
+        gaps = np.square(self.z - summary.means[self.codes])
+        lost = (self.weights * held / (held - self.weights))[:, np.newaxis] * gaps
+        share = family.pool or 0.0
+        pooled = np.diagonal(summary.scatter)
+        own = np.diagonal(summary.scatters, axis1=1, axis2=2)[self.codes]
+        most = np.minimum((1.0 - share) * own + share * pooled, pooled) * (1.0 - LEVERAGE)
+        return np.any((lost > most) & summary.active, axis=1)
 
     def _refitted(self, family: Gaussian, places: IntArray) -> float:
         """Return what rows lose, by refits without them."""
@@ -155,13 +179,13 @@ class _Jury:
                 family,
                 self.summary,
                 normals,
-                (),
+                (ALONE,),
                 self.rows,
                 self.all_codes,
                 self.all_weights,
                 self.given,
                 chosen=self.judged[some],
-                refit_budget=0.0,
+                refit_budget=np.inf,
                 exact_budget=np.inf,
             )
         return result.log_loss * float(self.weights[places].sum())

@@ -1,25 +1,16 @@
-"""The frozen schema: name, kind and levels of every column, and the numbers they become.
-
-    numbers      1 coded column     the number, NaN when missing
-    booleans     1 coded column     0 or 1, NaN when missing
-    categories   1 per level        one-hot; blank is a level of its own (None), always the last
-
-A level that was never seen is coded as all zeros: it speaks for no level.
-Fitting, predicting, sampling and explaining all code and decode by the same object.
-"""
+"""All columns a model knows: coding, decoding, and the union of two schemas."""
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate
-from math import isnan
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import BadRows, BadSetting, ColumnMismatch, DifferentKinds, NotANumber, listed
+from suffice.columns.column import Column, coded_levels, encode_levels, numbers_of
+from suffice.errors import BadRows, BadSetting, ColumnMismatch, DifferentKinds, listed
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, sorted_levels
 
 if TYPE_CHECKING:
@@ -27,35 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.rows import FloatArray, IntArray, Table
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its name (None in arrays), its kind, and the levels of a category."""
-
-    name: str | None
-    kind: str
-    levels: tuple[Hashable, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.kind not in (NUMBER, BOOLEAN, CATEGORY):
-            raise BadSetting(
-                f"a column cannot be of the kind {self.kind!r}",
-                hint=f"use {NUMBER!r}, {BOOLEAN!r} or {CATEGORY!r}",
-            )
-        if self.levels and self.kind != CATEGORY:
-            raise BadSetting(f"a {self.kind} has no levels", hint=f"use kind={CATEGORY!r}")
-        if len(set(self.levels)) < len(self.levels) or None in self.levels[:-1]:
-            raise BadSetting(
-                f"levels {listed(map(repr, self.levels))} repeat, or None is not the last",
-                hint="list each level once, and blank (None) at the end",
-            )
-
-    @property
-    def width(self) -> int:
-        """How many coded columns it becomes."""
-        return len(self.levels) if self.kind == CATEGORY else 1
+    from suffice.rows import IntArray, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +93,12 @@ class Columns:
         return np.repeat(np.arange(len(self.columns)), [column.width for column in self.columns])
 
     @property
+    def is_coded(self) -> NDArray[np.bool_]:
+        """For each coded column, whether it holds zeros and ones that stand for something."""
+        kinds = np.array([column.kind != NUMBER for column in self.columns], dtype=bool)
+        return kinds[self.owners]
+
+    @property
     def _starts(self) -> list[int]:
         """Where the coded columns of each column begin."""
         return list(accumulate((column.width for column in self.columns), initial=0))
@@ -148,9 +117,9 @@ class Columns:
         for j, column in enumerate(self.columns):
             kind, cells, start = matched.kinds[j], matched.column(j), starts[j]
             if column.kind == CATEGORY:
-                self._encode_levels(column, kind, cells, self.names[j], coded[:, start:])
+                encode_levels(column, kind, cells, self.names[j], coded[:, start:])
             else:
-                coded[:, start] = self._numbers(column, kind, cells, self.names[j])
+                coded[:, start] = numbers_of(column, kind, cells, self.names[j])
         return coded
 
     def _matched(self, table: Table, reader: str) -> Table:
@@ -185,38 +154,6 @@ class Columns:
         meant = [f"{name!r}: did you mean {match[0]!r}?" for name, match in pairs if match]
         hint = listed(meant) if meant else f"the columns are {listed(self.names)}"
         raise ColumnMismatch("\n".join(problem), hint=hint)
-
-    @staticmethod
-    def _encode_levels(
-        column: Column, kind: str, cells: NDArray[Any], name: str, group: FloatArray
-    ) -> None:
-        """Write ones where the levels are; `group` begins at the column's first level."""
-        codes = {level: code for code, level in enumerate(column.levels)}
-        values: list[Any] = cells.tolist()
-        if kind == NUMBER:
-            values = [None if isnan(value) else value for value in values]
-        if kind != CATEGORY and not any(isinstance(level, numbers.Real) for level in codes):
-            given = next((row for row, v in enumerate(values) if v is not None), None)
-            if given is not None:
-                _refuse_cell(given, name, values[given], f"a {kind}: {name} holds other categories")
-        places = np.array([codes.get(value, -1) for value in values], dtype=np.intp)
-        rows = np.flatnonzero(places >= 0)
-        group[rows, places[rows]] = 1.0
-
-    @staticmethod
-    def _numbers(column: Column, kind: str, cells: NDArray[Any], name: str) -> FloatArray:
-        """Return the cells of a column that is known to hold numbers, or booleans, as floats."""
-        if kind == CATEGORY:
-            allowed = numbers.Real if column.kind == NUMBER else bool
-            for row, value in enumerate(cells):
-                if not (value is None or isinstance(value, allowed)):
-                    _refuse_cell(row, name, value, f"no {column.kind}")
-        elif kind == NUMBER and column.kind == BOOLEAN:
-            bad = ~((cells == 0.0) | (cells == 1.0) | np.isnan(cells))
-            if bad.any():
-                row = int(bad.argmax())
-                _refuse_cell(row, name, float(cells[row]), "neither true (1) nor false (0)")
-        return np.asarray(cells, dtype=np.float64)  # None becomes NaN
 
     def decode(self, matrix: NDArray[np.floating[Any]]) -> list[NDArray[Any]]:
         """Return the columns that coded rows stand for, one array for each.
@@ -291,8 +228,8 @@ class Columns:
             levels = [v for v in both if v is not None] + [v for v in both if v is None]
             union.append(Column(column.name, column.kind, tuple(levels)))
             at = {level: start + code for code, level in enumerate(levels)} or {None: start}
-            ours_at += [at[level] for level in _coded_levels(column)]
-            theirs_at[place] = [at[level] for level in _coded_levels(match)]
+            ours_at += [at[level] for level in coded_levels(column)]
+            theirs_at[place] = [at[level] for level in coded_levels(match)]
             start += union[-1].width
         in_order = [at for place in range(len(theirs_at)) for at in theirs_at[place]]
         return (
@@ -331,15 +268,3 @@ class Columns:
                 f"no schema can be read from {content!r:.200}: {error!r}",
                 hint="pass what to_dict() returned; a file may be damaged",
             ) from None
-
-
-def _coded_levels(column: Column) -> tuple[Hashable, ...]:
-    """Return a name for each coded column of one column; a number has but one."""
-    return column.levels if column.kind == CATEGORY else (None,)
-
-
-def _refuse_cell(row: int, name: str, value: object, what: str) -> NoReturn:
-    raise NotANumber(
-        f"row {row}, {name}: {value!r} is {what}",
-        hint="pass the column as it was when the model was fitted",
-    )

@@ -1,0 +1,16 @@
+"""The frozen schema: name, kind and levels of every column, and the numbers they become.
+
+    numbers      1 coded column     the number, NaN when missing
+    booleans     1 coded column     0 or 1, NaN when missing
+    categories   1 per level        one-hot; blank is a level of its own (None), always the last
+
+A level that was never seen is coded as all zeros: it speaks for no level.
+Fitting, predicting, sampling and explaining all code and decode by the same object.
+"""
+
+from __future__ import annotations
+
+from suffice.columns.column import Column
+from suffice.columns.schema import Columns
+
+__all__ = ["Column", "Columns"]
