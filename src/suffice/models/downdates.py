@@ -180,9 +180,10 @@ def _shrunk(
     squares = np.square(deltas)
     # The pooled variances without the row, which the "scaled" target is measured by.
     held = np.maximum(np.diagonal(pooled), VARIANCE_FLOOR * divisor)
-    diagonal = np.maximum(
-        held - removal.downdate[:, np.newaxis] * squares, VARIANCE_FLOOR * divisor
-    )
+    diagonal = held - removal.downdate[:, np.newaxis] * squares
+    if family.shrink_target == "scaled":
+        unsafe |= np.any(diagonal < LEVERAGE * held, axis=1)
+    diagonal = np.maximum(diagonal, VARIANCE_FLOOR * divisor)
     shared = family.covariance == "shared"
     for j in range(size):
         own = removal.codes == j
@@ -198,6 +199,8 @@ def _shrunk(
             f_new = (1.0 - share) * np.where(own, removal.own_divisor, divisors[j])
             f_new = f_new + share * removal.pooled_divisor
         left = variances - alpha[:, np.newaxis] * squares
+        # A row that moves a column alone leaves rounding behind, which no pivot would show.
+        unsafe |= np.any((left < LEVERAGE * variances) & (variances > 0.0), axis=1)
         target, before = left, variances
         if family.shrink_target == "scaled" and not shared:
             width = max(1, len(held))

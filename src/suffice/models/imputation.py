@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from suffice.models.generative import GenerativeModel
     from suffice.rows import FloatArray, IntArray
 
+FAR = 1e150
+
 
 def imputed(
     model: GenerativeModel,
@@ -59,14 +61,26 @@ def _filled(
     if seen.all():
         return rows
     gone = np.flatnonzero(~seen)
+    far = np.abs(rows[:, seen]).max(axis=1, initial=0.0) > FAR
+    if far.any() and not far.all():
+        result = np.empty_like(rows)
+        for some in (far, ~far):
+            result[some] = _filled(law, rows[some], seen, posterior[some], rng)
+        return result
+    # Beyond the range of a double the law is its linear part: 2⁻⁶⁰⁰ of the row, and back.
+    power = 600 if far.any() else 0
+    given = rows if not power else law.origin + np.ldexp(rows, -power)
     scale, origin = law.scale[gone], law.origin[gone]
     filled = np.zeros((len(rows), len(gone)))
     for c in np.flatnonzero(posterior.any(axis=0)):
         here = np.flatnonzero(posterior[:, c] > 0.0)
-        values = conditional_cells(law, int(c), rows[here], seen, rng)
+        values = conditional_cells(law, int(c), given[here], seen, rng)
         filled[here] += posterior[here, c, np.newaxis] * values
     result = rows.copy()
-    result[:, gone] = origin + (law.origin_low[gone] + filled * scale)
+    with np.errstate(over="ignore"):
+        cells = np.ldexp(law.origin_low[gone] + filled * scale, power)
+    most = np.finfo(np.float64).max
+    result[:, gone] = origin + np.clip(cells, -most / 2.0, most / 2.0)
     return result
 
 

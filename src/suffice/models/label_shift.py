@@ -52,11 +52,14 @@ def estimate_priors(model: GenerativeModel, rows: FloatArray) -> LabelShift:
         raise BadRows("there are no rows to estimate priors from", hint="give at least one row")
     size = len(model.labels)
     ratios = model.densities.scores(rows, np.zeros(size))
-    ratios = np.exp(ratios - ratios.max(axis=1, keepdims=True))
+    with np.errstate(over="ignore"):
+        ratios = np.exp(ratios - ratios.max(axis=1, keepdims=True))
     priors, steps = _maximize(ratios)
     spread, influence = _sampling(ratios, priors)
-    variances = np.diagonal(spread) + _estimation(model, rows, priors, influence, spread)
-    errors = np.sqrt(np.maximum(variances, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        variances = np.diagonal(spread) + _estimation(model, rows, priors, influence, spread)
+    # Rows beyond the range of a double can make an error unknown: then it is not bounded.
+    errors = np.sqrt(np.where(np.isnan(variances), np.inf, np.maximum(variances, 0.0)))
     labels = model.labels
     intervals = {}
     for c, label in enumerate(labels):
@@ -149,9 +152,10 @@ def _estimation(
         total: FloatArray | None = None
         for c in range(size):
             directions = spread[m, c] - priors[c] * (g @ spread[m])
-            omega = g[:, c] * directions
-            # Rows whose class is beyond doubt say nothing here, however far away they are.
-            omega = np.where(np.abs(omega) > 1e-300, omega, 0.0)
+            # Rows whose class is beyond doubt say nothing here, however far away they are: but
+            # for rounding, their directions are zero.
+            certain = np.abs(directions) <= 1e-12 * np.abs(spread[m, c])
+            omega = np.where(certain, 0.0, g[:, c] * directions)
             first, second = scores(c, omega)
             variances[m] += float(np.square(first).sum()) / weights[c]
             if model.densities.is_shared:
@@ -187,8 +191,9 @@ def _diagonal_scores(
     def scores(c: int, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
         spread = normals.deviations[0 if normals.is_shared else c, normals.active]
         used = seen & (omega != 0.0)[:, np.newaxis]
-        u = np.where(used, (z - normals.means[c, normals.active]) / spread, 0.0)
-        second = omega @ (np.square(u) - seen)
+        u = (np.where(used, z, 0.0) - normals.means[c, normals.active]) / spread
+        u[~used] = 0.0
+        second = omega @ (np.square(u) - used)
         if spherical:
             second = np.array([second.sum() / np.sqrt(u.shape[1])])
         return omega @ u, second

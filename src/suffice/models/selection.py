@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.families.floors import CLASS_FLOOR, VARIANCE_FLOOR
 from suffice.families.gaussian import Gaussian
 from suffice.families.notes import Note
 from suffice.linear_algebra import normalized
-from suffice.models.downdates import LEVERAGE, full_log_densities
+from suffice.models.downdates import full_log_densities
 from suffice.models.leave_one_out import leave_one_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from suffice.families.summary import ClassSummary
     from suffice.rows import FloatArray, IntArray
@@ -102,8 +99,13 @@ class _Jury:
         # A row that is all its class has can be judged by nobody.
         others = summary.weights[codes[judged]] - w[judged] > 1e-12 * summary.weights[codes[judged]]
         self.judged = judged[others]
-        self.summary, self.varied = summary, _varied(summary)
-        self.rows, self.all_codes, self.all_weights, self.given = rows, codes, weights, log_priors
+        self.summary, self.rows, self.all_codes, self.all_weights, self.given = (
+            summary,
+            rows,
+            codes,
+            weights,
+            log_priors,
+        )
         self.z = summary.standardized(rows[self.judged].astype(np.float64))
         self.codes, self.weights = codes[self.judged], w[self.judged]
         self.places = np.arange(len(self.judged))
@@ -124,49 +126,27 @@ class _Jury:
         """
         if not len(self.judged):
             return 0.0
-        normals, notes = family.estimate(self.summary)
-        summary = self.summary
-        if family.shrink and any(note.classes for note in notes):
-            summary = self.varied
-            normals, _ = family.estimate(summary)
-        # Shrinking hides from the downdates when a row is all that moves a column.
-        safe = np.ones(len(self.judged), dtype=bool)
-        if family.shrink:
-            safe = ~self._holds_up_a_column(family, summary)
-        places = np.flatnonzero(safe)
+        normals, _ = family.estimate(self.summary)
         with np.errstate(all="ignore"):
             found, _ = full_log_densities(
                 family,
-                summary,
+                self.summary,
                 normals,  # type: ignore[arg-type]
-                self.z[places],
-                self.codes[places],
-                self.weights[places],
+                self.z,
+                self.codes,
+                self.weights,
                 EXACT_BUDGET,
             )
-        judged = ~found.unsafe & np.isfinite(found.log_densities).all(axis=1)
-        safe[places[~judged]] = False
-        places = places[judged]
+        safe = ~found.unsafe & np.isfinite(found.log_densities).all(axis=1)
+        places = np.flatnonzero(safe)
         total = 0.0
         if len(places):
-            scores = normalized(found.log_densities[judged] + self.log_priors[places])
+            scores = normalized(found.log_densities[places] + self.log_priors[places])
             own = scores[np.arange(len(places)), self.codes[places]]
             total = float(-own @ self.weights[places])
         if not safe.all():
             total += self._refitted(family, np.flatnonzero(~safe))
         return total / float(self.weights.sum())
-
-    def _holds_up_a_column(self, family: Gaussian, summary: ClassSummary) -> NDArray[np.bool_]:
-        """Return which rows leave (almost) no variance in a column when they are taken out."""
-        assert summary.scatters is not None
-        held = summary.weights[self.codes]
-        gaps = np.square(self.z - summary.means[self.codes])
-        lost = (self.weights * held / (held - self.weights))[:, np.newaxis] * gaps
-        share = family.pool or 0.0
-        pooled = np.diagonal(summary.scatter)
-        own = np.diagonal(summary.scatters, axis1=1, axis2=2)[self.codes]
-        most = np.minimum((1.0 - share) * own + share * pooled, pooled) * (1.0 - LEVERAGE)
-        return np.any((lost > most) & summary.active, axis=1)
 
     def _refitted(self, family: Gaussian, places: IntArray) -> float:
         """Return what rows lose, by refits without them."""
@@ -189,22 +169,3 @@ class _Jury:
                 exact_budget=np.inf,
             )
         return result.log_loss * float(self.weights[places].sum())
-
-
-def _varied(summary: ClassSummary) -> ClassSummary:
-    """Return a summary in which every class varies in every column, if ever so little.
-
-    Where it did not it gets what the rule for missing directions gives: 1/W of the pooled
-    variance. Shrinking toward the diagonal then leaves no direction without variance.
-    """
-    assert summary.scatters is not None
-    places = np.arange(len(summary.scale))
-    scatter, scatters = summary.scatter.copy(), summary.scatters.copy()
-    pooled = np.maximum(scatter[places, places], VARIANCE_FLOOR * summary.weight)
-    scatter[places, places] = pooled
-    own = scatters[:, places, places]
-    theta = (own / summary.weights[:, np.newaxis]) / (pooled / summary.weight)
-    lacking = theta < CLASS_FLOOR
-    # S = W·(1/W)·Σ_jj
-    scatters[:, places, places] = np.where(lacking, pooled / summary.weight, own)
-    return replace(summary, scatter=scatter, scatters=scatters)
