@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.reference import data_sets
 from tests.reference.every_table import FORMS, complaint
 

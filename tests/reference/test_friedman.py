@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from tests.reference.friedman import KNOWN, allowed, errors, population
+
+from suffice import GaussianDiscriminant
+from suffice.errors import DegenerateData
+from suffice.families.gaussian import Gaussian
+from suffice.models.learner import GaussianLearner
+from suffice.models.selection import choose
+from tests.reference.friedman import KNOWN, allowed, draw, errors, population
 
 DRAWS = 6
 
@@ -30,3 +38,25 @@ def test_settings_are_drawn_as_described() -> None:
     means, variances = population(6, 10)
     np.testing.assert_allclose(variances[0], variances[1][::-1])
     np.testing.assert_allclose(np.abs(means[1:]), 14.0 / np.sqrt(10.0))
+
+
+@pytest.mark.parametrize("width", [6, 20])
+def test_candidates_are_judged_by_exact_leave_one_out(width: int) -> None:
+    """What decides is what `leave_one_out` says of a model with those settings."""
+    X, y, _, _ = draw(2, width, np.random.default_rng(width))
+    learner = GaussianLearner(Gaussian("per-class"))
+    labels = (0, 1, 2)
+    fit = learner.fit(learner.summarize(X, y, labels))
+    chosen, judged = choose(fit.summary, X, y, None, None, "mle")
+    assert len(judged) == 5 * (4 * 2 + 1)
+    losses = [loss for _, loss in judged]
+    assert judged[int(np.argmin(losses))][0] == chosen
+    for family, loss in judged[::4]:
+        model = GaussianDiscriminant(
+            "per-class", pool=family.pool, shrink=family.shrink, shrink_target=family.shrink_target
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateData)
+            model.fit(X, y)
+        if family.shrink:  # unshrunk ones stand on floors, which are held fixed in judging
+            assert loss == pytest.approx(model.leave_one_out(X, y).log_loss, rel=1e-8)

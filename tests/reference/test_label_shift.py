@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from suffice import GaussianDiscriminant
 from tests.reference.label_shift import coverage, mean_estimate, rows
 

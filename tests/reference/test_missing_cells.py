@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
 from suffice import GaussianDiscriminant
 from tests.reference.imputation import compared
 from tests.reference.plain_em import log_posterior, plain_em

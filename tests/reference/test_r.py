@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
 from suffice import GaussianDiscriminant
 from tests.reference.data_sets import load, r_reference
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+
 from suffice import GaussianDiscriminant
 from tests.reference.known_tables import ERRORS, REDUCED_RANK, counted, reduced_rank_errors
 
@@ -60,7 +61,9 @@ def test_fisher_told_setosa_from_versicolor_by_this_compound() -> None:
     )
 
 
-@pytest.mark.parametrize(("form", "resubstituted", "left_out"), [("shared", 3, 3), ("per-class", 3, 4)])
+@pytest.mark.parametrize(
+    ("form", "resubstituted", "left_out"), [("shared", 3, 3), ("per-class", 3, 4)]
+)
 def test_iris_is_misjudged_as_often_as_in_r(form: str, resubstituted: int, left_out: int) -> None:
     X, y = load_iris(return_X_y=True)
     model = GaussianDiscriminant(form, divisor="unbiased").fit(X, y)

@@ -23,6 +23,7 @@ from suffice.models.imputation import imputed
 from suffice.models.label_shift import LabelShift, estimate_priors
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.missing_rows import leave_one_out_missing
+from suffice.models.one_row import OneRow, one_row
 from suffice.models.typicality import typicality
 from suffice.rows import check_lengths, read_labels, read_table
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label
 
     T = TypeVar("T")
+
+
+FLOAT64 = np.dtype(np.float64)
 
 
 class GaussianAnswers(GaussianParameters):
@@ -57,13 +61,47 @@ class GaussianAnswers(GaussianParameters):
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return the likeliest class of each row."""
+        if type(X) is np.ndarray and len(X) == 1 and X.dtype is FLOAT64:
+            lean = self._lean()
+            if lean is not None:
+                answer = lean.predict(X)
+                if answer is not None:
+                    return answer
         model = self._fit.model
         found: NDArray[Any] = self.classes_[self._asked(X, model.codes)]
         return found
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return p(y | x), one column a class."""
+        if type(X) is np.ndarray and len(X) == 1 and X.dtype is FLOAT64:
+            lean = self._lean()
+            if lean is not None:
+                answer = lean.posterior(X)
+                if answer is not None:
+                    return answer
         return self._asked(X, self._fit.model.posterior)
+
+    def _lean(self) -> OneRow | None:
+        """The model made ready for single rows, under the settings of this moment."""
+        state = self.__dict__.get("_state")
+        if state is None:
+            return None
+        key = (
+            self.covariance,
+            self.pool,
+            self.shrink,
+            self.shrink_target,
+            self.divisor,
+            self.priors,
+        )
+        held, ready = state.lean
+        if held == key:
+            return ready  # type: ignore[no-any-return]
+        model = self._fit.model
+        priors = None if self.priors is None else dict(self.priors)
+        ready = one_row(model, self.classes_) if state.columns.is_plain else None
+        state.lean = ((*key[:-1], priors), ready)
+        return ready
 
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return log p(y | x); far away it stays finite and ordered."""

@@ -64,10 +64,11 @@ class State:
     frame: str | None = None
     chosen: Any = None
     cache: dict[Any, Any] = field(default_factory=dict)
+    lean: tuple[Any, Any] = (None, None)
 
     def with_statistics(self, statistics: Any, **changes: Any) -> State:
         """Return a state of other statistics, with nothing estimated yet."""
-        return replace(self, statistics=statistics, cache={}, **changes)
+        return replace(self, statistics=statistics, cache={}, lean=(None, None), **changes)
 
 
 def read_batch(

@@ -225,7 +225,7 @@ def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
     matrices = [pooled] if shared else [family.mixed(summary, c) for c in range(summary.size)]
     result = np.broadcast_to(np.eye(width), (len(matrices), width, width)).copy()
     for c, matrix in enumerate(matrices):
-        result[np.ix_([c], act, act)] = family.shrunk(matrix, variances)
+        result[c][np.ix_(act, act)] = family.shrunk(matrix, variances)
     return result
 
 

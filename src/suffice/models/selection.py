@@ -60,7 +60,7 @@ def choose(
     judged = _judged(summary, codes, len(options))
     jury = _Jury(summary, rows, codes, weights, log_priors, judged, len(options))
     found = tuple((family, jury.loss(family)) for family in options)
-    losses = np.array([loss for _, loss in found])
+    losses = np.nan_to_num(np.array([loss for _, loss in found]), nan=np.inf, posinf=np.inf)
     # A loss that is better by rounding only is not better.
     best = int(np.flatnonzero(losses <= losses.min() + 1e-12)[0])
     return found[best][0], found
@@ -99,19 +99,13 @@ class _Jury:
         # A row that is all its class has can be judged by nobody.
         others = summary.weights[codes[judged]] - w[judged] > 1e-12 * summary.weights[codes[judged]]
         self.judged = judged[others]
-        self.summary, self.rows, self.all_codes, self.all_weights, self.given = (
-            summary,
-            rows,
-            codes,
-            weights,
-            log_priors,
-        )
+        self.summary, self.rows, self.given = summary, rows, log_priors
+        self.all_codes, self.all_weights = codes, weights
         self.z = summary.standardized(rows[self.judged].astype(np.float64))
         self.codes, self.weights = codes[self.judged], w[self.judged]
-        self.places = np.arange(len(self.judged))
         if log_priors is None:
             left = np.tile(summary.weights, (len(self.judged), 1))
-            left[self.places, self.codes] -= self.weights
+            left[np.arange(len(left)), self.codes] -= self.weights
             self.log_priors = np.log(left / left.sum(axis=1, keepdims=True))
         else:
             self.log_priors = np.tile(log_priors, (len(self.judged), 1))
