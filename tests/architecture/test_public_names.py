@@ -64,7 +64,9 @@ def test_every_public_class_and_function_below_has_a_docstring(name: str) -> Non
 def test_the_tree_of_errors_is_the_tree_of_classes() -> None:
     drawn: dict[str, str | None] = {}
     above: list[tuple[int, str]] = []
-    for indent, name in re.findall(r"(?m)^( *)([A-Z]\w+)(?: \(\w+\))? {2,}\S", errors.__doc__ or ""):
+    for indent, name in re.findall(
+        r"(?m)^( *)([A-Z]\w+)(?: \(\w+\))? {2,}\S", errors.__doc__ or ""
+    ):
         above = [(depth, parent) for depth, parent in above if depth < len(indent)]
         drawn[name] = above[-1][1] if above else None
         above.append((len(indent), name))

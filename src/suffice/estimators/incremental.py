@@ -66,6 +66,14 @@ class State:
     cache: dict[Any, Any] = field(default_factory=dict)
     lean: tuple[Any, Any] = (None, None)
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Travel without estimates: they follow from the statistics."""
+        return self.columns, self.statistics, self.dtype, self.kind, self.frame, self.chosen
+
+    def __setstate__(self, held: tuple[Any, ...]) -> None:
+        """Arrive with nothing estimated yet."""
+        self.__init__(*held)  # type: ignore[misc]
+
     def with_statistics(self, statistics: Any, **changes: Any) -> State:
         """Return a state of other statistics, with nothing estimated yet."""
         return replace(self, statistics=statistics, cache={}, lean=(None, None), **changes)

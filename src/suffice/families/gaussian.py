@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.threads import collect_blocks
+from suffice.engines.threads import collect_blocks, pinned
 from suffice.errors import BadSetting, NotFinite, listed
 from suffice.families.diagonal_normals import DiagonalNormals
 from suffice.families.diagonal_variances import diagonal_variances
@@ -33,6 +34,7 @@ DIAGONAL_FORMS = ("diagonal", "shared-diagonal", "spherical")
 FORMS = FULL_FORMS + DIAGONAL_FORMS
 SHRINK_TARGETS = ("diagonal", "scaled")
 DIVISORS = ("mle", "unbiased")
+PINNED_WIDTH = 24
 
 GaussianStatistics = (
     ByPattern[PooledMoments] | ByPattern[ByClass[Moments]] | ByClass[DiagonalMoments]
@@ -162,7 +164,9 @@ class Gaussian:
         if self.covariance in DIAGONAL_FORMS:
             variances, more = diagonal_variances(self, summary)
             return DiagonalNormals.of(summary, np.sqrt(variances)), (*notes, *more)
-        normals, more = self._full(summary)
+        # Two BLAS threads on small matrices can be a hundred times slower than one.
+        with pinned() if summary.width >= PINNED_WIDTH else nullcontext():
+            normals, more = self._full(summary)
         return normals, (*notes, *more)
 
     def pooled(self, summary: ClassSummary) -> FloatArray:

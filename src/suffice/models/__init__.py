@@ -4,5 +4,14 @@ from suffice.models.generative import GenerativeModel
 from suffice.models.learner import GaussianLearner
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.linear import LinearForm
+from suffice.models.shrinkage_path import ShrinkagePath, shrinkage_path
 
-__all__ = ["GaussianLearner", "GenerativeModel", "LeaveOneOut", "LinearForm", "leave_one_out"]
+__all__ = [
+    "GaussianLearner",
+    "GenerativeModel",
+    "LeaveOneOut",
+    "LinearForm",
+    "ShrinkagePath",
+    "leave_one_out",
+    "shrinkage_path",
+]

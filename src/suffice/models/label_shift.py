@@ -81,32 +81,30 @@ def _maximize(ratios: FloatArray, fixed: tuple[int, float] | None = None) -> tup
     """Return the likeliest priors by EM, with one of them held fixed if asked."""
     size = ratios.shape[1]
     priors = np.full(size, 1.0 / size)
-    step = 0
-    while step < MOST_STEPS:
-        step += 1
-        if fixed is not None:
-            c, value = fixed
-            others = priors.sum() - priors[c]
-            priors = priors * ((1.0 - value) / others if others > 0.0 else 0.0)
-            priors[c] = value
+    if fixed is not None:
+        priors = _with_fixed(priors, priors, *fixed)
+    steps = 0
+    while steps < MOST_STEPS:
+        steps += 1
         joint = ratios * priors
         evidence = joint.sum(axis=1, keepdims=True)
         new = (joint / np.where(evidence > 0.0, evidence, 1.0)).mean(axis=0)
+        new = new / new.sum() if fixed is None else _with_fixed(new, priors, *fixed)
         moved = float(np.abs(new - priors).max())
-        if fixed is None:
-            priors = new / new.sum()
-            if moved <= TOLERANCE:
-                break
-        else:
-            c, value = fixed
-            rest = new.sum() - new[c]
-            new = new * ((1.0 - value) / rest if rest > 0.0 else 0.0)
-            new[c] = value
-            moved = float(np.abs(new - priors).max())
-            priors = new
-            if moved <= 1e-9:
-                break
-    return priors, step
+        priors = new
+        if moved <= (TOLERANCE if fixed is None else 1e-9):
+            break
+    return priors, steps
+
+
+def _with_fixed(new: FloatArray, old: FloatArray, c: int, value: float) -> FloatArray:
+    """Return `new` with one prior fixed and the others in proportion: to `old`, if all are zero."""
+    others = np.arange(len(new)) != c
+    # Summed by themselves: as 1 minus the fixed one they would have no digits at the edge.
+    source = new if new[others].sum() > 0.0 else old
+    result = np.full(len(new), value)
+    result[others] = source[others] * ((1.0 - value) / source[others].sum())
+    return result
 
 
 def _sampling(ratios: FloatArray, priors: FloatArray) -> tuple[FloatArray, FloatArray]:
