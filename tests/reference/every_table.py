@@ -70,7 +70,9 @@ def coded(table: Table) -> pd.DataFrame:
     rest = rest.fillna(rest.median()).fillna(0.0)
     spread = rest.std(ddof=0)
     rest = (rest - rest.mean()) / spread.where(spread > 0.0, 1.0)
-    categories = pd.get_dummies(table.X[named].astype(str), dtype=np.float64)
-    numbers = pd.concat([rest, categories], axis=1)
+    parts = [rest]
+    if named:
+        parts.append(pd.get_dummies(table.X[named].astype(str), dtype=np.float64))
+    numbers = pd.concat(parts, axis=1)
     numbers.columns = [f"x{j}" for j in range(numbers.shape[1])]
     return numbers

@@ -18,11 +18,16 @@ from suffice.linear_algebra import normalized
 from suffice.models.downdates import diagonal_log_densities, full_log_densities
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from suffice.families.gaussian import Gaussian, NormalClasses
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray
+
+CELLS = 20_000_000
+"""Rows times classes (or columns) that are judged at once; more are judged in parts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +44,17 @@ class LeaveOneOut:
     weights: FloatArray
     vanished: NDArray[np.bool_]
     approximate: str = ""
+
+    @classmethod
+    def joined(cls, parts: Sequence[LeaveOneOut]) -> LeaveOneOut:
+        """Return the judgements of several parts of the rows as one."""
+        return cls(
+            np.concatenate([part.log_posterior for part in parts]),
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+            np.concatenate([part.vanished for part in parts]),
+            "; ".join(dict.fromkeys(part.approximate for part in parts if part.approximate)),
+        )
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -88,6 +104,27 @@ def leave_one_out(
     above them floors are held fixed, and shrinking is corrected to first order.
     """
     chosen = np.arange(len(rows)) if chosen is None else chosen
+    most = max(1, CELLS // max(summary.size, summary.width))
+    if len(chosen) > most:
+        share = most / len(chosen)
+        parts = [
+            leave_one_out(
+                family,
+                summary,
+                normals,
+                notes,
+                rows,
+                codes,
+                weights,
+                log_priors,
+                chosen=chosen[start : start + most],
+                removed=removed,
+                refit_budget=refit_budget * share,
+                exact_budget=exact_budget * share,
+            )
+            for start in range(0, len(chosen), most)
+        ]
+        return LeaveOneOut.joined(parts)
     z = summary.standardized(rows[chosen].astype(np.float64))
     y = codes[chosen]
     held = np.ones(len(rows)) if weights is None else weights

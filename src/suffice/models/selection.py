@@ -96,16 +96,18 @@ class _Jury:
         options: int,
     ) -> None:
         w = np.ones(len(codes)) if weights is None else weights
+        # A weight of 3 means three rows: one of them is taken out, and judged by the others.
+        self.removed = np.minimum(w, 1.0)
         # A row that is all its class has can be judged by nobody.
-        others = summary.weights[codes[judged]] - w[judged] > 1e-12 * summary.weights[codes[judged]]
-        self.judged = judged[others]
+        held = summary.weights[codes[judged]]
+        self.judged = judged[held - self.removed[judged] > 1e-12 * held]
         self.summary, self.rows, self.given = summary, rows, log_priors
         self.all_codes, self.all_weights = codes, weights
         self.z = summary.standardized(rows[self.judged].astype(np.float64))
         self.codes, self.weights = codes[self.judged], w[self.judged]
         if log_priors is None:
             left = np.tile(summary.weights, (len(self.judged), 1))
-            left[np.arange(len(left)), self.codes] -= self.weights
+            left[np.arange(len(left)), self.codes] -= self.removed[self.judged]
             self.log_priors = np.log(left / left.sum(axis=1, keepdims=True))
         else:
             self.log_priors = np.tile(log_priors, (len(self.judged), 1))
@@ -128,7 +130,7 @@ class _Jury:
                 normals,  # type: ignore[arg-type]
                 self.z,
                 self.codes,
-                self.weights,
+                self.removed[self.judged],
                 EXACT_BUDGET,
             )
         safe = ~found.unsafe & np.isfinite(found.log_densities).all(axis=1)
@@ -159,6 +161,7 @@ class _Jury:
                 self.all_weights,
                 self.given,
                 chosen=self.judged[some],
+                removed=self.removed,
                 refit_budget=np.inf,
                 exact_budget=np.inf,
             )
