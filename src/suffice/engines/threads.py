@@ -89,6 +89,21 @@ def for_blocks(work: Callable[[slice], None], size: int, width: int) -> None:
         deque(results, maxlen=0)
 
 
+def answers(work: Callable[[int], R], count: int, cells: float) -> list[R]:
+    """Return work(0), …, work(count - 1), on several threads when `cells` say that it pays.
+
+    For few, large and independent pieces of work, such as one candidate model each.
+
+    >>> answers(lambda i: i * i, 4, 10)
+    [0, 1, 4, 9]
+    """
+    if cells < SMALL or _inside.active or workers() == 1:
+        return [work(i) for i in range(count)]
+    parts = [slice(i, i + 1) for i in range(count)]
+    with pinned():
+        return list(_in_pool(lambda part: work(part.start), parts, workers()))
+
+
 def _results(call: Callable[[slice], R], size: int, width: int) -> Generator[R]:
     """Yield what `call` returns for each slice, in the order of the slices."""
     cells = size * width

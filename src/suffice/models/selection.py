@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.engines.threads import answers
 from suffice.families.gaussian import Gaussian
 from suffice.families.notes import Note
 from suffice.linear_algebra import normalized
@@ -59,8 +60,10 @@ def choose(
     options = list(candidates(divisor))
     judged = _judged(summary, codes, len(options))
     jury = _Jury(summary, rows, codes, weights, log_priors, judged, len(options))
-    found = tuple((family, jury.loss(family)) for family in options)
-    losses = np.nan_to_num(np.array([loss for _, loss in found]), nan=np.inf, posinf=np.inf)
+    cells = float(len(judged)) * summary.width * summary.size * len(options)
+    said = answers(lambda i: jury.loss(options[i]), len(options), cells)
+    found = tuple(zip(options, said, strict=True))
+    losses = np.nan_to_num(np.array(said), nan=np.inf, posinf=np.inf)
     # A loss that is better by rounding only is not better.
     best = int(np.flatnonzero(losses <= losses.min() + 1e-12)[0])
     return found[best][0], found
@@ -145,9 +148,14 @@ class _Jury:
         return total / float(self.weights.sum())
 
     def _refitted(self, family: Gaussian, places: IntArray) -> float:
-        """Return what rows lose, by refits without them."""
+        """Return what rows lose, by refits without them.
+
+        Where even one refit for each candidate would cost too much, such rows count as guessed
+        by their priors: no reason to prefer a candidate, nor to rule it out.
+        """
         if self.most_refits == 0:
-            return float("inf")
+            guessed = self.log_priors[places, self.codes[places]]
+            return float(-guessed @ self.weights[places])
         some = places[_spread(len(places), self.most_refits)]
         normals, _ = family.estimate(self.summary)
         with np.errstate(invalid="ignore"):
