@@ -10,6 +10,8 @@ from suffice.errors import NotFinite
 from suffice.linear_algebra import EPSILON, two_sum
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from suffice.rows import FloatArray, IntArray
 
 SAMPLE = 2000
@@ -34,6 +36,18 @@ class ScatterKernel(Protocol):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return weights (k,), sums (k, d) and products about the centres."""
         ...
+
+
+def rows_that_count(
+    rows: ArrayLike, weights: ArrayLike | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return rows as floats (float32 stays) with their weights, without those of weight zero."""
+    x = np.asarray(rows)
+    x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
+    if weights is None:
+        return x, None
+    w = np.asarray(weights, dtype=np.float64)
+    return (x, w) if w.all() else (x[w > 0.0], w[w > 0.0])
 
 
 def provisional_centres(rows: FloatArray, codes: IntArray, size: int) -> FloatArray:

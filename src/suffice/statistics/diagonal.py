@@ -16,6 +16,7 @@ from suffice.statistics.centres import (
     non_finite,
     provisional_centres,
     rows_of_classes,
+    rows_that_count,
 )
 from suffice.statistics.moments import (
     PER_OPERATION,
@@ -63,11 +64,7 @@ class DiagonalMoments:
     @classmethod
     def of(cls, rows: ArrayLike, weights: ArrayLike | None = None) -> Self:
         """Summarize one batch; NaN is a missing cell, rows of weight zero are not looked at."""
-        x = np.asarray(rows)
-        w = None if weights is None else np.asarray(weights, dtype=np.float64)
-        x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
-        if w is not None and not w.all():
-            x, w = x[w > 0.0], w[w > 0.0]
+        x, w = rows_that_count(rows, weights)
         if len(x) == 0:
             return cls.empty(x.shape[1])
         return cls.of_classes(x, np.zeros(len(x), dtype=np.intp), 1, w)[0]

@@ -11,7 +11,12 @@ from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.kernels.scatter import class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import ROUNDING, checked_factor
-from suffice.statistics.centres import PER_ROW, rows_of_classes, summed_about_centres
+from suffice.statistics.centres import (
+    PER_ROW,
+    rows_of_classes,
+    rows_that_count,
+    summed_about_centres,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,11 +59,7 @@ class Moments:
     @classmethod
     def of(cls, rows: ArrayLike, weights: ArrayLike | None = None) -> Self:
         """Summarize one batch of complete rows; rows of weight zero are not looked at."""
-        x = np.asarray(rows)
-        w = None if weights is None else np.asarray(weights, dtype=np.float64)
-        x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
-        if w is not None and not w.all():
-            x, w = x[w > 0.0], w[w > 0.0]
+        x, w = rows_that_count(rows, weights)
         if len(x) == 0:
             return cls.empty(x.shape[1])
         return cls.of_classes(x, np.zeros(len(x), dtype=np.intp), 1, w)[0]
