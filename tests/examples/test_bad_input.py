@@ -290,3 +290,15 @@ def test_questions_that_make_no_sense_are_refused():
     refused(SufficeError, r"\[40, 39\]|39.*40|40.*39", model.typicality, X, y[1:])
     refused(SufficeError, r"\[40, 39\]|39.*40|40.*39", model.impute, X, y[1:])
     refused(BadSetting, r"draws=-1|-1", model.impute, X, draws=-1)
+
+
+@pytest.mark.parametrize("form", ["shared", "per-class", "diagonal", "spherical"])
+def test_all_the_weight_cannot_be_forgotten_with_other_rows(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    model = GaussianDiscriminant(form).fit(X, y)
+    before = model.predict_proba(X)
+    for wrong in (5.0 * X, X + 1.0):
+        with pytest.raises(SufficeError, match="Hint"):
+            model.forget(wrong, y)
+    np.testing.assert_array_equal(model.predict_proba(X), before)

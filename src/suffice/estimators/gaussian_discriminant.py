@@ -28,6 +28,7 @@ from suffice.estimators.incremental import (
     read_batch,
 )
 from suffice.families.gaussian import Gaussian
+from suffice.models.imputation import imputed
 from suffice.models.learner import GaussianLearner, checked_log_priors
 from suffice.models.selection import choose
 
@@ -207,8 +208,6 @@ class GaussianDiscriminant(
             # Selection only: missing cells as one normal of all classes' shape expects them.
             shared = GaussianLearner(Gaussian("shared", divisor=self.divisor))
             filler = shared.fit(self._summary(batch, shared)).model
-            from suffice.models.imputation import imputed
-
             places = {label: i for i, label in enumerate(filler.labels)}
             own = np.array([places[label] for label in batch.labels])[codes]
             rows = imputed(filler, rows, own)

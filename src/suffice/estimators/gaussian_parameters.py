@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadSetting, OneClass
+from suffice.errors import BadSetting, OneClass, listed
 from suffice.estimators.incremental import NotFitted, State, class_array
-from suffice.families.gaussian import Gaussian
+from suffice.families.gaussian import FORMS, Gaussian
 from suffice.models.learner import Fit, GaussianLearner, checked_log_priors, warn_of
 from suffice.rows import CATEGORY
 
@@ -57,6 +57,11 @@ class GaussianParameters:
 
     def _family(self, chosen: Gaussian | None) -> Gaussian:
         """Return the settings as a family, checked."""
+        if self.covariance not in (*FORMS, "auto"):
+            raise BadSetting(
+                f"covariance={self.covariance!r} is not known",
+                hint=f"choose one of {listed((*FORMS, 'auto'))}",
+            )
         if self.covariance != "auto":
             return Gaussian(
                 self.covariance, self.pool, self.shrink, self.shrink_target, self.divisor

@@ -27,6 +27,8 @@ from suffice.statistics.moments import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray, IntArray, Label
 
 
@@ -154,20 +156,11 @@ class PooledMoments:
             ]
         )
         here = left > 0.0
-        if not here.any():
-            return self.empty(self.width)
         held = np.where(here, left, 1.0)[:, np.newaxis]
         gap = np.where((w_b > 0.0)[:, np.newaxis], (self.means - m_b) + (self.lows - l_b), 0.0)
-        bound = self.error + other.error + 1e-9 * np.diagonal(self.scatter)
-        bound = bound + np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
-        strange = (self.weights[:, np.newaxis] * np.square(gap) > bound) & ~here[:, np.newaxis]
-        if strange.any():
-            c, j = (int(v[0]) for v in np.nonzero(strange))
-            raise ForgettingUnseen(
-                f"the rows to forget have the weight of all of class {self.labels[c]!r}, but their "
-                f"mean of column {j} is {m_b[c, j]:g}, not {self.means[c, j]:g}",
-                hint="subtract only what was merged in before: (a + b) - b",
-            )
+        self._refuse_leftovers(other, gap, ~here)
+        if not here.any():
+            return self.empty(self.width)
         means, lows = two_sum(self.means, self.lows + gap * (w_b[:, np.newaxis] / held))
         # A class that vanishes whole takes its own scatter with it and moves no mean.
         stretch = np.where(here, w_b * (self.weights / held[:, 0]), 0.0)
@@ -180,6 +173,22 @@ class PooledMoments:
         scatter, error = settled(scatter, error, single=bool(np.all(left[here] == 1.0)))
         labels = tuple(label for label, there in zip(self.labels, here, strict=True) if there)
         return type(self)(labels, left[here], means[here], lows[here], scatter, error)
+
+    def _refuse_leftovers(self, other: Self, gap: FloatArray, gone: NDArray[np.bool_]) -> None:
+        """Refuse to take a class away whole with rows that are not those that were merged in."""
+        bound = self.error + other.error + 1e-9 * np.diagonal(self.scatter)
+        rounding = np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
+        strange = self.weights[:, np.newaxis] * np.square(gap) > bound + rounding
+        strange &= gone[:, np.newaxis]
+        if gone.all():
+            strange |= np.abs(np.diagonal(self.scatter - other.scatter)) > bound + rounding
+        if strange.any():
+            c, j = (int(v[0]) for v in np.nonzero(strange))
+            raise ForgettingUnseen(
+                f"the rows to forget have the weight of all of class {self.labels[c]!r}, but "
+                f"column {j} has another mean or another spread there",
+                hint="subtract only what was merged in before: (a + b) - b",
+            )
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""
