@@ -15,6 +15,9 @@ from threadpoolctl import threadpool_limits
 
 Work = Callable[[], Any]
 
+PAUSE = 0.2
+"""Seconds of rest before every timed run, for all contenders alike."""
+
 
 @dataclass
 class Contest:
@@ -86,6 +89,8 @@ def _against(ratio: float, goal: float | None) -> str:
 
 def _timed(work: Work, memory: dict[str, float], name: str) -> float:
     gc.collect()
+    # BLAS threads of the contender before spin for a while after their last job, on our cores.
+    time.sleep(PAUSE)
     before = _reset_peak()
     start = time.perf_counter()
     work()
