@@ -56,6 +56,15 @@ def fitted(setting, X, y, **more):
         return GaussianDiscriminant(**setting).fit(X, y, **more)
 
 
+def narrowest(model):
+    """Return the smallest eigenvalue of any class's correlation matrix."""
+    found = []
+    for covariance in model.covariances_:
+        deviations = np.sqrt(np.diagonal(covariance))
+        found.append(np.linalg.eigvalsh(covariance / deviations / deviations[:, np.newaxis])[0])
+    return min(found)
+
+
 def ids(setting):
     return "-".join(str(value) for value in setting.values())
 
@@ -80,13 +89,16 @@ def test_units_and_offsets_do_not_matter(setting, seed, exponents, offsets, miss
     shift = np.sign(offsets) * (10.0 ** np.abs(offsets) - 1.0) * deviations * scale
     moved = X * scale + shift
     plain, other = fitted(setting, X, y), fitted(setting, moved, y)
-    # What the inputs' own rounding does: cells move by eps·offset, in standard deviations.
-    blur = 2.2e-16 * 10.0 ** np.abs(offsets).max()
+    # What the inputs' own rounding does: cells move by eps·offset, in standard deviations of the
+    # column, and by 1/√λ as many of a class's narrowest direction.
+    narrow = narrowest(plain)
+    blur = 2.2e-16 * 10.0 ** np.abs(offsets).max() / np.sqrt(narrow)
     a, b = plain.predict_log_proba(X), other.predict_log_proba(moved)
     steep = 1.0 + np.abs(a).max()
-    np.testing.assert_allclose(
-        b, a, rtol=0.0, atol=(1e-8 if missing else 1e-10) * steep + 300 * steep * blur
-    )
+    # A scatter is known to eps of itself, hence its narrowest direction to eps/λ of that.
+    rounding = 64.0 * 2.2e-16 / narrow
+    exact = (1e-8 if missing else 1e-10) + rounding
+    np.testing.assert_allclose(b, a, rtol=0.0, atol=exact * steep + 300 * steep * blur)
     sure = np.sort(a, axis=1)[:, -1] - np.sort(a, axis=1)[:, -2] > 1e-3
     np.testing.assert_array_equal(other.predict(moved)[sure], plain.predict(X)[sure])
     inside = ~np.isnan(X)

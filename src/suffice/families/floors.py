@@ -41,7 +41,8 @@ class Pooled:
     `factor` L and `whitening` L⁻¹ are lower triangular with LLᵀ the covariance. Where the
     floor was needed, `basis` holds the eigenvectors of R (in columns) and `values` its
     floored eigenvalues; `missing` marks the directions that were floored, and `silent` spans
-    the functionals of the columns that are the same for all rows of all classes.
+    the functionals of the columns that are the same for all rows of all classes. `constant`
+    marks columns that do not vary within classes.
     """
 
     deviations: FloatArray
@@ -51,6 +52,14 @@ class Pooled:
     values: FloatArray | None = None
     missing: NDArray[np.bool_] | None = None
     silent: FloatArray | None = None
+    constant: NDArray[np.bool_] | None = None
+
+    @property
+    def lacking(self) -> int:
+        """In how many directions classes do not vary."""
+        if self.missing is None or self.constant is None:
+            return 0
+        return int(self.missing.sum() + self.constant.sum())
 
 
 def pooled_covariance(covariance: FloatArray, total: FloatArray) -> Pooled:
@@ -87,6 +96,7 @@ def pooled_covariance(covariance: FloatArray, total: FloatArray) -> Pooled:
         values,
         missing,
         silent,
+        constant,
     )
 
 

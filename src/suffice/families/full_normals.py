@@ -47,7 +47,6 @@ class FullNormals:
         cls, summary: ClassSummary, factors: FloatArray, whitenings: FloatArray, pooled: Pooled
     ) -> Self:
         """Put factors of the active columns together with the means of a summary."""
-        lacking = 0 if pooled.missing is None else int(pooled.missing.sum())
         return cls(
             summary.origin,
             summary.origin_low,
@@ -56,7 +55,7 @@ class FullNormals:
             summary.means,
             factors,
             whitenings,
-            int(summary.active.sum()) - lacking,
+            int(summary.active.sum()) - pooled.lacking,
             0 if pooled.silent is None else pooled.silent.shape[1],
         )
 

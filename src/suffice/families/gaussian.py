@@ -245,12 +245,10 @@ def _lacking_directions(summary: ClassSummary, pooled: Pooled) -> Note:
     assert pooled.basis is not None
     assert pooled.missing is not None
     loads = np.abs(pooled.basis[:, pooled.missing]).max(axis=1, initial=0.0)
-    constant = np.square(pooled.deviations) <= VARIANCE_FLOOR
-    involved = np.flatnonzero(summary.active)[(loads > 0.1) | constant]
-    count = int(pooled.missing.sum() + constant.sum())
+    involved = np.flatnonzero(summary.active)[(loads > 0.1) | pooled.constant]
     return Note(
-        f"{count} directions have no variance within classes, among these columns",
+        f"{pooled.lacking} directions have no variance within classes, among these columns",
         "a floor far below every real variance stands in",
         tuple(int(j) for j in involved),
-        silent=pooled.silent is not None and count == pooled.silent.shape[1],
+        silent=pooled.silent is not None and pooled.lacking == pooled.silent.shape[1],
     )

@@ -142,7 +142,9 @@ def leave_one_out(
         log_posterior = found.log_densities + log_prior
     refit = found.unsafe | ~np.isfinite(log_posterior).all(axis=1) | vanished
     # Only floors that the densities themselves stand on have to be laid anew without a row.
-    own = family.covariance == "per-class"
+    own = family.covariance == "per-class" and not (
+        family.shrink and family.shrink_target == "scaled"
+    )
     floors = any(not note.silent and (bool(note.classes) or not own) for note in notes)
     width = int(summary.active.sum())
     cost = float(len(z)) * summary.size * (30.0 * width**3 if not summary.is_diagonal else width)
