@@ -12,7 +12,6 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
   DifferentKinds                  statistics or models that cannot be merged
   ForgettingUnseen                more is to be forgotten than was learned
   NotLinear                       a boundary that is not flat
-  NotADensity                     a question that only a density could answer
   TooManyPatterns                 more patterns of missing cells than one pass can hold
 
 SufficeWarning (UserWarning)      the answer stands, with this reservation
@@ -131,10 +130,6 @@ class ForgettingUnseen(SufficeError):
 
 class NotLinear(SufficeError):
     """A boundary that is not flat."""
-
-
-class NotADensity(SufficeError):
-    """A question that only a density could answer."""
 
 
 class TooManyPatterns(SufficeError):

@@ -302,3 +302,11 @@ def test_all_the_weight_cannot_be_forgotten_with_other_rows(form):
         with pytest.raises(SufficeError, match="Hint"):
             model.forget(wrong, y)
     np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("question", ["predict", "predict_proba", "log_density"])
+def test_a_number_is_no_table_of_one_row(question):
+    model = GaussianDiscriminant().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    for wrong in (np.array(1.0), np.array([1.0])):
+        with pytest.raises(SufficeError, match="Hint"):
+            getattr(model, question)(wrong)

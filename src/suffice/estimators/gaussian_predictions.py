@@ -45,7 +45,7 @@ class GaussianPredictions(GaussianParameters):
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return the likeliest class of each row."""
-        if type(X) is np.ndarray and len(X) == 1 and X.dtype is FLOAT64:
+        if type(X) is np.ndarray and X.ndim == 2 and len(X) == 1 and X.dtype is FLOAT64:
             lean = self._lean()
             if lean is not None:
                 answer = lean.predict(X)
@@ -57,7 +57,7 @@ class GaussianPredictions(GaussianParameters):
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return p(y | x), one column a class."""
-        if type(X) is np.ndarray and len(X) == 1 and X.dtype is FLOAT64:
+        if type(X) is np.ndarray and X.ndim == 2 and len(X) == 1 and X.dtype is FLOAT64:
             lean = self._lean()
             if lean is not None:
                 answer = lean.posterior(X)
