@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from itertools import chain
 
-from benchmarks import discriminant, imports
+from benchmarks import discriminant, imports, naive_bayes
 from benchmarks.contest import run
 
 TITLES = ["job", "ours", "best peer", "against the best", "against the default", "peak MB", "note"]
@@ -23,7 +24,8 @@ def main() -> None:
     print("\n| " + " | ".join(TITLES) + " |\n|" + "---|" * len(TITLES), flush=True)
     if options.only in "import suffice, CPU":
         _show(imports.row())
-    for contest in discriminant.contests(options.quick):
+    tables = discriminant.contests(options.quick), naive_bayes.contests()
+    for contest in chain.from_iterable(tables):
         if options.only in contest.name:
             print(f"... {contest.name}", file=sys.stderr, flush=True)
             _show(run(contest))

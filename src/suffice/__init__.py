@@ -19,14 +19,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from suffice import engines, errors, families, models, plots, statistics, testing
+    from suffice.estimators.count_naive_bayes import (
+        BernoulliNaiveBayes,
+        ComplementNaiveBayes,
+        MultinomialNaiveBayes,
+    )
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
     from suffice.estimators.multivariate_normal import MultivariateNormal
+    from suffice.estimators.naive_bayes import NaiveBayes
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BernoulliNaiveBayes",
+    "ComplementNaiveBayes",
     "GaussianDiscriminant",
+    "MultinomialNaiveBayes",
     "MultivariateNormal",
+    "NaiveBayes",
     "engines",
     "errors",
     "families",
@@ -37,8 +47,12 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BernoulliNaiveBayes": "suffice.estimators.count_naive_bayes",
+    "ComplementNaiveBayes": "suffice.estimators.count_naive_bayes",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
+    "MultinomialNaiveBayes": "suffice.estimators.count_naive_bayes",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
+    "NaiveBayes": "suffice.estimators.naive_bayes",
 }
 """Where a public name that is no submodule lives."""
 

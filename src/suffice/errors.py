@@ -12,6 +12,7 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
   DifferentKinds                  statistics or models that cannot be merged
   ForgettingUnseen                more is to be forgotten than was learned
   NotLinear                       a boundary that is not flat
+  NotADensity                     a classifier with scores, but without p(x | y) behind them
   TooManyPatterns                 more patterns of missing cells than one pass can hold
 
 SufficeWarning (UserWarning)      the answer stands, with this reservation
@@ -130,6 +131,19 @@ class ForgettingUnseen(SufficeError):
 
 class NotLinear(SufficeError):
     """A boundary that is not flat."""
+
+
+class NotADensity(SufficeError):
+    """A classifier with scores, but without p(x | y) behind them."""
+
+    @classmethod
+    def of(cls, asked: str) -> Self:
+        """Say what was asked for."""
+        return cls(
+            f"complement naive Bayes has no {asked}: its scores compare a row with the other "
+            "classes, and are no density",
+            hint="MultinomialNaiveBayes has one",
+        )
 
 
 class TooManyPatterns(SufficeError):

@@ -11,11 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.kernels import compilation, scatter, scatter_numpy, scores, scores_numpy
+from suffice.kernels import (
+    compilation,
+    diagonal_scores,
+    diagonal_scores_numpy,
+    scatter,
+    scatter_numpy,
+    scores,
+    scores_numpy,
+)
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels import scatter_numba, scores_numba
+from suffice.kernels import diagonal_scores_numba, scatter_numba, scores_numba
 
 CLOSE = 1e-12
 WIDTHS = (0, 1, 2, 3, 5, 20, 32, 33)
@@ -137,6 +145,35 @@ def test_missing_cells_are_skipped_column_by_column(twin, given_rows, holes, see
         assert_sums(found[3][:, column], scatters[:, 0, 0], products_bound[:, 0, 0])
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_with_and_without_missing_cells_take_turns(layout, weighted):
+    rng = np.random.default_rng(8)
+    length = 4 * scatter_numba.CHUNK + 5
+    rows, codes = rng.normal(1e3, 1, (length, 3)), rng.integers(0, 2, length)
+    for block in (1, 3):
+        rows[block * scatter_numba.CHUNK + 7, 1] = np.nan
+    weights = rng.uniform(0.1, 5, length) if weighted else None
+    given_rows = laid_out(rows, layout), codes, 2, weights, np.full((2, 3), 1e3)
+    for found, expected in zip(
+        scatter_numba.class_squares(*given_rows),
+        scatter_numpy.class_squares(*given_rows),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, expected, rtol=CLOSE, atol=1e-9)
+
+
+def test_an_infinite_cell_among_missing_ones_still_shows():
+    rows, codes = np.ones((3 * scatter_numba.CHUNK, 3)), np.arange(3 * scatter_numba.CHUNK) % 2
+    rows[10, 0], rows[12, 1] = np.nan, np.inf
+    for twin in (scatter_numpy, scatter_numba):
+        _, counts, sums, squares = twin.class_squares(rows, codes, 2, None, np.zeros((2, 3)))
+        assert counts[0, 0] == len(rows) / 2 - 1
+        assert np.isinf(sums[0, 1])
+        assert np.isinf(squares[0, 1])
+        assert np.isfinite(sums).sum() == 5
+
+
 @pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_a_cell_that_is_not_finite_shows_in_the_sums(twin, bad):
@@ -202,6 +239,54 @@ def test_quadratic_scores_are_squared_distances(twin, case):
         assert (np.abs(found[:, code] - expected) <= CLOSE * bound).all()
 
 
+@pytest.mark.parametrize("twin", [diagonal_scores_numpy, diagonal_scores_numba])
+@pytest.mark.parametrize("shared", [False, True])
+@often
+@given(case=scored())
+def test_diagonal_scores_are_sums_of_squares(twin, shared, case):
+    rows, origin, size, width, rng = case
+    reach = np.maximum(np.abs(rows.astype(np.float64)).max(axis=0, initial=0.0), 1e-3)
+    scales = rng.uniform(0.1, 10, (1 if shared else size, width)) / reach
+    shifts, constants = rng.normal(size=(size, width)), rng.normal(size=size)
+    away = rows.astype(np.longdouble) - origin.astype(np.longdouble)
+    found = np.full((len(rows), 2 * size), 7.0)
+    twin.diagonal_scores(rows, origin, scales, shifts, constants, found[:, ::2])
+    assert (found[:, 1::2] == 7).all()
+    for code in range(size):
+        factors = scales[0 if shared else code]
+        white = away * factors.astype(np.longdouble) - shifts[code]
+        expected = constants[code] - np.square(white).sum(axis=1) / 2
+        parts = np.abs(away) * factors + np.abs(shifts[code])
+        bound = np.square(parts).sum(axis=1) + np.abs(constants[code])
+        assert (np.abs(found[:, 2 * code] - expected) <= CLOSE * bound).all()
+
+
+def test_a_narrow_class_keeps_its_digits():
+    # 1e6 deviations from the origin, and right on the mean of the second class.
+    rows, origin = np.array([[3.0], [3.0 + 1e-6]]), np.zeros(1)
+    scales, shifts = np.array([[1.0], [1e6]]), np.array([[0.0], [3e6]])
+    for twin in (diagonal_scores_numpy, diagonal_scores_numba):
+        found = np.empty((2, 2))
+        twin.diagonal_scores(rows, origin, scales, shifts, np.zeros(2), found)
+        np.testing.assert_allclose(found[:, 1], [0.0, -0.5], atol=1e-8)
+
+
+@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@often
+@given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1, 2, 3, 10]))
+def test_the_winner_is_the_first_of_the_best(twin, seed, size):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(-2, 3, (300, 2 * size))[:, ::2].astype(np.float64)  # with many ties
+    for bad in (np.nan, np.inf, -np.inf):
+        table[rng.integers(0, 300, 9), rng.integers(0, size, 9)] = bad
+    codes, hard = np.full(300, 7), np.zeros(600, dtype=bool)
+    twin.winners(table, codes, hard[::2])
+    assert (hard[::2] == ~np.isfinite(table).all(axis=1)).all()
+    assert (hard[1::2] == False).all()  # noqa: E712
+    easy = ~hard[::2]
+    assert (codes[easy] == table[easy].argmax(axis=1)).all()
+
+
 @pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
 @often
 @given(odds=st.lists(st.floats(-1e300, 1e300), max_size=40))
@@ -251,6 +336,20 @@ def test_infinite_scores_have_a_limit(twin):
     table = np.array([[np.inf, np.inf, 0], [-np.inf, -np.inf, -np.inf], [-np.inf, 3, -np.inf]])
     twin.softmax(table, False)
     np.testing.assert_allclose(table, [[0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("twin", [diagonal_scores_numpy, diagonal_scores_numba])
+def test_no_row_spoils_another_where_columns_are_independent(twin, bad):
+    rng = np.random.default_rng(6)
+    clean, scales, shifts = rng.normal(size=(150, 5)), *rng.normal(size=(2, 3, 5))
+    spoiled, kept = clean.copy(), np.arange(150) != 77
+    spoiled[77, 2] = bad
+    one, other = np.empty((150, 3)), np.empty((150, 3))
+    twin.diagonal_scores(clean, np.zeros(5), scales, shifts, np.ones(3), one)
+    twin.diagonal_scores(spoiled, np.zeros(5), scales, shifts, np.ones(3), other)
+    assert (one[kept] == other[kept]).all()
+    assert not np.isfinite(other[77]).any()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -334,15 +433,20 @@ def test_scores_are_the_same_whichever_twin_is_chosen():
     rows, origin, weights = rng.normal(size=(300, 8)), np.zeros(8), rng.normal(size=(2, 8))
     results = []
     for cells in (0, compilation.WORTH_COMPILING):
-        linear, quadratic = np.empty((300, 2)), np.empty((300, 2))
+        linear, quadratic, diagonal = np.empty((3, 300, 2))
+        codes, hard = np.empty(300, np.intp), np.empty(300, bool)
         plain, logs = np.empty((300, 2)), np.empty((300, 2))
         with compilation.part_of(cells):
             scores.linear_scores(rows, origin, weights, np.zeros(2), linear)
             whitenings = np.stack([np.eye(8)] * 2)
             scores.quadratic_scores(rows, origin, whitenings, weights, np.zeros(2), quadratic)
+            diagonal_scores.diagonal_scores(
+                rows, origin, np.ones((1, 8)), weights, np.zeros(2), diagonal
+            )
+            scores.winners(diagonal, codes, hard)
             scores.binary_posterior(linear[:, 0], plain)
             scores.binary_log_posterior(linear[:, 0], logs)
             scores.softmax(quadratic, True)
-        results.append((linear, quadratic, plain, logs))
+        results.append((linear, quadratic, diagonal, codes, hard, plain, logs))
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, rtol=CLOSE, atol=1e-13)

@@ -76,6 +76,13 @@ class Columns:
             columns.append(Column(None if table.names is None else table.names[j], kind, levels))
         return cls(tuple(columns))
 
+    @classmethod
+    def of_kinds(cls, table: Table) -> Self:
+        """Read names and kinds off a table, without looking at the levels of categories."""
+        names = table.names or (None,) * table.width
+        pairs = zip(names, table.kinds, strict=True)
+        return cls(tuple(Column(name, kind) for name, kind in pairs))
+
     @property
     def coded_names(self) -> tuple[str, ...]:
         """Names of the coded columns: "age", "color=red", "color=blank"."""
@@ -109,7 +116,7 @@ class Columns:
         A plain matrix comes back as it is, without a copy. Frames are matched by name, in
         whatever order their columns come; arrays by position. `reader` is named in refusals.
         """
-        matched = self._matched(table, reader)
+        matched = self.matched(table, reader)
         if self.is_plain and matched.matrix is not None:
             return matched.matrix
         coded = np.zeros((matched.size, self.width))
@@ -122,8 +129,8 @@ class Columns:
                 coded[:, start] = numbers_of(column, kind, cells, self.names[j])
         return coded
 
-    def _matched(self, table: Table, reader: str) -> Table:
-        """Return the table with its columns in our order."""
+    def matched(self, table: Table, reader: str) -> Table:
+        """Return the table with its columns in our order; others are refused by name."""
         if self.named and table.names is not None:
             if table.names == self.names:
                 return table

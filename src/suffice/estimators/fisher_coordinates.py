@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 
 from suffice.errors import NotFinite
-from suffice.estimators.incremental import naming_cells
+from suffice.estimators.batches import naming_cells
 from suffice.models.discriminants import Discriminants, discriminants
 
 if TYPE_CHECKING:

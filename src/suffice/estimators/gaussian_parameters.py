@@ -1,59 +1,56 @@
-"""State, estimates and parameters of a Gaussian discriminant, in scikit-learn's names."""
+"""Settings, estimates and parameters of a Gaussian discriminant, in scikit-learn's names."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadSetting, OneClass, listed
-from suffice.estimators.incremental import NotFitted, State, class_array
+from suffice.errors import BadSetting, listed
+from suffice.estimators.learned import Learned
 from suffice.families.gaussian import FORMS, Gaussian
-from suffice.models.learner import Fit, GaussianLearner, checked_log_priors, warn_of
+from suffice.models.learner import Fit, GaussianLearner, warn_of
 from suffice.rows import CATEGORY
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from suffice.columns import Columns
+    from suffice.estimators.state import State
     from suffice.families.notes import Note
-    from suffice.models.generative import GenerativeModel
     from suffice.rows import FloatArray
 
 
-class GaussianParameters:
-    """What was learned: estimated from the statistics when it is asked for, and then kept."""
+class GaussianParameters(Learned):
+    """What was learned of normal classes, and the settings it is estimated under."""
 
     covariance: str
     pool: float | None
     shrink: float | None
     shrink_target: str
-    priors: Any
     divisor: str
-    _state: State
 
-    def _known(self) -> State | None:
-        return getattr(self, "_state", None)
+    if TYPE_CHECKING:
 
-    def _require(self) -> State:
-        state = self._known()
-        if state is None or not state.statistics.labels:
-            raise NotFitted.of(self)
-        return state
+        @property
+        def _fit(self) -> Fit: ...
 
-    def _become(self, state: State | None) -> None:
-        if state is None:
-            for name in ("_state", "n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-            return
-        self._state = state
-        self.n_features_in_ = len(state.columns.columns)
-        if state.columns.named:
-            self.feature_names_in_ = np.array(state.columns.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    def _settings_key(self) -> tuple[Any, ...]:
+        return (
+            self.covariance,
+            self.pool,
+            self.shrink,
+            self.shrink_target,
+            self.divisor,
+            self.priors,
+        )
+
+    def _estimate(self, state: State) -> Fit:
+        learner = self._learner(state.chosen)
+        if not learner.family.accepts(state.statistics):
+            raise BadSetting(
+                f'covariance="{self.covariance}" needs other statistics than were collected',
+                hint="fit again: the form was changed after the rows were read",
+            )
+        return learner.fit(state.statistics)
 
     def _family(self, chosen: Gaussian | None) -> Gaussian:
         """Return the settings as a family, checked."""
@@ -79,74 +76,17 @@ class GaussianParameters:
     def _learner(self, chosen: Gaussian | None) -> GaussianLearner:
         return GaussianLearner(self._family(chosen), self.priors)
 
-    @property
-    def _fit(self) -> Fit:
-        """The estimate of the current statistics under the current settings."""
-        state = self._require()
-        given = self.priors
-        if given is not None:
-            if not isinstance(given, Mapping):
-                checked_log_priors(given, state.statistics.labels)  # refuses it
-            given = dict(given)
-        key = (self.covariance, self.pool, self.shrink, self.shrink_target, self.divisor, given)
-        found = state.cache.get("fit")
-        if found is not None and found[0] == key:
-            fit: Fit = found[1]
-            return fit
-        family = self._family(state.chosen)
-        if not family.accepts(state.statistics):
-            raise BadSetting(
-                f'covariance="{self.covariance}" needs other statistics than were collected',
-                hint="fit again: the form was changed after the rows were read",
-            )
-        fit = GaussianLearner(family, self.priors).fit(state.statistics)
-        state.cache.clear()
-        state.cache["fit"] = (key, fit)
-        return fit
-
     def _warn(self, fit: Fit) -> None:
         state = self._require()
         notes = [note for note in fit.notes if not _is_of_our_making(note, state.columns, fit)]
         warn_of(notes, state.columns.coded_names, fit.model.labels)
-        if len(fit.model.labels) == 1:
-            warnings.warn(
-                f"there is only one class, {fit.model.labels[0]!r}: its posterior is 1 everywhere",
-                OneClass,
-                stacklevel=3,
-            )
 
     # What was learned
-
-    @property
-    def statistics_(self) -> Any:
-        """What the data said: mergeable, forgettable."""
-        return self._require().statistics
-
-    @property
-    def model_(self) -> GenerativeModel:
-        """Priors and class densities."""
-        return self._fit.model
 
     @property
     def settings_(self) -> Gaussian:
         """The family in use; for covariance="auto" what was chosen."""
         return self._family(self._require().chosen)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels, in order, in their own type."""
-        state = self._require()
-        held = state.cache.get("classes")
-        if held is None:
-            held = state.cache["classes"] = class_array(state.statistics.labels, state.dtype)
-        found: NDArray[Any] = held
-        return found
-
-    @property
-    def priors_(self) -> FloatArray:
-        """p(y), in the order of `classes_`."""
-        priors: FloatArray = np.exp(self._fit.model.log_priors)
-        return priors
 
     @property
     def means_(self) -> FloatArray:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from suffice.rows import read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from suffice.columns import Columns
     from suffice.models.linear import LinearForm
     from suffice.rows import FloatArray
+
+Reasons: TypeAlias = list[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,15 +53,29 @@ class Explanation:
                 f"row {i}: log odds of {self.of[i]} against {self.against[i]} "
                 f"{self.log_odds[i]:+.3f} = {self.baseline[i]:+.3f}"
             )
-            largest = np.argsort(-np.abs(self.contributions[i]))[:10]
+            largest = np.argsort(-np.abs(self.contributions[i]), kind="stable")[:10]
             lines += [f"    {self.contributions[i, j]:+10.3f}  {self.columns[j]}" for j in largest]
         return "\n".join(lines)
 
+    def reasons(self, row: int = 0, most: int = 5) -> tuple[Reasons, Reasons]:
+        """Return the strongest reasons of one row for its class, and those against it.
+
+        Each is a list of (column, log odds), the strongest first; for counts of words the
+        columns are the words.
+        """
+        parts = self.contributions[row]
+        order = np.argsort(-parts, kind="stable")
+        top = [(self.columns[j], float(parts[j])) for j in order[:most] if parts[j] > 0.0]
+        low = [(self.columns[j], float(parts[j])) for j in order[::-1][:most] if parts[j] < 0.0]
+        return top, low
+
 
 class ImpliedLogistic:
-    """The logistic (softmax) model that Gaussian discriminant analysis implies.
+    """The logistic (softmax) model that a generative one implies.
 
-    With a shared covariance Bayes' rule gives p(y = 1 | x) = 1/(1 + exp(-(θ·x + θ₀))) exactly.
+    Where log p(x | y) is linear in x but for what all classes share (a shared covariance;
+    Bernoulli, multinomial and Poisson columns), Bayes' rule gives
+    p(y = 1 | x) = 1/(1 + exp(-(θ·x + θ₀))) exactly.
     `coef_` and `intercept_` are θ and θ₀ in the user's units: one row for two classes (the
     second against the first), else one row for each class but the reference.
 
@@ -67,9 +84,15 @@ class ImpliedLogistic:
     """
 
     def __init__(
-        self, form: LinearForm, classes: NDArray[Any], reference: int, columns: Columns
+        self,
+        form: LinearForm,
+        classes: NDArray[Any],
+        reference: int,
+        columns: Any,
+        rows: Callable[[object], Any] | None = None,
     ) -> None:
         self._columns = columns
+        self._read = rows
         self._form = form.against(form.labels[reference])
         others = [c for c in range(len(classes)) if c != reference]
         self.classes_ = classes
@@ -78,7 +101,7 @@ class ImpliedLogistic:
         self.coef_ = self._form.weights[others]
         self.intercept_ = self._form.intercepts[others]
         self.n_features_in_ = len(columns.columns)
-        self.feature_names_out_ = columns.coded_names
+        self.feature_names_out_ = columns.coded_names if rows is None else columns.names
 
     def decision_function(self, X: object) -> FloatArray:
         """Return log odds against the reference: (n,) for two classes, else (n, k)."""
@@ -101,7 +124,9 @@ class ImpliedLogistic:
         found: NDArray[Any] = self.classes_[self._form.codes(self._rows(X))]
         return found
 
-    def _rows(self, X: object) -> FloatArray:
+    def _rows(self, X: object) -> Any:
+        if self._read is not None:
+            return self._read(X)
         return self._columns.encode(read_table(X), type(self).__name__).astype(np.float64)
 
     def __repr__(self) -> str:

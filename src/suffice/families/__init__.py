@@ -1,6 +1,26 @@
 """Settings and what they become: which statistics suffice, and the densities made from them."""
 
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.binned import Binned
+from suffice.families.categorical import Categorical
+from suffice.families.complement import Complement
 from suffice.families.gaussian import Gaussian
+from suffice.families.gaussian_columns import GaussianColumns, LogNormal
+from suffice.families.multinomial import Multinomial
 from suffice.families.normal import Normal
+from suffice.families.poisson import Poisson
+from suffice.families.product import Product
 
-__all__ = ["Gaussian", "Normal"]
+__all__ = [
+    "Bernoulli",
+    "Binned",
+    "Categorical",
+    "Complement",
+    "Gaussian",
+    "GaussianColumns",
+    "LogNormal",
+    "Multinomial",
+    "Normal",
+    "Poisson",
+    "Product",
+]

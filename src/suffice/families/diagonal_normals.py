@@ -11,6 +11,8 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.families.far import far_winners
 from suffice.families.patterns import by_pattern
+from suffice.kernels.diagonal_scores import diagonal_scores
+from suffice.kernels.scores import linear_scores
 from suffice.linear_algebra import LOG_TAU
 from suffice.rows import refuse_infinite
 
@@ -114,6 +116,16 @@ class DiagonalNormals:
         middle = self.origin_low / self.scale + (self.means[0] + self.means[1]) / 2.0
         return slopes / self.scale, float(-slopes @ middle)
 
+    @cached_property
+    def quadratic(self) -> tuple[FloatArray, FloatArray]:
+        """Scales (1, d) or (k, d) and shifts (k, d): u = scale·(x - origin) - shift is standard.
+
+        The low half of the origin is folded into the shifts; zero where nothing varies.
+        """
+        scales = np.where(self.active, 1.0 / (self.deviations * self.scale), 0.0)
+        middle = self.means + self.origin_low / self.scale
+        return scales, np.where(self.active, middle / self.deviations, 0.0)
+
     # Densities
 
     def log_densities(self, rows: FloatArray) -> FloatArray:
@@ -123,12 +135,25 @@ class DiagonalNormals:
     def scores(self, rows: FloatArray, log_priors: FloatArray) -> FloatArray:
         """Return numbers whose differences between classes are those of log p(x, c)."""
         out = self._summed(rows, log_priors - self.log_volumes)
-        far = ~np.isfinite(out[:, log_priors > -np.inf]).all(axis=1)
-        if far.any():
+        far = _hard(out, log_priors > -np.inf)
+        if far is not None:
             out[far] = by_pattern(
                 rows[far], lambda part, seen: self._far_scores(part, seen, log_priors)
             )
         return out
+
+    def block_scores(self, rows: FloatArray, log_priors: FloatArray, out: FloatArray) -> None:
+        """Write `scores` of one block into `out` by the quickest way: linear if shared.
+
+        A row with missing cells, or too far away for squares, comes out non-finite: it has to be
+        scored again, by `scores`.
+        """
+        if self.is_shared:
+            weights, offsets = self.linear
+            linear_scores(rows, self.origin, weights, offsets + log_priors, out)
+        else:
+            constants = log_priors - self.log_volumes
+            diagonal_scores(rows, self.origin, *self.quadratic, constants, out)
 
     def _far_scores(
         self, rows: FloatArray, seen: NDArray[np.bool_], log_priors: FloatArray
@@ -139,39 +164,41 @@ class DiagonalNormals:
     def _summed(self, rows: FloatArray, constants: FloatArray) -> FloatArray:
         """Return constants - ½Σ((z - μ)/σ)², summed directly: expanding the square loses digits."""
         out = np.empty((len(rows), self.size))
-        act = self.active
-        log_terms = (np.log(self.deviations) + np.log(self.scale) + LOG_TAU / 2.0)[:, act]
-        inverse = 1.0 / self.deviations[:, act]
-
-        step = max(1, BLOCK_CELLS // max(1, len(act)))
-        everything = bool(act.all())
+        possible = constants > -np.inf
+        spoiled = []
 
         def work(part: slice) -> None:
-            for start in range(part.start, part.stop, step):
-                some(slice(start, min(start + step, part.stop)))
+            block, found = rows[part], out[part]
+            diagonal_scores(block, self.origin, *self.quadratic, constants, found)
+            hard = _hard(found, possible)
+            if hard is not None:
+                found[hard] = self._with_gaps(block[hard], constants)
+                spoiled.append(_hard(found, possible) is not None)
 
-        def some(part: slice) -> None:
-            block = rows[part] if everything else rows[part][:, act]
-            z = block - self.origin[act]
-            z -= self.origin_low[act]
-            z /= self.scale[act]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for_blocks(work, len(rows), rows.shape[1])
+        if any(spoiled):
+            refuse_infinite(rows, None)
+        return out
+
+    def _with_gaps(self, rows: FloatArray, constants: FloatArray) -> FloatArray:
+        """Return the same for rows with missing cells: what these would have added is left out."""
+        out = np.empty((len(rows), self.size))
+        act = self.active
+        log_terms = (np.log(self.deviations) + np.log(self.scale) + LOG_TAU / 2.0)[:, act]
+        scales, shifts = (part[:, act] for part in self.quadratic)
+        step = max(1, BLOCK_CELLS // max(1, len(act)))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            z = rows[part][:, act] - self.origin[act]
             missing = np.isnan(z)
-            gaps = bool(missing.any())
             for c in range(self.size):
                 m = 0 if self.is_shared else c
-                u = z - self.means[c, act]
-                u *= inverse[m]
+                u = z * scales[m]
+                u -= shifts[c]
                 np.square(u, out=u)
-                if gaps:
-                    u[missing] = 0.0
-                out[part, c] = constants[c] - u.sum(axis=1) / 2.0
-                if gaps:
-                    out[part, c] += missing @ log_terms[m]
-
-        with np.errstate(over="ignore"):
-            for_blocks(work, len(rows), rows.shape[1])
-        if not np.isfinite(out[:, constants > -np.inf]).all():
-            refuse_infinite(rows, None)
+                u[missing] = 0.0
+                out[part, c] = constants[c] - u.sum(axis=1) / 2.0 + missing @ log_terms[m]
         return out
 
     def squared_distances(self, rows: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -212,3 +239,15 @@ class DiagonalNormals:
         spread = np.where(self.active, self.deviations, 0.0)
         chosen = spread[np.zeros_like(codes) if self.is_shared else codes]
         return self.origin + (self.origin_low + (self.means[codes] + z * chosen) * self.scale)
+
+
+def _hard(scores: FloatArray, possible: NDArray[np.bool_]) -> IntArray | None:
+    """Return which rows have a score that is not finite, of a class that has a prior; None if none.
+
+    One sum tells that there are none, ten times as fast as looking at each.
+    """
+    likely = scores if possible.all() else scores[:, possible]
+    if np.isfinite(likely.sum()):
+        return None
+    hard = np.flatnonzero(~np.isfinite(likely).all(axis=1))
+    return hard if len(hard) else None

@@ -3,9 +3,9 @@
 Everything writes into arrays the caller has made, a block of rows at a time. A row that is not
 finite spoils its own scores and no others.
 
-    rows     (n, d) float32 or float64, any strides; float32 is widened before it is centred origin
-    (d,) float64, subtracted first: columns far from zero keep their digits out
-    (n, k) float64, any strides
+    rows    (n, d) float32 or float64, any strides; float32 is widened before it is centred
+    origin  (d,) float64, subtracted first: columns far from zero keep their digits
+    out     (n, k) float64, any strides
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Codes = NDArray[np.intp]
+    Flags = NDArray[np.bool_]
     Rows = NDArray[Any]
 
 WIDEST = 256
@@ -88,3 +90,16 @@ def softmax(scores: Floats, log: bool) -> None:
         scores_numba.softmax(scores, log)
     else:
         scores_numpy.softmax(scores, log)
+
+
+def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
+    """Write where each row's best score is (the first, in a tie), and whether it can be trusted.
+
+    Hard are the rows of which some score is not finite: they have to be scored with more care.
+    """
+    if pays(scores):
+        from suffice.kernels import scores_numba
+
+        scores_numba.winners(scores, codes, hard)
+    else:
+        scores_numpy.winners(scores, codes, hard)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import float32, float64, njit
+from numba import boolean, float32, float64, intp, njit, types
 
 from suffice.kernels.compilation import array, compiled, once, target
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Codes = NDArray[np.intp]
+    Flags = NDArray[np.bool_]
     Rows = NDArray[Any]
 
 BLOCK = 256
@@ -61,13 +63,19 @@ def quadratic_scores(
 
 
 def binary_posterior(scores: Floats, out: Floats) -> None:
-    """See `scores_numpy.binary_posterior`."""
-    _binary(_odds)(scores, out)
+    """See `scores_numpy.binary_posterior`. The exponentials are NumPy's, which are vectorised."""
+    share, buffer = _binary(_odds, 2), np.empty(min(EXPONENTIALS, len(scores)))
+    with np.errstate(all="ignore"):
+        for start in range(0, len(scores), EXPONENTIALS):
+            odds = scores[start : start + EXPONENTIALS]
+            smalls = np.abs(odds, out=buffer[: len(odds)])
+            np.exp(np.negative(smalls, out=smalls), out=smalls)
+            share(odds, smalls, out[start : start + EXPONENTIALS])
 
 
 def binary_log_posterior(scores: Floats, out: Floats) -> None:
     """See `scores_numpy.binary_log_posterior`."""
-    _binary(_log_odds)(scores, out)
+    _binary(_log_odds, 1)(scores, out)
 
 
 def softmax(scores: Floats, log: bool) -> None:
@@ -83,6 +91,11 @@ def softmax(scores: Floats, log: bool) -> None:
             else:
                 np.exp(block, out=block)
                 divide(block)
+
+
+def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
+    """See `scores_numpy.winners`."""
+    _winners()(scores, codes, hard)
 
 
 def _cells(name: str) -> Any:
@@ -104,8 +117,8 @@ def _quadratic(cells: str) -> Callable[..., None]:
 
 
 @once
-def _binary(loop: Callable[..., None]) -> Callable[..., None]:
-    return compiled(loop, array(float64, 1, "A"), target(2, "A"))
+def _binary(loop: Callable[..., None], inputs: int) -> Callable[..., None]:
+    return compiled(loop, *[array(float64, 1, "A")] * inputs, target(2, "A"))
 
 
 @once
@@ -113,6 +126,12 @@ def _softmax() -> tuple[Callable[..., None], Callable[..., None], Callable[..., 
     table = target(2, "A")
     subtract = compiled(_subtract_logs, table, array(float64, 2, "A"))
     return compiled(_lower, table), compiled(_divide, table), subtract
+
+
+@once
+def _winners() -> Callable[..., None]:
+    codes, hard = types.Array(intp, 1, "A"), types.Array(boolean, 1, "A")
+    return compiled(_win, array(float64, 2, "A"), codes, hard)
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -226,14 +245,14 @@ def _score_quadratic(
                 out[start + r, c] = constants[c] - 0.5 * norms[r]
 
 
-def _odds(scores: Floats, out: Floats) -> None:
+def _odds(scores: Floats, smalls: Floats, out: Floats) -> None:
+    """Write both probabilities, given the log odds and e to the power of minus their size."""
     for i in range(scores.size):
-        small = np.exp(-abs(scores[i]))
-        likely = 1.0 / (1.0 + small)
+        likely = 1.0 / (1.0 + smalls[i])
         if scores[i] > 0:
-            out[i, 0], out[i, 1] = small * likely, likely
+            out[i, 0], out[i, 1] = smalls[i] * likely, likely
         else:
-            out[i, 0], out[i, 1] = likely, small * likely
+            out[i, 0], out[i, 1] = likely, smalls[i] * likely
 
 
 def _log_odds(scores: Floats, out: Floats) -> None:
@@ -275,3 +294,15 @@ def _subtract_logs(scores: Floats, shares: Floats) -> None:
         total = np.log(total)
         for c in range(scores.shape[1]):
             scores[i, c] -= total
+
+
+def _win(scores: Floats, codes: Codes, hard: Flags) -> None:
+    for i in range(scores.shape[0]):
+        top, best = scores[i, 0], 0
+        spoiled = top - top != 0.0  # of infinities and NaN alone
+        for c in range(1, scores.shape[1]):
+            score = scores[i, c]
+            spoiled |= score - score != 0.0
+            if score > top:
+                top, best = score, c
+        codes[i], hard[i] = best, spoiled

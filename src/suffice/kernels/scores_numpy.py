@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Codes = NDArray[np.intp]
+    Flags = NDArray[np.bool_]
     Rows = NDArray[Any]
 
 BLOCK_CELLS = 1 << 17
@@ -83,6 +85,12 @@ def softmax(scores: Floats, log: bool) -> None:
             else:
                 np.exp(block, out=block)
                 block /= block.sum(axis=1, keepdims=True)
+
+
+def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
+    """Write where each row's best score is, and whether any of its scores is not finite."""
+    np.argmax(scores, axis=1, out=codes)
+    np.logical_not(np.isfinite(scores).all(axis=1), out=hard)
 
 
 def _step(width: int) -> int:

@@ -17,6 +17,7 @@ from suffice.kernels.scores import (
     linear_scores,
     quadratic_scores,
     softmax,
+    winners,
 )
 from suffice.linear_algebra import log_sum_exp, normalized
 from suffice.models.linear import LinearForm
@@ -65,17 +66,23 @@ class GenerativeModel:
             return out
 
         def work(part: slice) -> None:
+            block, found = rows[part], out[part]
             with np.errstate(all="ignore"):
-                if self._contrast is not None:
-                    odds = np.empty((len(out[part]), 1))
-                    origin, weights, offset = self._contrast
-                    linear_scores(rows[part], origin, weights, offset, odds)
-                    hard[part] = ~np.isfinite(odds[:, 0])
-                    (binary_log_posterior if log else binary_posterior)(odds[:, 0], out[part])
+                if size == 2:
+                    odds = found[:, 1]
+                    if self._contrast is not None:
+                        origin, weights, offset = self._contrast
+                        linear_scores(block, origin, weights, offset, found[:, 1:])
+                    else:
+                        self._block_scores(block, found)
+                        odds -= found[:, 0]
+                    np.logical_not(np.isfinite(odds), out=hard[part])
+                    (binary_log_posterior if log else binary_posterior)(odds, found)
                     return
-                self._block_scores(rows[part], out[part])
-                hard[part] = ~np.isfinite(out[part]).all(axis=1)
-                softmax(out[part], log)
+                self._block_scores(block, found)
+                if not np.isfinite(found.sum()):
+                    hard[part] = ~np.isfinite(found).all(axis=1)
+                softmax(found, log)
 
         for_blocks(work, len(rows), rows.shape[1])
         if hard.any():
@@ -100,8 +107,7 @@ class GenerativeModel:
                     return
                 scores = np.empty((len(out[part]), size))
                 self._block_scores(rows[part], scores)
-                hard[part] = ~np.isfinite(scores).all(axis=1)
-                out[part] = scores.argmax(axis=1)
+                winners(scores, out[part], hard[part])
 
         for_blocks(work, len(rows), rows.shape[1])
         if hard.any():
@@ -111,15 +117,15 @@ class GenerativeModel:
     def _block_scores(self, rows: FloatArray, out: FloatArray) -> None:
         """Write scores of one block: linear ones when the covariance is shared."""
         densities = self.densities
-        if densities.is_shared:
+        if not isinstance(densities, FullNormals):
+            densities.block_scores(rows, self.log_priors, out)
+        elif densities.is_shared:
             weights, offsets = densities.linear
             linear_scores(rows, densities.origin, weights, offsets + self.log_priors, out)
-        elif isinstance(densities, FullNormals):
+        else:
             matrices, shifts = densities.quadratic
             constants = self.log_priors - densities.log_volumes
             quadratic_scores(rows, densities.origin, matrices, shifts, constants, out)
-        else:
-            out[:] = densities.scores(rows, self.log_priors)
 
     @cached_property
     def _contrast(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:

@@ -44,23 +44,36 @@ class LabelShift:
 
 
 def estimate_priors(model: GenerativeModel, rows: FloatArray) -> LabelShift:
-    """Return the priors that maximize the likelihood of unlabelled rows.
-
-    EM: π_c ← mean_i π_c r_ic/Σ_j π_j r_ij with r_ic ∝ p(x_i | c).
-    """
+    """Return the priors that maximize the likelihood of unlabelled rows."""
     if len(rows) == 0:
         raise BadRows("there are no rows to estimate priors from", hint="give at least one row")
-    size = len(model.labels)
-    ratios = model.densities.scores(rows, np.zeros(size))
+    scores = model.densities.scores(rows, np.zeros(len(model.labels)))
+
+    def estimation(priors: FloatArray, influence: FloatArray, spread: FloatArray) -> FloatArray:
+        return _estimation(model, rows, priors, influence, spread)
+
+    return shifted_priors(model.labels, scores, estimation)
+
+
+def shifted_priors(
+    labels: tuple[Label, ...],
+    scores: FloatArray,
+    estimation: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
+) -> LabelShift:
+    """Return the likeliest priors, given log p(x | c) up to what classes have in common.
+
+    EM: π_c ← mean_i π_c r_ic/Σ_j π_j r_ij with r_ic ∝ p(x_i | c). `estimation` returns, from
+    priors, influences and their spread, the variance that comes from having estimated p(x | c).
+    """
+    size = len(labels)
     with np.errstate(over="ignore"):
-        ratios = np.exp(ratios - ratios.max(axis=1, keepdims=True))
+        ratios = np.exp(scores - scores.max(axis=1, keepdims=True))
     priors, steps = _maximize(ratios)
     spread, influence = _sampling(ratios, priors)
     with np.errstate(over="ignore", invalid="ignore"):
-        variances = np.diagonal(spread) + _estimation(model, rows, priors, influence, spread)
+        variances = np.diagonal(spread) + estimation(priors, influence, spread)
     # Rows beyond the range of a double can make an error unknown: then it is not bounded.
     errors = np.sqrt(np.where(np.isnan(variances), np.inf, np.maximum(variances, 0.0)))
-    labels = model.labels
     intervals = {}
     for c, label in enumerate(labels):
         low, high = priors[c] - QUANTILE * errors[c], priors[c] + QUANTILE * errors[c]
@@ -149,11 +162,7 @@ def _estimation(
     for m in range(size):
         total: FloatArray | None = None
         for c in range(size):
-            directions = spread[m, c] - priors[c] * (g @ spread[m])
-            # Rows whose class is beyond doubt say nothing here, however far away they are: but
-            # for rounding, their directions are zero.
-            certain = np.abs(directions) <= 1e-12 * np.abs(spread[m, c])
-            omega = np.where(certain, 0.0, g[:, c] * directions)
+            omega = influences(priors, g, spread, m, c)
             first, second = scores(c, omega)
             variances[m] += float(np.square(first).sum()) / weights[c]
             if model.densities.is_shared:
@@ -163,6 +172,18 @@ def _estimation(
         if total is not None:
             variances[m] += float(np.square(total).sum()) / (2.0 * float(weights.sum()))
     return variances
+
+
+def influences(priors: FloatArray, g: FloatArray, spread: FloatArray, m: int, c: int) -> FloatArray:
+    """Return ω_i: how log p(x_i | c) moves the prior of class m.
+
+    Rows whose class is beyond doubt say nothing here, however far away they are: but for
+    rounding, their directions are zero.
+    """
+    directions = spread[m, c] - priors[c] * (g @ spread[m])
+    certain = np.abs(directions) <= 1e-12 * np.abs(spread[m, c])
+    found: FloatArray = np.where(certain, 0.0, g[:, c] * directions)
+    return found
 
 
 def _whitened_scores(

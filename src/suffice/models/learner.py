@@ -13,11 +13,10 @@ from suffice.errors import (
     BadRows,
     BadSetting,
     DegenerateData,
-    ForgettingUnseen,
-    LostDigits,
     listed,
 )
 from suffice.families.summary import ClassSummary
+from suffice.models.forgetting import forgotten
 from suffice.models.generative import GenerativeModel
 from suffice.models.missing import Incomplete, expectation_maximization
 from suffice.statistics import ByPattern
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from suffice.families.gaussian import Gaussian, GaussianStatistics, NormalClasses
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray, Label
-
-NOTICEABLE_LOSS = 1e-8
-REFUSED_LOSS = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,26 +90,8 @@ class GaussianLearner:
         `coded` marks columns of zeros and ones that stand for a level: where their variance is
         gone, the level is, and no digits of anything.
         """
-        left = held - gone  # type: ignore[operator]
-        if left.weight == 0.0:
-            return left
-        losses = left.lost
-        if coded is not None:
-            losses = np.where(coded & np.isinf(losses), 0.0, losses)
-        worst = int(np.argmax(losses)) if len(losses) else 0
-        if len(losses) and losses[worst] > REFUSED_LOSS:
-            raise ForgettingUnseen(
-                f"forgetting these rows would leave no digits of the variance of column {worst}",
-                hint="fit again on the rows that are to stay: the others were far wider",
-            )
-        if len(losses) and losses[worst] > NOTICEABLE_LOSS:
-            warnings.warn(
-                f"after forgetting, the variance of column {worst} is known to "
-                f"{-np.log10(losses[worst]):.0f} digits",
-                LostDigits,
-                stacklevel=3,
-            )
-        return left
+        found: GaussianStatistics = forgotten(held, gone, None, coded)
+        return found
 
     def estimate(self, statistics: GaussianStatistics) -> GenerativeModel:
         """Turn statistics, from wherever they came, into a model."""

@@ -95,13 +95,15 @@ def leave_one_out(
     removed: FloatArray | None = None,
     refit_budget: float = 1e11,
     exact_budget: float = 2e11,
+    complete: bool = True,
 ) -> LeaveOneOut:
     """Return what each row would get from a model of all the others.
 
-    `rows` are those the summary was made from. `log_priors` None means that they are
-    re-estimated too. `chosen` picks rows to be judged; `removed` says how much of each row's
-    weight is taken out (all of it unless given). Budgets are in floating-point operations:
-    above them floors are held fixed, and shrinking is corrected to first order.
+    `rows` are those the summary was made from, or some of them if not `complete`. `log_priors`
+    None means that they are re-estimated too. `chosen` picks rows to be judged; `removed` says
+    how much of each row's weight is taken out (all of it unless given). Budgets are in
+    floating-point operations: above them floors are held fixed, and shrinking is corrected to
+    first order.
     """
     chosen = np.arange(len(rows)) if chosen is None else chosen
     most = max(1, CELLS // max(summary.size, summary.width))
@@ -121,6 +123,7 @@ def leave_one_out(
                 removed=removed,
                 refit_budget=refit_budget * share,
                 exact_budget=exact_budget * share,
+                complete=complete,
             )
             for start in range(0, len(chosen), most)
         ]
@@ -155,7 +158,7 @@ def leave_one_out(
             approximate.append("floors of directions without variance were held fixed")
     # Without a row that all but carries a direction, a difference has no digits: sum again.
     heavy = found.unsafe & ~vanished
-    again = float(heavy.sum()) * rows.size * width <= refit_budget
+    again = complete and float(heavy.sum()) * rows.size * width <= refit_budget
     for i in np.flatnonzero(refit):
         if heavy[i] and again:
             row = rows[chosen[i]].astype(np.float64)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from suffice.errors import BadSetting, listed
+from suffice.kernels.sparse import sparse_scores
 from suffice.linear_algebra import normalized
+from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label
@@ -36,15 +40,20 @@ class LinearForm:
         """The scores at x = 0."""
         return self.offsets - self.weights @ self.origin
 
-    def scores(self, rows: FloatArray) -> FloatArray:
+    def scores(self, rows: FloatArray | SparseRows) -> FloatArray:
         """Return one score per row and class."""
+        if isinstance(rows, SparseRows):
+            out = np.empty((len(rows), len(self.labels)))
+            table = np.ascontiguousarray(self.weights.T)
+            sparse_scores(rows, table, self.intercepts, None, out)
+            return out
         return (rows - self.origin) @ self.weights.T + self.offsets
 
-    def log_posterior(self, rows: FloatArray) -> FloatArray:
+    def log_posterior(self, rows: FloatArray | SparseRows) -> FloatArray:
         """Return log p(y | x), normalized over classes."""
         return normalized(self.scores(rows))
 
-    def codes(self, rows: FloatArray) -> IntArray:
+    def codes(self, rows: FloatArray | SparseRows) -> IntArray:
         """Return the position of the likeliest class of each row."""
         found: IntArray = self.scores(rows).argmax(axis=1)
         return found

@@ -3,17 +3,22 @@
     read_table(data)          -> Table     a float matrix, or one array per column
     read_labels(y)            -> Labels    the distinct labels, sorted, and a code for every row
     read_weights(w, size)     -> weights   or None, when every row counts once
+    read_sparse(data)         -> SparseRows: the stored cells of a sparse matrix, not copied
 
-Everything behind this door may rely on what is written in the three docstrings, and checks no more.
+Everything behind this door may rely on what is written in the docstrings, and checks no more.
 Whether cells are finite is *not* asked here: that test is folded into the sums, and only when a
-sum is not finite does `refuse_infinite` look for the culprit.
+sum is not finite does `refuse_infinite` look for the culprit; `refuse_counts` does the same for
+cells that count something.
 """
 
 from __future__ import annotations
 
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER, FloatArray, IntArray, Label
+from suffice.rows.counts import refuse_counts
 from suffice.rows.labels import Labels, check_lengths, read_labels, sorted_levels
 from suffice.rows.reading import read_table, refuse_infinite
+from suffice.rows.sparse import is_sparse, read_sparse
+from suffice.rows.sparse_rows import SparseRows
 from suffice.rows.tables import Table
 from suffice.rows.weights import read_weights
 
@@ -25,11 +30,15 @@ __all__ = [
     "IntArray",
     "Label",
     "Labels",
+    "SparseRows",
     "Table",
     "check_lengths",
+    "is_sparse",
     "read_labels",
+    "read_sparse",
     "read_table",
     "read_weights",
+    "refuse_counts",
     "refuse_infinite",
     "sorted_levels",
 ]

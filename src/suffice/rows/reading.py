@@ -35,7 +35,8 @@ def read_table(data: object) -> Table:
     if hasattr(data, "toarray"):
         raise NotANumber(
             f"sparse rows of type {type(data).__name__} cannot be read: dense rows are needed",
-            hint="pass rows.toarray() if it fits into memory",
+            hint="pass rows.toarray() if it fits into memory; BernoulliNaiveBayes, "
+            "MultinomialNaiveBayes and ComplementNaiveBayes take sparse rows as they are",
         )
     if isinstance(data, (list, tuple)):
         return table_of_lists(data)

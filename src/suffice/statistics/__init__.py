@@ -2,18 +2,24 @@
 
 from suffice.statistics.algebra import Statistics, leave_one_out, total
 from suffice.statistics.by_class import ByClass
+from suffice.statistics.by_column import ByColumn
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.moments import Moments
 from suffice.statistics.pooled import PooledMoments
+from suffice.statistics.tallies import Tallies
+from suffice.statistics.totals import Totals
 
 __all__ = [
     "ByClass",
+    "ByColumn",
     "ByPattern",
     "DiagonalMoments",
     "Moments",
     "PooledMoments",
     "Statistics",
+    "Tallies",
+    "Totals",
     "leave_one_out",
     "total",
 ]

@@ -9,22 +9,22 @@ import numpy as np
 
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
+from suffice.statistics.by_column import ByColumn
 from suffice.statistics.centres import with_weight
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.moments import Moments
+from suffice.statistics.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suffice.rows import FloatArray, IntArray, Label
 
-S = TypeVar("S", Moments, DiagonalMoments)
+S = TypeVar("S", Moments, DiagonalMoments, Totals, ByColumn)
 
-KINDS: dict[str, Any] = {
-    "Moments": Moments,
-    "DiagonalMoments": DiagonalMoments,
-}
+STACKED: dict[str, Any] = {kind.__name__: kind for kind in (Moments, DiagonalMoments, Totals)}
+"""Kinds whose arrays have the same shapes in every class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class ByClass(Generic[S]):
     @classmethod
     def of(
         cls,
-        kind: type[S],
+        kind: Any,
         rows: FloatArray,
         codes: IntArray | Sequence[int],
         labels: Sequence[Label],
@@ -112,24 +112,42 @@ class ByClass(Generic[S]):
     def embedded(self, places: IntArray, width: int) -> Self:
         """Return the statistics of the same rows with more columns, which were all zero."""
         return type(self)(
-            {label: group.embedded(places, width) for label, group in self.groups.items()}
+            {
+                label: group.embedded(places, width)  # type: ignore[attr-defined]
+                for label, group in self.groups.items()
+            }
         )
 
     def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays, the classes stacked."""
+        """Return the whole state as plain arrays, the classes stacked or numbered."""
         labels = self.labels
         states = [self.groups[label].to_arrays() for label in labels]
-        names = states[0] if states else ()
-        arrays = {name: np.stack([state[name] for state in states]) for name in names}
         kind = type(self.groups[labels[0]]).__name__ if labels else "Moments"
-        return {"kind": np.array(kind), "labels": labels_to_array(labels), **arrays}
+        head: dict[str, Any] = {"kind": np.array(kind), "labels": labels_to_array(labels)}
+        if kind not in STACKED:
+            return head | {
+                f"{i}/{name}": value
+                for i, state in enumerate(states)
+                for name, value in state.items()
+            }
+        names = states[0] if states else ()
+        return head | {name: np.stack([state[name] for state in states]) for name in names}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        kind = KINDS[str(arrays["kind"])]
-        names = [name for name in arrays if name not in ("kind", "labels")]
+        name = str(arrays["kind"])
         labels = labels_from_array(arrays["labels"])  # type: ignore[arg-type]
+        if name not in STACKED:
+            held: list[dict[str, Any]] = [{} for _ in labels]
+            for place, value in arrays.items():
+                number, slash, rest = place.partition("/")
+                if slash:
+                    held[int(number)][rest] = value
+            parts = map(ByColumn.from_arrays, held)
+            return cls(dict(zip(labels, parts, strict=True)))  # type: ignore[arg-type]
+        kind = STACKED[name]
+        names = [name for name in arrays if name not in ("kind", "labels")]
         return cls(
             {
                 label: kind.from_arrays({name: arrays[name][i] for name in names})

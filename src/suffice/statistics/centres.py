@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray, IntArray
 
-SAMPLE = 2000
-"""How many rows are looked at to guess where each class is centred."""
+SAMPLE = 256
+"""How many rows are looked at to guess where each class is centred, at least."""
+PER_CLASS = 16
+"""And how many for each class: a mean of so few is within a standard deviation of the mean of all,
+and that is near enough. A guess that is not is noticed, and costs a second pass."""
 POOR = 100.0
 """A centre is poor when the sums about it exceed those about the mean by this factor."""
 PER_ROW = EPSILON / 8.0
@@ -57,7 +60,7 @@ def provisional_centres(rows: FloatArray, codes: IntArray, size: int) -> FloatAr
     column which never moves within a class is centred exactly and has scatter exactly 0.
     Missing cells are passed over.
     """
-    step = max(1, len(rows) // SAMPLE)
+    step = max(1, len(rows) // max(SAMPLE, PER_CLASS * size))
     sample = rows[::step].astype(np.float64, copy=False)
     drawn = codes[::step]
     present = np.bincount(drawn, minlength=size)

@@ -110,19 +110,20 @@ class DiagonalMoments:
         """Merge two summaries, column by column."""
         check_kinds(self, other)
         counts = self.counts + other.counts
-        held = np.where(counts > 0.0, counts, 1.0)
         gap = (other.mean - self.mean) + (other.low - self.low)
-        # A column that one side has never seen has no mean there, so there is no gap.
-        gap = np.where((self.counts > 0.0) & (other.counts > 0.0), gap, 0.0)
-        share = other.counts / held
-        fresh = self.counts == 0.0
-        mean, low = two_sum(
-            np.where(fresh, other.mean, self.mean),
-            np.where(fresh, other.low, self.low) + gap * share,
-        )
-        scatter = self.scatter + other.scatter + np.square(gap * np.sqrt(self.counts * share))
+        mean, low = self.mean, self.low
         both = (self.counts > 0.0) & (other.counts > 0.0)
-        error = self.error + other.error + np.where(both, PER_OPERATION * scatter, 0.0)
+        held, touched = counts, 1.0
+        if not both.all():
+            # A column that one side has never seen has no mean there, so there is no gap.
+            fresh = self.counts == 0.0
+            mean, low = np.where(fresh, other.mean, mean), np.where(fresh, other.low, low)
+            held, touched = np.where(counts > 0.0, counts, 1.0), both.astype(np.float64)
+            gap = np.where(both, gap, 0.0)
+        share = other.counts / held
+        mean, low = two_sum(mean, low + gap * share)
+        scatter = self.scatter + other.scatter + np.square(gap * np.sqrt(self.counts * share))
+        error = self.error + other.error + touched * (PER_OPERATION * scatter)
         return type(self)(self.weight + other.weight, counts, mean, low, scatter, error)
 
     def __sub__(self, other: Self) -> Self:

@@ -1,0 +1,133 @@
+"""Samples, priors and the checks behind explanations and leave-one-out, for every kind of model."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import Approximation, BadLabels, BadSetting, listed
+from suffice.estimators.predictions import Predictions
+from suffice.estimators.randomness import random_generator
+from suffice.estimators.state import check_label_kinds, label_kind
+from suffice.models.label_shift import LabelShift, estimate_priors
+from suffice.rows import check_lengths, read_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from suffice.estimators.batches import Batch
+    from suffice.rows import FloatArray, IntArray, Label
+
+    Pair = tuple[IntArray, IntArray]
+
+
+class Answers(Predictions):
+    """What every fitted model answers besides predictions: nothing here learns anything."""
+
+    @abstractmethod
+    def _given_back(self, rows: FloatArray) -> Any:
+        """Return rows as the user gave them: a frame of the same library, categories decoded."""
+
+    def sample(
+        self, n: int = 1, y: Label | None = None, random_state: object = None
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows and their labels; of one class if `y` names it.
+
+        Rows come back as they were given: as a frame of the same library, categories decoded.
+        """
+        if n < 0 or int(n) != n:
+            raise BadSetting(f"cannot draw {n!r} rows", hint="n is a whole number of at least 0")
+        model = self._fit.model
+        rng = random_generator(random_state)
+        rows, codes = model.sample(int(n), rng, y)
+        return self._given_back(rows), self.classes_[codes]
+
+    def estimate_priors(self, X: object) -> LabelShift:
+        """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
+        model = self._fit.model
+        return self._asked(X, lambda rows: estimate_priors(model, rows))
+
+    # Labels
+
+    def _label_codes(self, y: object, size: int) -> IntArray | None:
+        """Return the positions of labels in `classes_`; None when there are no labels."""
+        if y is None:
+            return None
+        labels = read_labels(y)
+        check_lengths(size, len(labels.codes))
+        check_label_kinds(self._require().kind, label_kind(labels.classes))
+        return self._codes(tuple(labels.classes.tolist()), labels.codes)
+
+    def _codes(self, labels: tuple[Label, ...], codes: IntArray) -> IntArray:
+        """Translate codes of a batch into positions in `classes_`."""
+        known = {label: i for i, label in enumerate(self._require().statistics.labels)}
+        unknown = [label for label in labels if label not in known]
+        if unknown:
+            raise BadLabels(
+                f"{listed(map(repr, unknown))} is no class of this model",
+                hint=f"the classes are {listed(known)}",
+            )
+        found: IntArray = np.array([known[label] for label in labels], dtype=np.intp)[codes]
+        return found
+
+    # Each row as if never seen
+
+    def _codes_of_fit(self, batch: Batch) -> IntArray:
+        """Return the classes of rows that may be those of the fit: their weight is."""
+        check_label_kinds(self._require().kind, label_kind(batch.classes))
+        codes = self._codes(batch.labels, batch.codes)
+        weight = float(len(codes) if batch.weights is None else batch.weights.sum())
+        fitted = float(self._fit.model.weights.sum())
+        if abs(weight - fitted) > 1e-9 * weight:
+            raise BadSetting(
+                f"these rows have weight {weight:g}, the model was fitted on {fitted:g}",
+                hint="leave-one-out needs exactly the rows of the fit",
+            )
+        return codes
+
+    def _approximate(self, said: str) -> None:
+        """Tell, from the method that was called, what was approximated."""
+        if said:
+            warnings.warn(said, Approximation, stacklevel=3)
+
+
+def comparison(
+    labels: tuple[Label, ...], of: Label | None, against: Label | None
+) -> Callable[[FloatArray], Pair]:
+    """Return the function from scores (n, k) to the two classes that each row compares.
+
+    By default the likeliest with the runner-up; a class named is the same for all rows.
+    Refuses, before any row is read, what cannot be compared.
+    """
+    if len(labels) < 2:
+        raise BadSetting("one class has no odds to explain", hint="learn a second class")
+    for name in (of, against):
+        if name is not None:
+            place_of(name, labels)
+    if of is not None and of == against:
+        raise BadSetting(f"{of!r} against itself", hint="compare two different classes")
+
+    def compared(scores: FloatArray) -> Pair:
+        n = len(scores)
+        first = np.full(n, -1) if of is None else np.full(n, labels.index(of))
+        second = np.full(n, -1) if against is None else np.full(n, labels.index(against))
+        order = np.argsort(-scores, axis=1, kind="stable")
+        if of is None:
+            first = np.where(order[:, 0] == second, order[:, 1], order[:, 0])
+        if against is None:
+            second = np.where(order[:, 0] == first, order[:, 1], order[:, 0])
+        return first.astype(np.intp), second.astype(np.intp)
+
+    return compared
+
+
+def place_of(label: Label, labels: tuple[Label, ...]) -> int:
+    """Return where a class stands, or refuse a name that is none."""
+    if label not in labels:
+        raise BadSetting(f"there is no class {label!r}", hint=f"the classes are {listed(labels)}")
+    return labels.index(label)

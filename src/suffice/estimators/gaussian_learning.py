@@ -1,0 +1,103 @@
+"""How a Gaussian discriminant learns: rows coded as numbers, moments, and one choice."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.columns import Columns
+from suffice.errors import DifferentKinds
+from suffice.estimators.batches import Batch, read_batch
+from suffice.estimators.gaussian_parameters import GaussianParameters
+from suffice.estimators.learning import Learning
+from suffice.estimators.single_rows import moderate
+from suffice.families.gaussian import Gaussian
+from suffice.models.imputation import imputed
+from suffice.models.learner import GaussianLearner, checked_log_priors
+from suffice.models.selection import choose
+from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from suffice.estimators.state import State
+    from suffice.rows import FloatArray, IntArray, Table
+
+
+class GaussianLearning(GaussianParameters, Learning):
+    """What is Gaussian about learning."""
+
+    _choice_hint = "give pool and shrink explicitly to both, then they can be merged"
+
+    def _check_settings(self) -> None:
+        self._family(None)
+
+    def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
+        columns = None if known is None else known.columns
+        return read_batch(X, y, sample_weight, partial(self._coded, columns))
+
+    def _coded(self, known: Columns | None, table: Table) -> tuple[Columns, NDArray[Any]]:
+        """Return the columns of a table, the known ones with its levels, and its rows so coded."""
+        if (
+            known is not None
+            and known.is_plain
+            and table.matrix is not None
+            and table.names is None
+        ):
+            return known, known.encode(table, type(self).__name__)  # there are no levels to widen
+        columns = Columns.infer(table)
+        if known is not None:
+            try:
+                columns = known.widened(columns)[0]
+            except DifferentKinds:
+                columns = known  # encode says what is wrong, in scikit-learn's words
+        return columns, columns.encode(table, type(self).__name__)
+
+    def _merged(self, left: State, right: State) -> tuple[Columns, Any]:
+        columns, ours, theirs = left.columns.widened(right.columns)
+        return columns, _embedded(left, ours, columns) + _embedded(right, theirs, columns)
+
+    def _forgetting(self, state: State) -> Callable[[Any], Any]:
+        learner = self._learner(state.chosen)
+        return partial(learner.forget, state.statistics, coded=state.columns.is_coded)
+
+    def _single_rows(
+        self, state: State, learner: GaussianLearner
+    ) -> Callable[[FloatArray], bool] | None:
+        held = state.statistics
+        full = isinstance(held, ByPattern) and len(held.groups) >= MOST_PATTERNS
+        fits = state.columns.is_plain and learner.family.accepts(held) and not full
+        return moderate if fits else None
+
+    def _choose(self, batch: Batch) -> Gaussian | None:
+        """Choose pool, shrink and target by leave-one-out on one batch, if they are "auto"."""
+        if self.covariance != "auto":
+            return None
+        learner = GaussianLearner(Gaussian("per-class", divisor=self.divisor))
+        statistics = self._summary(batch, learner)
+        labels, rows, codes = statistics.labels, batch.rows, batch.codes
+        if not np.isnan(rows).any():
+            fit = learner.fit(statistics)
+        else:
+            # Selection only: missing cells as one normal of all classes' shape expects them.
+            shared = GaussianLearner(Gaussian("shared", divisor=self.divisor))
+            filler = shared.fit(self._summary(batch, shared)).model
+            places = {label: i for i, label in enumerate(filler.labels)}
+            own = np.array([places[label] for label in batch.labels])[codes]
+            rows = imputed(filler, rows, own)
+            fit = learner.fit(learner.summarize(rows, codes, batch.labels, batch.weights))
+        order = {label: i for i, label in enumerate(labels)}
+        codes = np.array([order[label] for label in batch.labels], dtype=np.intp)[codes]
+        given = None if self.priors is None else checked_log_priors(self.priors, labels)
+        family, _ = choose(fit.summary, rows, codes, batch.weights, given, self.divisor)
+        return family
+
+
+def _embedded(state: State, places: IntArray, columns: Columns) -> Any:
+    """Return statistics in the coding of a schema that knows more levels."""
+    same = len(places) == columns.width and np.array_equal(places, np.arange(len(places)))
+    return state.statistics if same else state.statistics.embedded(places, columns.width)

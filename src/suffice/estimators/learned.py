@@ -1,0 +1,141 @@
+"""What an estimator has learned: kept as statistics, estimated when it is asked for."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import OneClass
+from suffice.estimators.state import NotFitted, State, class_array
+from suffice.models.learner import checked_log_priors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray
+
+
+class Learned(ABC):
+    """A state of statistics, and the model they become under the settings of this moment."""
+
+    priors: Any = None
+    """{label: probability}; None is the class frequencies."""
+
+    _state: State | None = None
+    _waiting: Any = None
+    """Rows that are still to be learned, before anyone looks at the state."""
+
+    # What a kind of model says about itself
+
+    @abstractmethod
+    def _settings_key(self) -> tuple[Any, ...]:
+        """Return all settings that an estimate depends on, priors included, as they are now."""
+
+    @abstractmethod
+    def _estimate(self, state: State) -> Any:
+        """Return what the statistics become under the settings of now: it has a `model`."""
+
+    @abstractmethod
+    def _learn_waiting(self) -> None:
+        """Learn the rows that wait."""
+
+    # The state
+
+    def _known(self) -> State | None:
+        if self._waiting is not None:
+            self._learn_waiting()
+        return self._state
+
+    def _require(self) -> State:
+        state = self._known()
+        if state is None or not state.statistics.labels:
+            raise NotFitted.of(self)
+        return state
+
+    def _become(self, state: State | None) -> None:
+        if state is None:
+            for name in ("_state", "n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+            return
+        self._state = state
+        self.n_features_in_ = len(state.columns.columns)
+        if state.columns.named:
+            self.feature_names_in_ = np.array(state.columns.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether anything was learned."""
+        state = self._known()
+        return state is not None and bool(state.statistics.labels)
+
+    # The estimate
+
+    @property
+    def _fit(self) -> Any:
+        """The estimate of the current statistics under the current settings."""
+        state = self._require()
+        if self.priors is not None and not isinstance(self.priors, Mapping):
+            checked_log_priors(self.priors, state.statistics.labels)  # refuses it
+        key = kept(self._settings_key())
+        found = state.cache.get("fit")
+        if found is not None and unchanged(found[0], key):
+            return found[1]
+        fit = self._estimate(state)
+        state.cache.clear()
+        state.cache["fit"] = (key, fit)
+        return fit
+
+    def _warn_of_one_class(self) -> None:
+        labels = self._require().statistics.labels
+        if len(labels) == 1:
+            warnings.warn(
+                f"there is only one class, {labels[0]!r}: its posterior is 1 everywhere",
+                OneClass,
+                stacklevel=3,
+            )
+
+    # What was learned
+
+    @property
+    def statistics_(self) -> Any:
+        """What the data said: mergeable, forgettable."""
+        return self._require().statistics
+
+    @property
+    def model_(self) -> Any:
+        """Priors and class densities."""
+        return self._fit.model
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order, in their own type."""
+        state = self._require()
+        held = state.cache.get("classes")
+        if held is None:
+            held = state.cache["classes"] = class_array(state.statistics.labels, state.dtype)
+        found: NDArray[Any] = held
+        return found
+
+    @property
+    def priors_(self) -> FloatArray:
+        """p(y), in the order of `classes_`."""
+        priors: FloatArray = np.exp(self._fit.model.log_priors)
+        return priors
+
+
+def kept(settings: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return settings that no one else can change: dictionaries are copied."""
+    return tuple(dict(v) if hasattr(v, "items") else v for v in settings)
+
+
+def unchanged(held: tuple[Any, ...] | None, settings: tuple[Any, ...]) -> bool:
+    """Whether settings are those that are held, which came from `kept`."""
+    try:
+        return held == settings
+    except ValueError:  # an array, which is no setting: it will be refused in words
+        return False

@@ -1,0 +1,115 @@
+"""fit, partial_fit, forget and +: rows become statistics, and statistics add up."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Self
+
+from suffice.errors import DifferentKinds, ForgettingUnseen, SufficeError, listed
+from suffice.estimators.single_rows import SingleRows
+from suffice.estimators.state import check_label_kinds, label_kind
+from suffice.models.learner import checked_log_priors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.rows import Label
+
+
+class Learning(SingleRows):
+    """Learns, learns more, forgets, and merges with its like."""
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+        """Learn from rows and labels, forgetting everything learned before."""
+        self._check_settings()  # first: a bad one is refused before any row is read
+        batch = self._read(X, y, sample_weight, None)
+        learned = self._summarized(batch, None)
+        before, waiting = self._state, self.__dict__.pop("_waiting", None)
+        self._become(learned)
+        try:
+            fit = self._fit
+        except SufficeError:
+            self._become(before)  # a refusal leaves the estimator as it was
+            if waiting is not None:
+                self._waiting = waiting
+            raise
+        self._warn(fit)
+        self._warn_of_one_class()
+        return self
+
+    def partial_fit(
+        self,
+        X: object,
+        y: object = None,
+        classes: object = None,  # noqa: ARG002  scikit-learn's callers pass it
+        sample_weight: object = None,
+    ) -> Self:
+        """Learn from more rows; `classes` is accepted and never needed.
+
+        Nothing is estimated until it is asked for, so that a stream of small batches costs
+        what adding up costs, and a stream of single rows what copying costs. What is chosen from
+        the data is chosen on the first batch, and stays.
+        """
+        if sample_weight is None and self._set_aside(X, y):
+            return self
+        self._check_settings()
+        known = self._known()
+        batch = self._read(X, y, sample_weight, known)
+        self._become(self._summarized(batch, known))
+        return self
+
+    def forget(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+        """Take back rows that were learned before, exactly.
+
+        What cannot have been learned is refused and leaves the model as it was. If everything
+        is taken back, the estimator is as if never fitted.
+        """
+        state = self._require()
+        batch = self._read(X, y, sample_weight, state)
+        check_label_kinds(state.kind, label_kind(batch.classes))
+        if batch.columns != state.columns:
+            raise ForgettingUnseen(
+                "the rows to forget hold levels that were never learned",
+                hint="forget only rows that were learned before",
+            )
+        gone = self._summary(batch, self._learner(state.chosen))
+        left = self._forgetting(state)(gone)
+        self._become(state.with_statistics(left))
+        return self
+
+    def __add__(self, other: Learning) -> Self:
+        """Return a model of all rows that either has learned from."""
+        if not isinstance(other, Learning):
+            return NotImplemented
+        if not (isinstance(other, type(self)) or isinstance(self, type(other))):
+            return NotImplemented
+        ours, theirs = self._settings(), other._settings()
+        different = [name for name in ours if ours[name] != theirs.get(name)]
+        if different:
+            raise DifferentKinds(
+                "models with different settings cannot be merged: "
+                + listed(f"{n}={ours[n]!r} and {theirs.get(n)!r}" for n in different),
+                hint="give both the same settings",
+            )
+        merged = copy.copy(self)
+        merged._become(self._joined(self._require(), other._require()))
+        return merged
+
+    def __radd__(self, other: object) -> Self:
+        """Let `sum(models)` start from nothing."""
+        if isinstance(other, int) and other == 0:
+            return self
+        return NotImplemented
+
+    def with_priors(self, priors: Mapping[Label, float]) -> Self:
+        """Return a copy with other priors; what was learned of each class is untouched."""
+        state = self._require()
+        checked_log_priors(priors, state.statistics.labels)
+        changed = copy.copy(self)
+        changed.priors = dict(priors)
+        changed._state = state.with_statistics(state.statistics)
+        return changed
+
+    def _settings(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
+        return found

@@ -1,0 +1,193 @@
+"""What a fitted naive Bayes answers about rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting, NotFinite
+from suffice.estimators.answers import Answers, comparison, place_of
+from suffice.estimators.naive_bayes_learning import blocks
+from suffice.estimators.naive_bayes_parameters import NaiveBayesParameters
+from suffice.estimators.randomness import random_generator
+from suffice.estimators.results import Explanation, ImpliedLogistic
+from suffice.estimators.sampled_columns import rows_given_back
+from suffice.families.linear_laws import LinearLaws
+from suffice.families.multinomial import MultinomialCounts, checked_lengths
+from suffice.models.column_explanation import explain_columns
+from suffice.models.naive_bayes_left_out import left_out
+from suffice.models.naive_bayes_priors import estimate_priors
+from suffice.models.simulated_typicality import simulated_typicality
+from suffice.rows import refuse_infinite
+from suffice.rows.sparse import SparseRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from numpy.typing import NDArray
+
+    from suffice.estimators.batches import Batch
+    from suffice.estimators.state import State
+    from suffice.families.blocks import Blocks
+    from suffice.models.label_shift import LabelShift
+    from suffice.models.leave_one_out import LeaveOneOut
+    from suffice.rows import FloatArray, Label
+
+    T = TypeVar("T")
+
+
+class NaiveBayesAnswers(NaiveBayesParameters, Answers):
+    """Samples, explanations, priors and leave-one-out: nothing here learns anything."""
+
+    _read: Callable[[object, object, object, State | None], Batch]
+    _open: Callable[[object], Any]
+
+    # Rows
+
+    def _rows(self, X: object) -> Blocks:
+        """Return rows read by the families of their columns."""
+        state = self._require()
+        table = state.columns.matched(self._open(X), type(self).__name__)
+        return blocks(state.chosen.product, table)
+
+    def _asked(self, X: object, answer: Callable[[Any], T]) -> T:
+        """Answer about rows; a cell that is not finite is refused by name."""
+        rows = self._rows(X)
+        try:
+            return answer(rows)
+        except NotFinite as error:
+            state = self._require()
+            for block, group in zip(rows.parts, state.chosen.product.columns, strict=True):
+                if isinstance(block, np.ndarray):
+                    refuse_infinite(block, [state.columns.names[j] for j in group])
+            raise error from None
+
+    def _given_back(self, rows: Any) -> Any:
+        state = self._require()
+        return rows_given_back(rows, state.chosen.product, state.columns, state.frame)
+
+    def sample(
+        self,
+        n: int = 1,
+        y: Label | None = None,
+        random_state: object = None,
+        lengths: object = None,
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows and their labels; of one class if `y` names it.
+
+        Rows come back as they were given: as a frame of the same library, levels as they were.
+        Multinomial rows have lengths drawn from a Poisson law with the class's mean, unless
+        `lengths` says how long they are.
+        """
+        if n < 0 or int(n) != n:
+            raise BadSetting(f"cannot draw {n!r} rows", hint="n is a whole number of at least 0")
+        model = self._fit.model
+        long = checked_lengths(lengths, int(n))
+        if long is not None and not any(isinstance(law, MultinomialCounts) for law in model.laws):
+            raise BadSetting(
+                "lengths are given, but no columns are multinomial",
+                hint="only multinomial rows have a length",
+            )
+        rows, codes = model.sample(int(n), random_generator(random_state), y, long)
+        return self._given_back(rows), self.classes_[codes]
+
+    def typicality(self, X: object) -> FloatArray:
+        """Return, per class, the p-value of each row: small everywhere means "none of these".
+
+        P(log p(X | c) ≤ log p(x | c)) by 9,999 draws from the class with a fixed seed; draws
+        miss the cells that the row misses and, where counts are multinomial, are as long.
+        """
+        model = self._fit.model
+        return self._asked(X, lambda rows: simulated_typicality(model, rows))
+
+    # Priors, explanations, the other school
+
+    def estimate_priors(self, X: object) -> LabelShift:
+        """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
+        model = self._fit.model
+        return self._asked(X, lambda rows: estimate_priors(model, rows))
+
+    def explain(
+        self, X: object, of: Label | None = None, against: Label | None = None
+    ) -> Explanation:
+        """Split the log odds of every row by column: prior odds first, then what each column says.
+
+        By default the predicted class is compared with the runner-up; `of` and `against`
+        name others.
+        """
+        model = self._fit.model
+        pair = comparison(model.labels, of, against)
+
+        def answer(rows: Blocks) -> Any:
+            return explain_columns(model, rows, *pair(model.posterior(rows, log=True)))
+
+        found = self._asked(X, answer)
+        return Explanation(
+            self.classes_[found.of],
+            self.classes_[found.against],
+            found.baseline,
+            found.contributions,
+            None,
+            self._require().columns.names,
+        )
+
+    def to_logistic(self, reference: Label | None = None) -> ImpliedLogistic:
+        """Return the logistic model that is implied, exactly, where the posterior is logistic.
+
+        So it is for Bernoulli, multinomial and Poisson columns and for Gaussian ones with shared
+        variances; others are refused with the reason. Cells count as they do here: where there
+        is a threshold, θ belongs to x above it.
+        """
+        form = self._fit.model.linear_form()
+        place = 0 if reference is None else place_of(reference, form.labels)
+        return ImpliedLogistic(
+            form, self.classes_, place, self._require().columns, self._linear_rows
+        )
+
+    def _linear_rows(self, X: object) -> Any:
+        """Return rows as the linear form multiplies them: indicators where there is a threshold."""
+        model = self._fit.model
+        rows = self._rows(X)
+        return linear_rows(model, rows)
+
+    # Each row as if never seen
+
+    def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
+        """Judge the rows this was fitted on, each by a model of all the others, without refits.
+
+        Exact: counts lose the row, variances are downdated. Families, smoothing and temperature
+        are those of the fit. X, y and the weights must be those of the fit, whole.
+        """
+        state = self._require()
+        fit = self._fit
+        batch = self._read(X, y, sample_weight, state)
+        codes = self._codes_of_fit(batch)
+        given = fit.model.log_priors if self._has_fixed_priors() else None
+        rows = blocks(state.chosen.product, batch.rows)
+        return left_out(fit, rows, codes, batch.weights, given)
+
+    def _has_fixed_priors(self) -> bool:
+        return self.priors is not None
+
+
+def linear_rows(model: Any, rows: Blocks) -> Any:
+    """Return blocks side by side as one matrix of numbers, in the order of the columns."""
+    if isinstance(rows.parts[0], SparseRows):
+        part, law = rows.parts[0], model.laws[0]
+        if law.threshold is None:
+            return part
+        counted = (part.data > law.threshold).astype(np.float64)
+        return SparseRows(counted, part.indices, part.indptr, part.width)
+    out = np.empty((len(rows), model.product.width))
+    for block, law, group in zip(rows.parts, model.laws, model.product.columns, strict=True):
+        dense: Any = block
+        out[:, list(group)] = law.cells(dense) if isinstance(law, LinearLaws) else dense
+    if np.isnan(out).any():
+        row, column = divmod(int(np.isnan(out).argmax()), out.shape[1])
+        raise BadSetting(
+            f"row {row}, column {column} is missing: a logistic model has no way to skip a cell",
+            hint="ask the naive Bayes model itself; it skips missing cells exactly",
+        )
+    return out

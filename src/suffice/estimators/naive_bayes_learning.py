@@ -1,0 +1,114 @@
+"""How naive Bayes learns: columns read by their families, sums, and one choice of families."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from suffice.columns import Columns, PlainColumns
+from suffice.errors import DifferentKinds, SufficeError, listed
+from suffice.estimators.batches import Batch, read_batch
+from suffice.estimators.learning import Learning
+from suffice.estimators.naive_bayes_parameters import Chosen, NaiveBayesParameters
+from suffice.estimators.single_rows import moderate
+from suffice.estimators.weightless import renumbered
+from suffice.families.blocks import Blocks
+from suffice.rows import read_table
+from suffice.rows.sparse import SparseRows
+from suffice.rows.tables import table_of_array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.estimators.state import State
+    from suffice.families.product import Product
+    from suffice.models.naive_bayes_learner import NaiveBayesLearner
+    from suffice.rows import FloatArray
+
+
+class NaiveBayesLearning(NaiveBayesParameters, Learning):
+    """What is particular about learning independent columns."""
+
+    _choice_hint = "name the families of these columns in both, then the models can be merged"
+
+    def _open(self, X: object) -> Any:
+        """Read rows of whatever kind this estimator takes."""
+        return read_table(X)
+
+    def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
+        columns = None if known is None else known.columns
+        return read_batch(X, y, sample_weight, partial(self._matched, columns), self._open)
+
+    def _matched(self, known: Any, table: Any) -> tuple[Any, Any]:
+        """Return the schema, and the table with its columns in the order of the schema."""
+        if known is not None:
+            return known, known.matched(table, type(self).__name__)
+        if isinstance(table, SparseRows):
+            return PlainColumns(table.width), table
+        return Columns.of_kinds(table), table
+
+    def _summary(self, batch: Batch, learner: NaiveBayesLearner) -> Any:
+        try:
+            rows = blocks(learner.product, batch.rows)
+            return learner.summarize(
+                rows, batch.codes, batch.labels, batch.weights, _names(batch.columns)
+            )
+        except SufficeError as error:
+            if batch.places is None:
+                raise
+            raise renumbered(error, batch.places) from None
+
+    def _joined(self, left: State, right: State) -> State:
+        """Return the state of both; columns that were given other families are named."""
+        ours, theirs = left.columns, right.columns
+        if ours.names != theirs.names:
+            raise DifferentKinds(
+                f"the columns are not the same: {listed(ours.names)} and {listed(theirs.names)}",
+                hint="merge what was learned from the same columns, in the same order",
+            )
+        if left.chosen != right.chosen:
+            said = left.chosen.product.differences(right.chosen.product, ours.names)
+            raise DifferentKinds(f"the families differ: {said}", hint=self._choice_hint)
+        return super()._joined(left, right)
+
+    def _merged(self, left: State, right: State) -> tuple[Any, Any]:
+        return left.columns, left.statistics + right.statistics
+
+    def _forgetting(self, state: State) -> Callable[[Any], Any]:
+        learner = self._learner(state.chosen)
+        return partial(learner.forget, state.statistics, names=state.columns.names)
+
+    def _single_rows(
+        self, state: State, learner: NaiveBayesLearner
+    ) -> Callable[[FloatArray], bool] | None:
+        product = learner.product
+        if not state.columns.is_plain or learner.keeps_folds or learner.keeps_rows:
+            return None
+        simple = all(family.name == "gaussian" for family in product.families)
+        if simple:
+            return moderate
+
+        def fits(row: FloatArray) -> bool:
+            if not moderate(row):
+                return False
+            try:
+                product.read(table_of_array(row))
+            except SufficeError:
+                return False
+            return True
+
+        return fits
+
+
+def blocks(product: Product, table: Any) -> Blocks:
+    """Return rows as read, cut into blocks."""
+    return Blocks((table,)) if isinstance(table, SparseRows) else product.read(table)
+
+
+def _names(columns: Any) -> Any:
+    return columns.names if columns.named else None
+
+
+def chosen_for(product: Product, asked: Any) -> Chosen:
+    """Return a choice together with a copy of what asked for it."""
+    return Chosen(product, dict(asked) if hasattr(asked, "items") else asked)

@@ -1,0 +1,61 @@
+"""Drawn blocks go back to the user as the columns that they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.rows.cells import BOOLEAN
+from suffice.rows.levels import CodedColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.blocks import Blocks
+    from suffice.families.product import Product
+
+
+def rows_given_back(rows: Blocks, product: Product, columns: Any, library: Any) -> Any:
+    """Return drawn rows: a frame of the library that was read, or an array."""
+    kinds = [getattr(column, "kind", "number") for column in columns.columns]
+    found: dict[int, NDArray[Any]] = {}
+    for block, group in zip(rows.parts, product.columns, strict=True):
+        for place, j in enumerate(group):
+            found[j] = _column(block, place, kinds[j])
+    cells = [found[j] for j in range(len(kinds))]
+    if library is None or not columns.named:
+        return _array(cells)
+    import narwhals as nw
+
+    data = {
+        name: values.tolist() if values.dtype == object else values
+        for name, values in zip(columns.names, cells, strict=True)
+    }
+    return nw.from_dict(data, backend=library).to_native()
+
+
+def _column(block: Any, place: int, kind: str) -> NDArray[Any]:
+    """Return one column of a block: numbers, truths, or levels."""
+    if isinstance(block, CodedColumns):
+        levels = np.fromiter((*block.levels[place], None), dtype=object)
+        cells = levels[block.codes[:, place]]
+        if kind == BOOLEAN:
+            return np.array([None if v is None else bool(v) for v in cells], dtype=object)
+        if all(isinstance(v, (int, float)) for v in cells.tolist()):
+            return cells.astype(np.float64)
+        return cells
+    numbers: NDArray[Any] = block[:, place]
+    return numbers > 0.5 if kind == BOOLEAN else numbers
+
+
+def _array(cells: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns side by side: as floats if all are numbers, else as objects."""
+    if all(column.dtype.kind in "fb" for column in cells):
+        return np.column_stack([column.astype(np.float64) for column in cells])
+    out = np.empty((len(cells[0]), len(cells)), dtype=object)
+    for j, column in enumerate(cells):
+        out[:, j] = column
+    return out

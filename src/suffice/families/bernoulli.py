@@ -1,0 +1,187 @@
+"""Bernoulli columns: each is there or not, independently of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from suffice.errors import BadRows, BadSetting
+from suffice.families.blocks import numbers
+from suffice.families.left_out import presences_left_out
+from suffice.families.linear_laws import LinearLaws
+from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
+from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.sparse import SparseRows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.blocks import Block
+    from suffice.families.laws import Scores
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.statistics import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Bernoulli:
+    """φ_cj = p(x_j = 1 | c) = (N_cj + α)/(n_cj + 2α), the multivariate Bernoulli event model.
+
+    A cell is 1 above the threshold and 0 at or below it. Without a threshold cells have to be
+    0 or 1, or truths.
+    """
+
+    threshold: float | None = None
+    name: ClassVar[str] = "bernoulli"
+    smooths: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        number = isinstance(self.threshold, Real) and not isinstance(self.threshold, bool)
+        if self.threshold is not None and not (number and np.isfinite(self.threshold)):
+            raise BadSetting(
+                f"threshold={self.threshold!r} is no number to compare cells with",
+                hint="cells above the threshold count as 1; 0 is usual for counts",
+            )
+
+    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+        """Return the block of these columns, or refuse a cell that is neither 0 nor 1."""
+        for j in columns:
+            if table.kinds[j] == CATEGORY:
+                refuse_text(table, j, self.name)
+        rows = numbers(table, columns)
+        if self.threshold is None:
+            bad = ~((rows == 0.0) | (rows == 1.0) | np.isnan(rows))
+            if bad.any():
+                row, place = divmod(int(bad.argmax()), rows.shape[1])
+                raise BadRows(
+                    f"row {row}, {place_of(columns[place], table.names)}: "
+                    f"{rows[row, place]:g} is neither 1 nor 0",
+                    hint="Bernoulli(threshold=…) counts cells above the threshold as 1",
+                )
+        return rows
+
+    def summarize(
+        self, block: Block, codes: IntArray, size: int, weights: FloatArray | None
+    ) -> list[Totals]:
+        """Return how many cells were 1, class by class."""
+        threshold = self.threshold
+        if isinstance(block, SparseRows):
+            threshold = self._sparse_threshold()
+        return class_totals(block, codes, size, weights, threshold)
+
+    def _sparse_threshold(self) -> float:
+        threshold = 0.0 if self.threshold is None else self.threshold
+        if threshold < 0.0:
+            raise BadSetting(
+                f"threshold={threshold:g} would make every cell that is not stored a 1",
+                hint="sparse rows need a threshold of at least 0",
+            )
+        return threshold
+
+    def estimate(
+        self, groups: Sequence[Totals], alpha: float
+    ) -> tuple[BernoulliColumns, tuple[Note, ...]]:
+        """Return φ of all classes, smoothed."""
+        ones, held = stacked(tuple(groups))
+        # Sums of weights that are no whole numbers may miss their total by rounding.
+        zeros = np.maximum(held - ones, 0.0)
+        if alpha == 0.0:
+            zeros = np.where(zeros <= 1e-12 * held, 0.0, zeros)
+        one, zero = log_shares(ones, held, alpha, 2.0), log_shares(zeros, held, alpha, 2.0)
+        orders: tuple[FloatArray | None, FloatArray | None] = (None, None)
+        if one.orders is not None or zero.orders is not None:
+            first = np.zeros_like(ones) if one.orders is None else one.orders
+            second = np.zeros_like(ones) if zero.orders is None else zero.orders
+            orders = first - second, second
+        laws = BernoulliColumns(one.logs - zero.logs, zero.logs, *orders, self.threshold, held)
+        return laws, ()
+
+    def smoothing(self, folds: Sequence[Sequence[Totals]]) -> float:
+        """Return the α of the largest held-out likelihood."""
+        parts = []
+        for groups in folds:
+            ones, held = stacked(tuple(groups))
+            both = np.stack([ones, np.maximum(held - ones, 0.0)], axis=2)
+            parts.append(both.reshape(len(ones), -1))
+        events = np.stack(parts)
+        starts = np.arange(0, events.shape[2], 2)
+        return best_smoothing(held_out_shares(events, starts, np.array(2.0)))
+
+    def left_out(
+        self,
+        groups: Sequence[Totals],
+        alpha: float,
+        block: Block,
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> Scores:
+        """Return the scores of rows that were in the fit, each as if it never had been."""
+        laws, _ = self.estimate(groups, alpha)
+        ones, held = stacked(tuple(groups))
+        return presences_left_out(laws, ones, held, alpha, block, codes, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliColumns(LinearLaws):
+    """log p(x | c) = Σ_j x_j logit φ_cj + log(1 - φ_cj)."""
+
+    held: FloatArray | None = None
+    """The weight of the cells that each φ was learned from."""
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """φ (k, d): the probability of a 1."""
+        if self.order_slopes is None:
+            found: FloatArray = 1.0 / (1.0 + np.exp(-self.slopes))
+            return found
+        assert self.offsets is not None
+        assert self.order_offsets is not None
+        one = np.exp(self.slopes + self.offsets)
+        return np.where(self.order_slopes + self.order_offsets > 0.0, 0.0, one)
+
+    def carrier(self, block: Block) -> FloatArray:
+        """Return nothing: presence has no carrier."""
+        return np.zeros(len(block))
+
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one draw of zeros and ones for each code."""
+        draws = rng.random((len(codes), self.width))
+        found: FloatArray = (draws < self.probabilities[codes]).astype(np.float64)
+        return found
+
+    def estimation_variance(self, block: Block, code: int, omega: FloatArray) -> float:
+        """Return Σ_j [Σ_i ω_i(x_ij - φ_j)]²/(φ_j(1 - φ_j) n_j)."""
+        rows = block.toarray() if isinstance(block, SparseRows) else block
+        assert isinstance(rows, np.ndarray)
+        assert self.held is not None
+        cells = self.cells(rows)
+        phi = self.probabilities[code]
+        scores = omega @ np.where(np.isnan(cells), 0.0, cells - phi)
+        spread = phi * (1.0 - phi) * np.broadcast_to(self.held[code], phi.shape)
+        safe = spread > 0.0
+        return float(np.sum(np.square(scores[safe]) / spread[safe]))
+
+    def described(self, column: int, code: int) -> dict[Any, float]:
+        """Return the probability of a 1."""
+        return {"probability": float(self.probabilities[code, column])}
+
+
+def refuse_text(table: Table, column: int, family: str) -> None:
+    """Refuse a column of text where numbers are needed, by its first cell."""
+    cells = table.column(column)
+    row = next((i for i, cell in enumerate(cells) if cell is not None), None)
+    if row is None:
+        return
+    name = place_of(column, table.names)
+    raise BadRows(
+        f"row {row}, {name}: {cells[row]!r} is no number, but {name} is {family}",
+        hint="text belongs to the family categorical",
+    )

@@ -1,0 +1,207 @@
+"""Binned columns: a continuous attribute cut at fixed edges, its density flat in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from suffice.errors import BadSetting, NotFinite
+from suffice.families.bernoulli import refuse_text
+from suffice.families.blocks import numbers
+from suffice.families.categorical import (
+    best_tally_smoothing,
+    class_tallies,
+    tables_of,
+    tallies_left_out,
+)
+from suffice.families.tally_laws import TallyLaws
+from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.levels import CodedColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.laws import Scores
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.statistics import Tallies
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """p(x | c) = mass of the bin / its width; the edges, outer ones too, are settings.
+
+    `edges` None asks for quantiles of the first rows, at most `bins` bins: `cut` returns the
+    family with its edges. What lies outside counts as in the outer bin. Statistics with other
+    edges are statistics of something else: they do not merge.
+    """
+
+    bins: int = BINS
+    edges: tuple[float, ...] | None = None
+    name: ClassVar[str] = "binned"
+    smooths: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        asked: object = self.bins
+        whole = isinstance(asked, (int, np.integer)) and not isinstance(asked, bool)
+        if not whole or self.bins < 1:
+            raise BadSetting(
+                f"bins={self.bins!r} is no number of bins", hint="at least 1; 10 is usual"
+            )
+        if self.edges is None:
+            return
+        edges = tuple(self.edges)
+        if (
+            len(edges) < 2
+            or not all(isinstance(e, Real) and np.isfinite(e) for e in edges)
+            or any(a >= b for a, b in pairwise(edges))
+        ):
+            raise BadSetting(
+                f"edges={edges!r:.80} do not cut a line into bins",
+                hint="give at least two finite numbers, each larger than the one before",
+            )
+        object.__setattr__(self, "edges", tuple(float(e) for e in edges))
+
+    def cut(self, cells: NDArray[Any], weights: FloatArray | None) -> Binned:
+        """Return the family with edges at quantiles of the cells; a weight of 2 is two rows."""
+        if self.edges is not None:
+            return self
+        return Binned(self.bins, quantile_edges(cells, weights, self.bins))
+
+    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+        """Return the block of these columns."""
+        for j in columns:
+            if table.kinds[j] == CATEGORY:
+                refuse_text(table, j, self.name)
+        rows = numbers(table, columns)
+        if np.isinf(rows).any():
+            row, place = divmod(int(np.isinf(rows).argmax()), rows.shape[1])
+            name = place_of(columns[place], table.names)
+            raise NotFinite.of(row, name, float(rows[row, place]))
+        return rows
+
+    def coded(self, block: NDArray[Any]) -> CodedColumns:
+        """Return the bins that cells fall into; every column of the block has the same edges."""
+        assert self.edges is not None
+        count = len(self.edges) - 1
+        codes = bins_of(block, self.edges)
+        return CodedColumns(codes, (tuple(range(count)),) * block.shape[1])
+
+    def summarize(
+        self, block: NDArray[Any], codes: IntArray, size: int, weights: FloatArray | None
+    ) -> list[Tallies]:
+        """Return the weight of every bin, class by class."""
+        return class_tallies(self.coded(block), codes, size, weights)
+
+    def estimate(
+        self, groups: Sequence[Tallies], alpha: float
+    ) -> tuple[BinnedColumns, tuple[Note, ...]]:
+        """Return the bins of all classes, smoothed."""
+        assert self.edges is not None
+        levels, tables = tables_of(self._laid_out(groups), opened=False)
+        inner = TallyLaws.of(levels, tables, alpha)
+        return BinnedColumns(inner.levels, inner.tables, inner.orders, inner.totals, self.edges), ()
+
+    def _laid_out(self, groups: Sequence[Tallies]) -> list[Tallies]:
+        """Return tallies that name every bin, also those where nothing fell."""
+        assert self.edges is not None
+        every = (tuple(range(len(self.edges) - 1)),)
+        return [
+            type(group)(group.weight, every * group.width, group.in_levels(every * group.width))
+            for group in groups
+        ]
+
+    def smoothing(self, folds: Sequence[Sequence[Tallies]]) -> float:
+        """Return the α of the largest held-out likelihood."""
+        return best_tally_smoothing([self._laid_out(groups) for groups in folds], opened=False)
+
+    def left_out(
+        self,
+        groups: Sequence[Tallies],
+        alpha: float,
+        block: NDArray[Any],
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> Scores:
+        """Return the scores of rows that were in the fit, each as if it never had been."""
+        assert self.edges is not None
+        _, tables = tables_of(self._laid_out(groups), opened=False)
+        return tallies_left_out(tables, alpha, bins_of(block, self.edges), codes, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedColumns(TallyLaws):
+    """log p(x | c) = Σ_j log mass - log width."""
+
+    edges: tuple[float, ...] = ()
+
+    def scores(self, block: NDArray[Any]) -> Scores:
+        """Return log masses; widths are the same for all classes. Missing cells are skipped."""
+        return self.looked_up(bins_of(block, self.edges))
+
+    def carrier(self, block: NDArray[Any]) -> FloatArray:
+        """Return minus the log widths of the bins."""
+        widths = np.log(np.diff(self.edges))
+        found: FloatArray = -np.append(widths, 0.0)[bins_of(block, self.edges)].sum(axis=1)
+        return found
+
+    def column_scores(self, block: NDArray[Any], column: int) -> Scores:
+        """Return what one column adds to the scores."""
+        return self.of_column(bins_of(block[:, column], self.edges), column)
+
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one draw for each code, uniform within its bin."""
+        places = self.draw(codes, rng)
+        edges = np.array(self.edges)
+        low, high = edges[places], edges[places + 1]
+        found: FloatArray = low + (high - low) * rng.random(places.shape)
+        return found
+
+    def estimation_variance(self, block: NDArray[Any], code: int, omega: FloatArray) -> float:
+        """Return what estimating the masses adds to the variance of Σω log p."""
+        return self.variance(bins_of(block, self.edges), code, omega)
+
+    def described(self, column: int, code: int) -> dict[Any, float]:
+        """Return the mass of every bin, by its edges."""
+        shares = self.probabilities(column)[code]
+        bins = zip(self.edges, self.edges[1:], shares, strict=False)
+        return {(low, high): float(p) for low, high, p in bins}
+
+
+def bins_of(cells: NDArray[Any], edges: tuple[float, ...]) -> NDArray[np.int32]:
+    """Return the bin of every cell: [low, high), the last one with its end; -1 where missing."""
+    inner = np.asarray(edges[1:-1])
+    found = np.searchsorted(inner, cells, side="right").astype(np.int32)
+    found[np.isnan(cells)] = -1
+    return found
+
+
+def quantile_edges(cells: NDArray[Any], weights: FloatArray | None, bins: int) -> tuple[float, ...]:
+    """Return edges between which about equally many cells lie, each once.
+
+    Inverse of the weighted distribution function: repeating a row and doubling its weight give
+    the same edges. A constant column gets one bin of width one about its value.
+    """
+    seen = np.isfinite(cells)
+    values = cells[seen].astype(np.float64)
+    if not len(values):
+        return (0.0, 1.0)
+    held = np.ones(len(values)) if weights is None else weights[seen]
+    order = np.argsort(values, kind="stable")
+    values, below = values[order], np.cumsum(held[order])
+    targets = np.arange(1, bins) / bins * below[-1]
+    places = np.minimum(np.searchsorted(below, targets * (1.0 - 1e-12)), len(values) - 1)
+    edges = np.unique(np.concatenate([[values[0]], values[places], [values[-1]]]))
+    if len(edges) == 1:
+        reach = max(abs(float(edges[0])), 1.0) / 2.0
+        return (float(edges[0]) - reach, float(edges[0]) + reach)
+    return tuple(float(edge) for edge in edges)

@@ -1,0 +1,70 @@
+"""Rows cut by column: for each group of columns what its family reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.rows.levels import CodedColumns
+from suffice.rows.sparse import SparseRows
+
+if TYPE_CHECKING:
+    from suffice.rows import IntArray
+
+Block: TypeAlias = NDArray[np.floating[Any]] | CodedColumns | SparseRows
+"""Numbers (n, columns) with NaN for blanks, codes of categories, or sparse counts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """The same rows, one block for each group of columns."""
+
+    parts: tuple[Block, ...]
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.parts[0])
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are to look at."""
+        return sum(_cells(part) for part in self.parts)
+
+    def __getitem__(self, rows: slice) -> Blocks:
+        """Return neighbouring rows, without a copy."""
+        return Blocks(tuple(part[rows] for part in self.parts))
+
+    def take(self, places: IntArray) -> Blocks:
+        """Return a copy of some rows, in any order."""
+        return Blocks(tuple(taken(part, places) for part in self.parts))
+
+
+def _cells(part: Block) -> int:
+    if isinstance(part, SparseRows):
+        return int(part.indptr[-1] - part.indptr[0]) + len(part)
+    return int(part.codes.size if isinstance(part, CodedColumns) else part.size)
+
+
+def taken(part: Block, places: IntArray) -> Block:
+    """Return a copy of some rows of a block."""
+    return part.take(places) if isinstance(part, SparseRows) else part[places]
+
+
+def numbers(table: Any, columns: Any) -> NDArray[np.floating[Any]]:
+    """Return some columns of a table that hold numbers or truths, as one matrix.
+
+    All columns of a matrix come back without a copy.
+    """
+    if table.matrix is not None:
+        if len(columns) == table.width and list(columns) == list(range(table.width)):
+            whole: NDArray[np.floating[Any]] = table.matrix
+            return whole
+        some: NDArray[np.floating[Any]] = table.matrix[:, list(columns)]
+        return some
+    out = np.empty((table.size, len(columns)), order="F")
+    for place, j in enumerate(columns):
+        out[:, place] = table.column(j)  # None becomes NaN
+    return out

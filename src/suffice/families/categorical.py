@@ -1,0 +1,158 @@
+"""Categorical columns: any hashable level, and a share for the level that nobody has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from suffice.engines.threads import collect_blocks
+from suffice.families.laws import Scores
+from suffice.families.smoothing import best_smoothing, held_out_shares
+from suffice.families.tally_laws import TallyLaws, TallyTable
+from suffice.rows.levels import CodedColumns, coded_columns
+from suffice.statistics import ByClass, Tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Categorical:
+    """p(x_j = l | c) = (N_cl + α)/(N_c + αK_j) over the levels that the data have shown."""
+
+    name: ClassVar[str] = "categorical"
+    smooths: ClassVar[bool] = True
+
+    def read(self, table: Table, columns: Sequence[int]) -> CodedColumns:
+        """Return the levels of these columns as codes; numbers have to be whole."""
+        return coded_columns(table, columns)
+
+    def summarize(
+        self, block: CodedColumns, codes: IntArray, size: int, weights: FloatArray | None
+    ) -> list[Tallies]:
+        """Return the weight of every level, class by class."""
+        return class_tallies(block, codes, size, weights)
+
+    def estimate(
+        self, groups: Sequence[Tallies], alpha: float
+    ) -> tuple[CategoricalColumns, tuple[Note, ...]]:
+        """Return the tables of all classes, smoothed."""
+        levels, tables = tables_of(groups)
+        return CategoricalColumns.of(levels, tables, alpha), ()
+
+    def smoothing(self, folds: Sequence[Sequence[Tallies]]) -> float:
+        """Return the α of the largest held-out likelihood."""
+        return best_tally_smoothing(folds)
+
+    def left_out(
+        self,
+        groups: Sequence[Tallies],
+        alpha: float,
+        block: CodedColumns,
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> Scores:
+        """Return the scores of rows that were in the fit, each as if it never had been."""
+        levels, tables = tables_of(groups)
+        return tallies_left_out(tables, alpha, block.in_levels(levels), codes, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalColumns(TallyLaws):
+    """log p(x | c) = Σ_j log p(x_j | c), looked up."""
+
+    def scores(self, block: CodedColumns) -> Scores:
+        """Return log p(x | c); missing cells are skipped."""
+        return self.looked_up(block.in_levels(self.levels))
+
+    def carrier(self, block: CodedColumns) -> FloatArray:
+        """Return nothing: masses have no carrier."""
+        return np.zeros(len(block))
+
+    def column_scores(self, block: CodedColumns, column: int) -> Scores:
+        """Return what one column adds to the scores."""
+        one = CodedColumns(block.codes[:, [column]], (block.levels[column],))
+        return self.of_column(one.in_levels((self.levels[column],))[:, 0], column)
+
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> CodedColumns:
+        """Return one draw for each code."""
+        return CodedColumns(self.draw(codes, rng), self.levels)
+
+    def estimation_variance(self, block: CodedColumns, code: int, omega: FloatArray) -> float:
+        """Return what estimating the shares of the levels adds to the variance of Σω log p."""
+        return self.variance(block.in_levels(self.levels), code, omega)
+
+    def described(self, column: int, code: int) -> dict[Any, float]:
+        """Return the probability of every level known."""
+        shares = self.probabilities(column)[code]
+        return {level: float(p) for level, p in zip(self.levels[column], shares, strict=True)}
+
+
+def class_tallies(
+    block: CodedColumns, codes: IntArray, size: int, weights: FloatArray | None
+) -> list[Tallies]:
+    """Return the tallies of each class 0 … size - 1."""
+
+    def part(rows: slice) -> ByClass[Any]:
+        w = None if weights is None else weights[rows]
+        found = Tallies.of_classes(block[rows], codes[rows], size, w)
+        return ByClass({c: tallies for c, tallies in enumerate(found) if tallies.weight > 0.0})
+
+    merged = collect_blocks(part, len(block), block.codes.shape[1])
+    empty = Tallies.empty(block.codes.shape[1])
+    return [merged.groups.get(c, empty) for c in range(size)]
+
+
+def tables_of(
+    groups: Sequence[Tallies], *, opened: bool = True
+) -> tuple[tuple[tuple[Any, ...], ...], list[TallyTable]]:
+    """Return the levels that all groups together have shown, and a table for each column."""
+    everything = reduce(add, groups).trimmed() if opened else reduce(add, groups)
+    levels = everything.levels
+    kept = [group.trimmed() if opened else group for group in groups]
+    held = np.stack([group.in_levels(levels) for group in kept])
+    starts = everything.starts
+    tables = [
+        TallyTable(held[:, starts[j] : starts[j + 1]], opened) for j in range(everything.width)
+    ]
+    return levels, tables
+
+
+def tallies_left_out(
+    tables: Sequence[TallyTable],
+    alpha: float,
+    places: Any,
+    codes: IntArray,
+    weights: FloatArray,
+) -> Scores:
+    """Return the scores of rows that were tallied, each as if it never had been."""
+    size = len(tables[0].counts) if tables else 1
+    logs = np.zeros((len(codes), size))
+    orders = np.zeros_like(logs)
+    for j, table in enumerate(tables):
+        found = table.left_out(alpha, places[:, j], codes, weights)
+        logs += found.logs
+        if found.orders is not None:
+            orders += found.orders
+    return Scores(logs, orders if alpha == 0.0 else None)
+
+
+def best_tally_smoothing(folds: Sequence[Sequence[Tallies]], *, opened: bool = True) -> float:
+    """Return the α of the largest held-out likelihood of tallies."""
+    levels, tables = tables_of([group for groups in folds for group in groups], opened=opened)
+    held = np.concatenate([table.counts for table in tables], axis=1)
+    events = held.reshape(len(folds), len(folds[0]), -1)
+    sizes = np.array([len(column) for column in levels])
+    filled = sizes[sizes > 0]
+    if not len(filled):
+        return 1.0
+    starts = np.concatenate([[0], np.cumsum(filled)[:-1]])
+    choices = np.array([table.choices for table in tables])[sizes > 0]
+    return best_smoothing(held_out_shares(events, starts, choices))

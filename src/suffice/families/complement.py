@@ -1,0 +1,111 @@
+"""Complement counts (Rennie et al. 2003): how unlike all the other classes a row is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from suffice.errors import NotADensity
+from suffice.families.left_out import complements_left_out
+from suffice.families.linear_laws import LinearLaws
+from suffice.families.multinomial import Multinomial
+from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
+from suffice.families.totals_of_blocks import class_totals, stacked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.blocks import Block
+    from suffice.families.laws import Scores
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.statistics import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """score_c = -Σ_j x_j log θ̃_cj with θ̃_cj = (Σ_{b≠c} N_bj + α)/(Σ_{b≠c} N_b + αd).
+
+    A linear form and not a density: there is no p(x | c) behind it, and no prior in it.
+    """
+
+    boolean: bool = False
+    name: ClassVar[str] = "complement"
+    smooths: ClassVar[bool] = True
+
+    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+        """Return the block of these columns, or refuse a cell that is no count."""
+        return Multinomial().read(table, columns)
+
+    def summarize(
+        self, block: Block, codes: IntArray, size: int, weights: FloatArray | None
+    ) -> list[Totals]:
+        """Return how often each word was counted, class by class."""
+        return class_totals(block, codes, size, weights, 0.0 if self.boolean else None)
+
+    def estimate(
+        self, groups: Sequence[Totals], alpha: float
+    ) -> tuple[ComplementForm, tuple[Note, ...]]:
+        """Return the weights of all classes, smoothed."""
+        counts = np.stack([group.sums for group in groups])
+        # Summed without the class itself, and not subtracted from the total: nothing cancels.
+        others = _others(counts)
+        totals = others.sum(axis=1, keepdims=True)
+        shares = log_shares(others, totals, alpha, float(counts.shape[1]))
+        orders = None if shares.orders is None else -shares.orders
+        threshold = 0.0 if self.boolean else None
+        return ComplementForm(-shares.logs, None, orders, None, threshold), ()
+
+    def smoothing(self, folds: Sequence[Sequence[Totals]]) -> float:
+        """Return the α with which complements predict the words of other complements best."""
+        parts = [_others(stacked(tuple(groups))[0]) for groups in folds]
+        events = np.stack(parts)
+        return best_smoothing(held_out_shares(events, None, np.array(float(events.shape[2]))))
+
+    def left_out(
+        self,
+        groups: Sequence[Totals],
+        alpha: float,
+        block: Block,
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> Scores:
+        """Return the scores of rows that were in the fit, each as if it never had been."""
+        laws, _ = self.estimate(groups, alpha)
+        counts = np.stack([group.sums for group in groups])
+        return complements_left_out(laws, counts, alpha, block, codes, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class ComplementForm(LinearLaws):
+    """Scores without a density."""
+
+    def carrier(self, block: Block) -> FloatArray:  # noqa: ARG002
+        """Refuse: there is no density."""
+        raise NotADensity.of("log density")
+
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:  # noqa: ARG002
+        """Refuse: there is nothing to draw from."""
+        raise NotADensity.of("sample")
+
+    def estimation_variance(self, block: Block, code: int, omega: FloatArray) -> float:  # noqa: ARG002
+        """Refuse: there is no density."""
+        raise NotADensity.of("estimate of priors")
+
+    def described(self, column: int, code: int) -> dict[Any, float]:
+        """Return the weight of the word."""
+        return {"weight": float(self.slopes[code, column])}
+
+
+def _others(counts: FloatArray) -> FloatArray:
+    """Return, for each class, the counts of all the others, without subtracting."""
+    if len(counts) == 1:
+        return np.zeros_like(counts)
+    before = np.cumsum(np.vstack([np.zeros_like(counts[:1]), counts[:-1]]), axis=0)
+    after = np.cumsum(np.vstack([np.zeros_like(counts[:1]), counts[:0:-1]]), axis=0)[::-1]
+    found: FloatArray = before + after
+    return found

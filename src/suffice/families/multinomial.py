@@ -1,0 +1,210 @@
+"""Multinomial counts: words drawn one after the other, given how many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from suffice.errors import BadRows, BadSetting
+from suffice.families.bernoulli import refuse_text
+from suffice.families.blocks import numbers
+from suffice.families.left_out import counted_cells, counts_left_out
+from suffice.families.linear_laws import LinearLaws
+from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
+from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.counts import refuse_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.blocks import Block
+    from suffice.families.laws import Scores
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.statistics import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Multinomial:
+    """θ_cj = (N_cj + α)/(N_c + αd), the multinomial event model over a whole group of columns.
+
+    Counts may be any non-negative numbers, TF-IDF weights among them. `boolean` counts a word
+    once, however often it appears in a row. The law is conditional on the row's length, so
+    missing counts are refused: nobody could say how long the row was.
+    """
+
+    boolean: bool = False
+    name: ClassVar[str] = "multinomial"
+    smooths: ClassVar[bool] = True
+
+    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+        """Return the block of these columns, or refuse a cell that is no count."""
+        for j in columns:
+            if table.kinds[j] == CATEGORY:
+                refuse_text(table, j, self.name)
+        rows = numbers(table, columns)
+        if not (rows >= 0.0).all():
+            blank = np.isnan(rows)
+            if blank.any():
+                row, place = divmod(int(blank.argmax()), rows.shape[1])
+                raise BadRows(
+                    f"row {row}, {place_of(columns[place], table.names)}: the count is missing "
+                    "(NaN), so the row has no length",
+                    hint="write 0 where nothing was counted, or use another family",
+                )
+        if not (rows >= 0.0).all() or np.isinf(rows).any():
+            names = None if table.names is None else [table.names[j] for j in columns]
+            refuse_counts(rows, names)
+        return rows
+
+    @property
+    def threshold(self) -> float | None:
+        """Above which a count is one, where only presence counts."""
+        return 0.0 if self.boolean else None
+
+    def summarize(
+        self, block: Block, codes: IntArray, size: int, weights: FloatArray | None
+    ) -> list[Totals]:
+        """Return how often each word was counted, class by class."""
+        return class_totals(block, codes, size, weights, self.threshold)
+
+    def estimate(
+        self, groups: Sequence[Totals], alpha: float
+    ) -> tuple[MultinomialCounts, tuple[Note, ...]]:
+        """Return θ of all classes, smoothed."""
+        counts = np.stack([group.sums for group in groups])
+        totals = counts.sum(axis=1, keepdims=True)
+        shares = log_shares(counts, totals, alpha, float(counts.shape[1]))
+        weights = np.array([group.weight for group in groups])
+        return (
+            MultinomialCounts(
+                shares.logs, None, shares.orders, None, self.threshold, totals[:, 0], weights
+            ),
+            (),
+        )
+
+    def smoothing(self, folds: Sequence[Sequence[Totals]]) -> float:
+        """Return the α of the largest held-out likelihood."""
+        events = np.stack([stacked(tuple(groups))[0] for groups in folds])
+        return best_smoothing(held_out_shares(events, None, np.array(float(events.shape[2]))))
+
+    def left_out(
+        self,
+        groups: Sequence[Totals],
+        alpha: float,
+        block: Block,
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> Scores:
+        """Return the scores of rows that were in the fit, each as if it never had been."""
+        laws, _ = self.estimate(groups, alpha)
+        counts = np.stack([group.sums for group in groups])
+        return counts_left_out(laws, counts, alpha, block, codes, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class MultinomialCounts(LinearLaws):
+    """log p(x | c, length) = log length! - Σ_j log x_j! + Σ_j x_j log θ_cj."""
+
+    tokens: FloatArray | None = None
+    """How many words each class was learned from, and from how many rows."""
+    documents: FloatArray | None = None
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """θ (k, d): the probability that the next word is this one."""
+        found: FloatArray = np.exp(self.slopes)
+        return found if self.order_slopes is None else np.where(self.order_slopes > 0.0, 0.0, found)
+
+    @property
+    def mean_lengths(self) -> FloatArray:
+        """The mean length of a row of each class."""
+        assert self.tokens is not None
+        assert self.documents is not None
+        found: FloatArray = self.tokens / self.documents
+        return found
+
+    def carrier(self, block: Block) -> FloatArray:
+        """Return the logarithm of the multinomial coefficient."""
+        from scipy.special import gammaln
+
+        place, _, value = counted_cells(self, block)
+        lengths = np.bincount(place, value, minlength=len(block))
+        repeats = np.bincount(place, gammaln(value + 1.0), minlength=len(block))
+        found: FloatArray = gammaln(lengths + 1.0) - repeats
+        return found
+
+    def sample(
+        self, codes: IntArray, rng: np.random.Generator, lengths: IntArray | None = None
+    ) -> FloatArray:
+        """Return one draw for each code; lengths are Poisson with the class's mean, or given."""
+        if self.threshold is not None and lengths is None:
+            # A word counts once: draw presences so that as many distinct words as usual appear.
+            lengths = rng.poisson(self.mean_lengths[codes]).astype(np.intp)
+        if lengths is None:
+            lengths = rng.poisson(self.mean_lengths[codes]).astype(np.intp)
+        out = np.zeros((len(codes), self.width))
+        for c in np.unique(codes):
+            here = np.flatnonzero(codes == c)
+            p = self.probabilities[c] / self.probabilities[c].sum()
+            if self.threshold is None:
+                out[here] = rng.multinomial(lengths[here], p)
+            else:
+                _draw_distinct(out, here, lengths[here], p, rng)
+        return out
+
+    def estimation_variance(self, block: Block, code: int, omega: FloatArray) -> float:
+        """Return the variance of Σ_i ω_i Σ_j x_ij log θ_j that estimating θ from its words adds."""
+        assert self.tokens is not None
+        place, column, value = counted_cells(self, block)
+        theta = self.probabilities[code]
+        scores = np.bincount(column, omega[place] * value, minlength=self.width)
+        safe = theta > 0.0
+        spread = np.sum(np.square(scores[safe]) / theta[safe]) - np.square(scores.sum())
+        return float(max(spread, 0.0) / max(self.tokens[code], 1.0))
+
+    def described(self, column: int, code: int) -> dict[Any, float]:
+        """Return the probability of the word."""
+        return {"probability": float(self.probabilities[code, column])}
+
+
+def _draw_distinct(
+    out: FloatArray, rows: IntArray, lengths: IntArray, p: FloatArray, rng: np.random.Generator
+) -> None:
+    """Write as many different words as the length says, by draws that skip repetitions.
+
+    The largest of log p + Gumbel noise are a draw without repetitions, in one step.
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(p)
+    possible = int(np.isfinite(logs).sum())
+    for row, length in zip(rows, lengths, strict=True):
+        many = min(int(length), possible)
+        if many == 0:
+            continue
+        noisy = logs + rng.gumbel(size=len(logs))
+        out[row, np.argpartition(-noisy, many - 1)[:many]] = 1.0
+
+
+def checked_lengths(lengths: object, size: int) -> IntArray | None:
+    """Return how long the drawn rows are to be, one length for each, or refuse them."""
+    if lengths is None:
+        return None
+    found = np.asarray(lengths)
+    if found.ndim == 0:
+        found = np.full(size, found)
+    whole = found.dtype.kind in "iu" or (
+        found.dtype.kind == "f" and bool(np.all(found == np.floor(found)))
+    )
+    if found.shape != (size,) or not whole or (found < 0).any():
+        raise BadSetting(
+            f"lengths={lengths!r:.60} are not {size} whole numbers of at least 0",
+            hint="give one length for all rows to be drawn, or one for each",
+        )
+    return found.astype(np.intp)

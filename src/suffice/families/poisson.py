@@ -1,0 +1,198 @@
+"""Poisson columns: counts of events, each column with a rate of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from suffice.errors import BadRows
+from suffice.families.bernoulli import refuse_text
+from suffice.families.blocks import numbers
+from suffice.families.laws import Scores
+from suffice.families.left_out import less
+from suffice.families.linear_laws import LinearLaws
+from suffice.families.notes import Note
+from suffice.families.smoothing import best_smoothing
+from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.levels import refuse_fractions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.statistics import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """λ_cj = (Σx + α·x̄_j)/(W_c + α): α pseudo-rows at the mean of all classes."""
+
+    name: ClassVar[str] = "poisson"
+    smooths: ClassVar[bool] = True
+
+    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+        """Return the block of these columns, or refuse a cell that is no count."""
+        for j in columns:
+            if table.kinds[j] == CATEGORY:
+                refuse_text(table, j, self.name)
+        rows = numbers(table, columns)
+        for place, j in enumerate(columns):
+            name = place_of(j, table.names)
+            cells = rows[:, place]
+            refuse_fractions(cells, name, "Poisson columns count; use gaussian for measurements")
+            negative = cells < 0.0
+            if negative.any():
+                row = int(negative.argmax())
+                raise BadRows(
+                    f"row {row}, {name}: {cells[row]:g} is negative",
+                    hint="Poisson columns count events; use gaussian for what can be negative",
+                )
+        return rows
+
+    def summarize(
+        self, block: NDArray[Any], codes: IntArray, size: int, weights: FloatArray | None
+    ) -> list[Totals]:
+        """Return the sums of each class."""
+        return class_totals(block, codes, size, weights)
+
+    def estimate(
+        self, groups: Sequence[Totals], alpha: float
+    ) -> tuple[PoissonColumns, tuple[Note, ...]]:
+        """Return the rates of all classes, smoothed."""
+        sums, held = stacked(tuple(groups))
+        pooled = _pooled(sums, held)
+        logs, orders = _log_rates(sums, held, pooled, alpha)
+        rates = np.exp(logs) if orders is None else np.where(orders > 0.0, 0.0, np.exp(logs))
+        silent = np.broadcast_to(pooled <= 0.0, sums.shape[1:])
+        rates = np.where(silent, 0.0, rates)
+        logs = np.where(silent, 0.0, logs)
+        if orders is not None:
+            orders = np.where(silent, 0.0, orders)
+        notes: tuple[Note, ...] = ()
+        if silent.any():
+            columns = tuple(int(j) for j in np.flatnonzero(silent))
+            notes = (Note("counts that are always zero", "they are left out", columns),)
+        return PoissonColumns(logs, -rates, orders, None, None, held), notes
+
+    def smoothing(self, folds: Sequence[Sequence[Totals]]) -> float:
+        """Return the α of the largest held-out likelihood."""
+        parts = [stacked(tuple(groups)) for groups in folds]
+        sums = np.stack([s for s, _ in parts])
+        held = np.stack([np.broadcast_to(h, s.shape) for s, h in parts])
+        rest, weight = sums.sum(axis=0) - sums, held.sum(axis=0) - held
+        pooled = rest.sum(axis=1, keepdims=True) / np.maximum(
+            weight.sum(axis=1, keepdims=True), 1e-300
+        )
+
+        def log_likelihood(alpha: float) -> float:
+            rates = (rest + alpha * pooled) / (weight + alpha)
+            there = sums > 0.0
+            with np.errstate(divide="ignore"):
+                logs = np.log(rates[there])
+            logs = np.where(np.isfinite(logs), logs, 0.0)  # never seen elsewhere: no α helps
+            return float(sums[there] @ logs - np.sum(held * rates))
+
+        return best_smoothing(log_likelihood)
+
+    def left_out(
+        self,
+        groups: Sequence[Totals],
+        alpha: float,
+        block: NDArray[Any],
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> Scores:
+        """Return the scores of rows as if never seen: pseudo-rows change for every class."""
+        sums, held = stacked(tuple(groups))
+        held = np.broadcast_to(held, sums.shape)
+        seen = ~np.isnan(block)
+        x = np.where(seen, block, 0.0).astype(np.float64)
+        gone, w = weights[:, np.newaxis] * x, weights[:, np.newaxis] * seen
+        total, weight = less(sums.sum(axis=0), gone), less(held.sum(axis=0), w)
+        pooled = np.where(weight > 0.0, total / np.where(weight > 0.0, weight, 1.0), 0.0)
+        silent = total <= 0.0
+        logs, orders = np.zeros((len(x), len(sums))), np.zeros((len(x), len(sums)))
+        for c in range(len(sums)):
+            own = (codes == c)[:, np.newaxis]
+            rate, order = _log_rates(
+                less(np.broadcast_to(sums[c], x.shape), np.where(own, gone, 0.0)),
+                less(np.broadcast_to(held[c], x.shape), np.where(own, w, 0.0)),
+                pooled,
+                alpha,
+            )
+            there = seen & ~silent
+            possible = np.exp(rate) if order is None else np.where(order > 0.0, 0.0, np.exp(rate))
+            logs[:, c] = np.where(there, x * rate - possible, 0.0).sum(axis=1)
+            if order is not None:
+                orders[:, c] = np.where(there, x * order, 0.0).sum(axis=1)
+        return Scores(logs, orders if alpha == 0.0 else None)
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonColumns(LinearLaws):
+    """log p(x | c) = Σ_j x_j log λ_cj - λ_cj - log x_j!."""
+
+    held: FloatArray | None = None
+
+    @cached_property
+    def rates(self) -> FloatArray:
+        """λ (k, d); zero where a column says nothing."""
+        assert self.offsets is not None
+        return -self.offsets
+
+    def carrier(self, block: NDArray[Any]) -> FloatArray:
+        """Return -Σ log x!."""
+        from scipy.special import gammaln
+
+        counted = self.rates.any(axis=0)
+        cells = np.where(np.isnan(block) | ~counted, 0.0, block)
+        found: FloatArray = -gammaln(cells + 1.0).sum(axis=1)
+        return found
+
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one draw for each code."""
+        return rng.poisson(self.rates[codes]).astype(np.float64)
+
+    def estimation_variance(self, block: NDArray[Any], code: int, omega: FloatArray) -> float:
+        """Return Σ_j [Σ_i ω_i(x_ij - λ_j)]²/(λ_j W_j)."""
+        assert self.held is not None
+        rate = self.rates[code]
+        scores = omega @ np.where(np.isnan(block), 0.0, block - rate)
+        spread = rate * np.broadcast_to(self.held[code], rate.shape)
+        safe = spread > 0.0
+        return float(np.sum(np.square(scores[safe]) / spread[safe]))
+
+    def described(self, column: int, code: int) -> dict[Any, float]:
+        """Return the rate."""
+        return {"rate": float(self.rates[code, column])}
+
+
+def _pooled(sums: FloatArray, held: FloatArray) -> FloatArray:
+    weight = np.broadcast_to(held, sums.shape).sum(axis=0)
+    found: FloatArray = sums.sum(axis=0) / np.where(weight > 0.0, weight, 1.0)
+    return found
+
+
+def _log_rates(
+    sums: FloatArray, held: FloatArray, pooled: FloatArray, alpha: float
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return log λ and, for α = 0, to which power α appears in a rate that is its limit zero.
+
+    A class without any cell of a column has the mean of the others; one that never counted has
+    λ = α·x̄/W, which goes to zero with α.
+    """
+    with np.errstate(divide="ignore"):
+        if alpha > 0.0:
+            logs = np.log((sums + alpha * pooled) / (held + alpha))
+            return np.where(np.isfinite(logs), logs, 0.0), None
+        absent = np.broadcast_to(held <= 0.0, sums.shape)
+        never = (sums <= 0.0) & ~absent
+        weight = np.where(absent, 1.0, held)
+        logs = np.log(np.where(absent | never, np.maximum(pooled, 1e-300), sums) / weight)
+    return logs, never.astype(np.float64) if never.any() else None

@@ -1,0 +1,146 @@
+"""Independent columns given the class: one family for each group of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.errors import NotFinite, listed
+from suffice.families.blocks import Block, Blocks
+from suffice.families.notes import Note
+from suffice.rows import refuse_infinite
+from suffice.rows.content import content_hashes, joined_hashes, label_hashes
+from suffice.statistics import ByClass, ByColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.laws import ColumnFamily, ColumnLaws
+    from suffice.rows import FloatArray, IntArray, Label, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """p(x | c) = ∏ over groups of p(x_group | c): families, and the columns each one has.
+
+    >>> from suffice.families import Categorical, Poisson, Product
+    >>> Product((Poisson(), Categorical()), ((0, 2), (1,))).described(["calls", "plan", "faults"])
+    {'calls': 'poisson', 'plan': 'categorical', 'faults': 'poisson'}
+    """
+
+    families: tuple[ColumnFamily, ...]
+    columns: tuple[Sequence[int], ...]
+
+    @classmethod
+    def of_columns(cls, families: Sequence[ColumnFamily], groups: Iterable[int] = ()) -> Self:
+        """Put columns of equal families together; `groups` says which share one law anyway."""
+        at: dict[Any, list[int]] = {}
+        tied = list(groups) or [-1] * len(families)
+        for j, (family, group) in enumerate(zip(families, tied, strict=True)):
+            at.setdefault((type(family).__name__, family, group), []).append(j)
+        return cls(tuple(key[1] for key in at), tuple(tuple(columns) for columns in at.values()))
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return sum(len(group) for group in self.columns)
+
+    def described(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the family of every column, in the order of the columns."""
+        found = {j: f.name for f, group in zip(self.families, self.columns, strict=True)
+                 for j in group}  # fmt: skip
+        return {names[j]: found[j] for j in sorted(found)}
+
+    def family_of(self, column: int) -> tuple[int, int]:
+        """Return the group that has a column, and the column's place in it."""
+        for place, group in enumerate(self.columns):
+            if column in group:
+                return place, group.index(column)
+        raise IndexError(column)
+
+    # Rows
+
+    def read(self, table: Table) -> Blocks:
+        """Return a table cut into blocks; cells that cannot belong to their family are refused."""
+        pairs = zip(self.families, self.columns, strict=True)
+        return Blocks(tuple(family.read(table, group) for family, group in pairs))
+
+    def hashes(self, rows: Blocks, codes: IntArray, labels: Sequence[Label]) -> NDArray[np.uint64]:
+        """Return a hash of what each row says, its label included."""
+        pairs = zip(rows.parts, self.columns, strict=True)
+        parts = [content_hashes(block, group) for block, group in pairs]
+        return joined_hashes([*parts, label_hashes(labels)[codes]])
+
+    def summarize(
+        self,
+        rows: Blocks,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+        names: Sequence[str] | None = None,
+    ) -> ByClass[Any]:
+        """Summarize labelled rows: row i belongs to labels[codes[i]]. Weights are positive."""
+        size = len(labels)
+        found: list[Sequence[Any]] = []
+        for family, block, group in zip(self.families, rows.parts, self.columns, strict=True):
+            try:
+                found.append(family.summarize(block, codes, size, weights))
+            except NotFinite:
+                self._refuse(block, group, names)
+                raise
+        totals = np.bincount(codes, weights, minlength=size)
+        return ByClass(
+            {
+                label: ByColumn(float(totals[c]), tuple(parts[c] for parts in found))
+                for c, label in enumerate(labels)
+                if totals[c] > 0.0
+            }
+        )
+
+    def _refuse(self, block: Block, group: Sequence[int], names: Sequence[str] | None) -> None:
+        if isinstance(block, np.ndarray):
+            called = [f"column {j}" if names is None else names[j] for j in group]
+            refuse_infinite(block, called)
+
+    # Statistics
+
+    def groups(self, statistics: ByClass[Any], labels: Sequence[Label]) -> list[list[Any]]:
+        """Return, for each group of columns, the statistics of every class."""
+        held = [statistics.groups[label].parts for label in labels]
+        return [[parts[g] for parts in held] for g in range(len(self.families))]
+
+    def empty_like(self, part: Any) -> Any:
+        """Return statistics of no rows with the same columns."""
+        return type(part).empty(part.width)
+
+    def estimate(
+        self, groups: Sequence[Sequence[Any]], alphas: Sequence[float]
+    ) -> tuple[tuple[ColumnLaws, ...], tuple[Note, ...]]:
+        """Return the laws of every group of columns, and reservations about columns by position."""
+        laws, notes = [], []
+        for family, parts, alpha, columns in zip(
+            self.families, groups, alphas, self.columns, strict=True
+        ):
+            found, said = family.estimate(parts, alpha)
+            laws.append(found)
+            for note in said:
+                places = tuple(columns[j] for j in note.columns)
+                notes.append(Note(note.problem, note.done, places, note.classes, note.silent))
+        return tuple(laws), tuple(notes)
+
+    def differences(self, other: Product, names: Sequence[str]) -> str:
+        """Return in words where two products disagree."""
+        ours, theirs = self._by_column(), other._by_column()
+        return listed(
+            f"{names[j]} is {ours[j]!r} here and {theirs[j]!r} there"
+            for j in sorted(ours)
+            if ours[j] != theirs.get(j)
+        )
+
+    def _by_column(self) -> Mapping[int, Any]:
+        pairs = zip(self.families, self.columns, strict=True)
+        return {j: family for family, group in pairs for j in group}

@@ -1,0 +1,46 @@
+"""Families of columns by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadSetting, listed
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.binned import Binned
+from suffice.families.categorical import Categorical
+from suffice.families.gaussian import Gaussian
+from suffice.families.gaussian_columns import FORMS, GaussianColumns, LogNormal
+from suffice.families.multinomial import Multinomial
+from suffice.families.poisson import Poisson
+
+if TYPE_CHECKING:
+    from suffice.families.laws import ColumnFamily
+
+NAMED: dict[str, Any] = {
+    "bernoulli": Bernoulli(),
+    "binned": Binned(),
+    "categorical": Categorical(),
+    "gaussian": GaussianColumns(),
+    "shared-gaussian": GaussianColumns("shared"),
+    "lognormal": LogNormal(),
+    "multinomial": Multinomial(),
+    "poisson": Poisson(),
+}
+
+
+def family_named(asked: object, place: str) -> ColumnFamily:
+    """Return the family that a setting asks for, by name or as it is; `place` is for refusals."""
+    if isinstance(asked, Gaussian):
+        for variance, form in FORMS.items():
+            if asked.covariance == form and asked.divisor == "mle":
+                return GaussianColumns(variance)
+    found: Any = NAMED.get(asked) if isinstance(asked, str) else None
+    if found is None and isinstance(asked, tuple({type(family) for family in NAMED.values()})):
+        found = asked
+    if found is None:
+        raise BadSetting(
+            f"{asked!r:.60} is no family for {place}",
+            hint=f"choose one of {listed(NAMED)}, or an object of suffice.families",
+        )
+    family: ColumnFamily = found
+    return family

@@ -1,0 +1,126 @@
+"""Laplace's rule: what a count says about a probability, also when it is zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.rows import FloatArray, IntArray
+
+HELD_OUT = "held-out"
+LEAST, MOST = 1e-8, 1e4
+GRID = 49
+REFINEMENTS = 40
+GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogShares:
+    """Log probabilities of events, and how often each is impossible where nothing is smoothed.
+
+    Without smoothing an event never seen has probability α/N with α → 0: its `orders` say to
+    which power α appears, its `logs` what stands beside it. Comparing orders first and logs
+    second gives the limit of the posterior, and never a NaN. `orders` is None if all are 0.
+    """
+
+    logs: FloatArray
+    orders: FloatArray | None
+
+
+def log_shares(
+    events: FloatArray, totals: FloatArray, alpha: float, choices: FloatArray | float
+) -> LogShares:
+    """Return log (N_e + α)/(N + αK), or its limit for α = 0.
+
+    `events` are weights of events, `totals` those of all events they compete with and
+    `choices` (K) how many these are; arrays broadcast.
+    """
+    if alpha > 0.0:
+        return LogShares(np.log(events + alpha) - np.log(totals + alpha * choices), None)
+    nothing = np.broadcast_to(totals <= 0.0, events.shape)
+    never = (events <= 0.0) & ~nothing
+    held = np.where(nothing, 1.0, totals)
+    logs = np.log(np.where(events > 0.0, events, 1.0)) - np.log(held)
+    logs = np.where(nothing, -np.log(choices), logs)
+    return LogShares(logs, never.astype(np.float64) if never.any() else None)
+
+
+def checked_smoothing(smoothing: object) -> float | str:
+    """Return a smoothing that has a meaning, or refuse it."""
+    if isinstance(smoothing, str) and smoothing == HELD_OUT:
+        return smoothing
+    number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
+    if not number or not 0.0 <= float(smoothing) < np.inf:  # type: ignore[arg-type]
+        raise BadSetting(
+            f"smoothing={smoothing!r} is not known",
+            hint='a number of at least 0 (1 is Laplace\'s rule), or "held-out"',
+        )
+    return float(smoothing)  # type: ignore[arg-type]
+
+
+def best_smoothing(log_likelihood: Callable[[float], float]) -> float:
+    """Return the α of the largest held-out log-likelihood, by a grid and golden sections.
+
+    The search is over log α, and ends where α has about four digits: the likelihood is flat
+    there.
+    """
+    grid = np.geomspace(LEAST, MOST, GRID)
+    values = np.array([log_likelihood(float(alpha)) for alpha in grid])
+    if not np.isfinite(values).any():
+        return 1.0
+    top = int(np.argmax(values))
+    if values[top] <= values.max(initial=-np.inf, where=np.arange(GRID) != top) and np.all(
+        values == values[top]
+    ):
+        return 1.0  # nothing was held out: Laplace's rule is as good as any
+    low, high = np.log(grid[max(top - 1, 0)]), np.log(grid[min(top + 1, GRID - 1)])
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = log_likelihood(float(np.exp(left))), log_likelihood(float(np.exp(right)))
+    for _ in range(REFINEMENTS):
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = log_likelihood(float(np.exp(left)))
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = log_likelihood(float(np.exp(right)))
+        if high - low < 1e-4:
+            break
+    return float(np.exp((low + high) / 2.0))
+
+
+def held_out_shares(
+    folds: FloatArray, starts: IntArray | None, choices: FloatArray
+) -> Callable[[float], float]:
+    """Return the held-out log-likelihood of event counts as a function of α.
+
+    `folds` is (folds, classes, events). `starts` tells where the events of each column begin
+    (None: all events compete), `choices` how many compete in each column. What a fold holds is
+    judged by the counts of the others: Σ N_fce log[(N_ce - N_fce + α)/(N_c - N_fc + αK)].
+    """
+    rest = folds.sum(axis=0) - folds
+    if starts is None:
+        totals = rest.sum(axis=2, keepdims=True)
+        held = folds.sum(axis=2, keepdims=True)
+    else:
+        totals, held = (np.add.reduceat(part, starts, axis=2) for part in (rest, folds))
+    there = folds > 0.0
+    weights, counts = folds[there], rest[there]
+    some = held > 0.0
+    masses, sizes = held[some], totals[some]
+    many = np.broadcast_to(choices, held.shape)[some]
+
+    def log_likelihood(alpha: float) -> float:
+        found = weights @ np.log(counts + alpha) - masses @ np.log(sizes + alpha * many)
+        return float(found)
+
+    return log_likelihood

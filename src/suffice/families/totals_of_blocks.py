@@ -1,0 +1,55 @@
+"""Column sums of large blocks, dense or sparse, class by class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.engines.sparse_blocks import collect_class_sums
+from suffice.engines.threads import collect_blocks
+from suffice.families.linear_laws import indicators
+from suffice.rows.counts import refuse_counts
+from suffice.rows.sparse import SparseRows
+from suffice.statistics import ByClass, Totals
+
+if TYPE_CHECKING:
+    from suffice.families.blocks import Block
+    from suffice.rows import FloatArray, IntArray
+
+
+def class_totals(
+    block: Block,
+    codes: IntArray,
+    size: int,
+    weights: FloatArray | None,
+    threshold: float | None = None,
+) -> list[Totals]:
+    """Return the totals of each class 0 … size - 1; cells count as 1 or 0 by a threshold.
+
+    Negative cells of sparse rows are found on the way, those of dense rows by the reader.
+    """
+    if isinstance(block, SparseRows):
+        totals, sums, smallest = collect_class_sums(block, codes, size, weights, threshold)
+        if not (smallest >= 0.0 and np.isfinite(sums).all()):
+            refuse_counts(block)
+        return [Totals(float(totals[c]), sums[c]) for c in range(size)]
+    rows: Any = block
+
+    def part(rows_of: slice) -> ByClass[Totals]:
+        cells = rows[rows_of]
+        if threshold is not None:
+            cells = indicators(cells, threshold)
+        w = None if weights is None else weights[rows_of]
+        return ByClass.of(Totals, cells, codes[rows_of], range(size), w)
+
+    found = collect_blocks(part, *rows.shape)
+    return [found.groups.get(c, Totals.empty(rows.shape[1])) for c in range(size)]
+
+
+def stacked(groups: list[Totals] | tuple[Totals, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the sums (k, d) and the weights of the cells seen, (k, d) or (k, 1) if all were."""
+    sums = np.stack([group.sums for group in groups])
+    if all(group.missing is None for group in groups):
+        return sums, np.array([[group.weight] for group in groups])
+    return sums, np.stack([group.counts for group in groups])

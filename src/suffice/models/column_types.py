@@ -1,0 +1,135 @@
+"""Which family a column looks like: a rule that can be said in one sentence each.
+
+truths are Bernoulli; text and categories are categorical; whole numbers from 0 with at most ten
+values are categorical, with more Poisson if their variance within classes is under twice their
+mean; other numbers are log-normal if all are positive and that is likelier than normal; and
+Gaussian in every other case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.categorical import Categorical
+from suffice.families.gaussian_columns import GaussianColumns, LogNormal
+from suffice.families.poisson import Poisson
+from suffice.rows.cells import BOOLEAN, CATEGORY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.families.laws import ColumnFamily
+    from suffice.rows import FloatArray, IntArray, Table
+
+FEW_VALUES = 10
+OVERDISPERSED = 2.0
+HEAD = 256
+"""Cells that are looked at first: most columns of measurements are told by them."""
+SAMPLE = 100_000
+"""Rows by which normal and log-normal are compared; more would say the same."""
+
+
+def family_like(
+    table: Table, column: int, codes: IntArray, weights: FloatArray | None
+) -> ColumnFamily:
+    """Return the family that a column of labelled rows looks like."""
+    kind = table.kinds[column]
+    if kind == BOOLEAN:
+        return Bernoulli()
+    if kind == CATEGORY:
+        return Categorical()
+    cells = table.column(column)
+    if are_counts(cells):
+        if has_few_values(cells, FEW_VALUES):
+            return Categorical()
+        mean, variance = _within(cells, codes, weights)
+        if variance < OVERDISPERSED * mean:
+            return Poisson()
+    if is_positive(cells) and _log_normal_is_likelier(cells, codes, weights):
+        return LogNormal()
+    return GaussianColumns()
+
+
+def are_counts(cells: NDArray[Any]) -> bool:
+    """Whether all cells that are there are whole numbers of at least 0, and some are."""
+
+    def whole(part: NDArray[Any]) -> bool:
+        with np.errstate(invalid="ignore"):
+            return bool(np.all(np.isnan(part) | ((part >= 0.0) & (part == np.floor(part)))))
+
+    return whole(cells[:HEAD]) and whole(cells) and has_cells(cells) and not np.isinf(cells).any()
+
+
+def is_positive(cells: NDArray[Any]) -> bool:
+    """Whether all cells that are there are positive and finite, and some are."""
+
+    def positive(part: NDArray[Any]) -> bool:
+        with np.errstate(invalid="ignore"):
+            return bool(np.all(np.isnan(part) | ((part > 0.0) & (part < np.inf))))
+
+    return positive(cells[:HEAD]) and positive(cells) and has_cells(cells)
+
+
+def has_cells(cells: NDArray[Any]) -> bool:
+    """Whether any cell is there."""
+    return not bool(np.isnan(cells).all())
+
+
+def has_few_values(cells: NDArray[Any], most: int) -> bool:
+    """Whether there are at most so many different values."""
+    values: NDArray[Any] = np.zeros(0)
+    for start in range(0, len(cells), 65_536):
+        part = cells[start : start + 65_536]
+        values = np.union1d(values, part[~np.isnan(part)])
+        if len(values) > most:
+            return False
+    return True
+
+
+def _within(
+    cells: NDArray[Any], codes: IntArray, weights: FloatArray | None
+) -> tuple[float, float]:
+    """Return the mean of all cells and their variance within classes."""
+    seen = ~np.isnan(cells)
+    x, y = cells[seen].astype(np.float64), codes[seen]
+    w = np.ones(len(x)) if weights is None else weights[seen]
+    held = np.bincount(y, w)
+    means = np.bincount(y, w * x) / np.where(held > 0.0, held, 1.0)
+    spread = float(w @ np.square(x - means[y]))
+    total = float(w.sum())
+    return float(w @ x) / total, spread / total
+
+
+def _log_normal_is_likelier(
+    cells: NDArray[Any], codes: IntArray, weights: FloatArray | None
+) -> bool:
+    """Compare the two likelihoods, each class with its own mean and variance.
+
+    Both are densities of the same x, so that they can be compared: per class
+    -log sd(log x) - mean(log x) against -log sd(x).
+    """
+    step = max(1, len(cells) // SAMPLE)
+    x, y = cells[::step], codes[::step]
+    seen = ~np.isnan(x)
+    w = np.ones(len(x)) if weights is None else weights[::step]
+    x, y, w = x[seen].astype(np.float64), y[seen], w[seen]
+    logs = np.log(x)
+    gain = 0.0
+    for c in np.unique(y):
+        own = y == c
+        held = w[own]
+        if own.sum() < 2:
+            continue
+        spread, log_spread = (_deviation(values[own], held) for values in (x, logs))
+        if spread > 0.0 and log_spread > 0.0:
+            mean = float(np.average(logs[own], weights=held))
+            gain += float(held.sum()) * (np.log(spread) - np.log(log_spread) - mean)
+    return gain > 0.0
+
+
+def _deviation(values: FloatArray, weights: FloatArray) -> float:
+    middle = np.average(values, weights=weights)
+    return float(np.sqrt(np.average(np.square(values - middle), weights=weights)))

@@ -1,0 +1,208 @@
+"""Naive Bayes: priors and independent columns, combined by Bayes' rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.engines.threads import for_blocks
+from suffice.errors import NotLinear, listed
+from suffice.families.blocks import Blocks
+from suffice.families.gaussian_columns import LogNormalColumns, NormalColumns
+from suffice.families.laws import Scores
+from suffice.families.multinomial import MultinomialCounts
+from suffice.kernels.scores import softmax
+from suffice.linear_algebra import log_sum_exp
+from suffice.models.drawing import drawn_codes
+from suffice.models.generative import GenerativeModel
+from suffice.models.linear import LinearForm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.families.laws import ColumnLaws
+    from suffice.families.product import Product
+    from suffice.rows import FloatArray, IntArray, Label
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayesModel:
+    """Class priors and the laws of every group of columns: what was learned, and no data.
+
+    With a temperature β other than 1, posteriors follow log π_c + β·log p(x | c): columns that
+    say the same thing twice are taken less literally. Densities and samples are those of β = 1.
+    """
+
+    labels: tuple[Label, ...]
+    log_priors: FloatArray
+    laws: tuple[ColumnLaws, ...]
+    product: Product
+    weights: FloatArray
+    temperature: float = 1.0
+
+    def with_log_priors(self, log_priors: FloatArray) -> Self:
+        """Return a model with other priors and the same densities."""
+        return replace(self, log_priors=log_priors)
+
+    # Densities
+
+    def scores(self, rows: Blocks) -> Scores:
+        """Return log p(x | c) up to what classes have in common, (n, k)."""
+        found = [law.scores(part) for law, part in zip(self.laws, rows.parts, strict=True)]
+        return summed(found)
+
+    def log_joint(self, rows: Blocks) -> FloatArray:
+        """Return log p(x, y), one column per class; -inf where a row is impossible."""
+        out = np.empty((len(rows), len(self.labels)))
+
+        def work(part: slice) -> None:
+            some = rows[part]
+            found = self.scores(some)
+            carrier = np.zeros(len(some))
+            for law, block in zip(self.laws, some.parts, strict=True):
+                carrier += law.carrier(block)
+            out[part] = found.logs + carrier[:, np.newaxis] + self.log_priors
+            if found.orders is not None:
+                out[part][found.orders > 0.0] = -np.inf
+
+        self._for_blocks(work, rows)
+        return out
+
+    def log_density(self, rows: Blocks) -> FloatArray:
+        """Return log p(x), the evidence."""
+        return log_sum_exp(self.log_joint(rows))
+
+    # Posteriors
+
+    def posterior(self, rows: Blocks, *, log: bool = False) -> FloatArray:
+        """Return p(y | x), or its logarithm, by Bayes' rule."""
+        if self._normal is not None:
+            found: FloatArray = self._normal.posterior(rows.parts[0], log=log)  # type: ignore[arg-type]
+            return found
+        out = np.empty((len(rows), len(self.labels)))
+
+        def work(part: slice) -> None:
+            found = self.tempered(self.scores(rows[part]))
+            softmax(found, log)
+            out[part] = found
+
+        self._for_blocks(work, rows)
+        return out
+
+    def codes(self, rows: Blocks) -> IntArray:
+        """Return, for each row, the position of its likeliest class (the first, in a tie)."""
+        if self._normal is not None:
+            found: IntArray = self._normal.codes(rows.parts[0])  # type: ignore[arg-type]
+            return found
+        out = np.zeros(len(rows), dtype=np.intp)
+
+        def work(part: slice) -> None:
+            out[part] = self.tempered(self.scores(rows[part])).argmax(axis=1)
+
+        self._for_blocks(work, rows)
+        return out
+
+    def tempered(self, scores: Scores) -> FloatArray:
+        """Return log π_c + β·log p(x | c); of classes for which a row is impossible, the limit."""
+        return combined(scores, self.log_priors, self.temperature)
+
+    @cached_property
+    def _normal(self) -> GenerativeModel | None:
+        """The same model with fused kernels, where all columns are plainly normal."""
+        law = self.laws[0]
+        plain = len(self.laws) == 1 and isinstance(law, NormalColumns)
+        if not plain or isinstance(law, LogNormalColumns) or self.temperature != 1.0:
+            return None
+        assert isinstance(law, NormalColumns)
+        return GenerativeModel(self.labels, self.log_priors, law.normals, self.weights)
+
+    def _for_blocks(self, work: Callable[[slice], None], rows: Blocks) -> None:
+        for_blocks(work, len(rows), max(1, rows.cells // max(1, len(rows))))
+
+    # The other school
+
+    def linear_form(self) -> LinearForm:
+        """Return the same classifier as weights and intercepts, if its posterior is logistic."""
+        width = self.product.width
+        weights = np.zeros((len(self.labels), width))
+        offsets, origin = self.log_priors.copy(), np.zeros(width)
+        for law, family, group in zip(
+            self.laws, self.product.families, self.product.columns, strict=True
+        ):
+            found = law.linear()
+            if found is None:
+                problem, hint = _reason(law, family.name, self.labels)
+                raise NotLinear(problem, hint=hint)
+            places = list(group)
+            weights[:, places] = self.temperature * found[0]
+            offsets += self.temperature * found[1]
+            origin[places] = found[2]
+        return LinearForm(self.labels, weights, offsets, origin)
+
+    # New data
+
+    def sample(
+        self,
+        size: int,
+        rng: np.random.Generator,
+        label: Label | None = None,
+        lengths: IntArray | None = None,
+    ) -> tuple[Blocks, IntArray]:
+        """Draw classes from the priors (or one given class), then columns from their laws."""
+        codes = drawn_codes(self.labels, self.log_priors, size, rng, label)
+        parts: list[Any] = []
+        for law in self.laws:
+            if isinstance(law, MultinomialCounts):
+                parts.append(law.sample(codes, rng, lengths))
+            else:
+                parts.append(law.sample(codes, rng))
+        return Blocks(tuple(parts)), codes
+
+
+def summed(found: list[Scores]) -> Scores:
+    """Return the scores of all groups together: logs add, and so do orders."""
+    logs = found[0].logs
+    for scores in found[1:]:
+        logs = logs + scores.logs
+    orders: FloatArray | None = None
+    for scores in found:
+        if scores.orders is not None:
+            orders = scores.orders if orders is None else orders + scores.orders
+    return Scores(logs, orders)
+
+
+def combined(scores: Scores, log_priors: FloatArray, temperature: float = 1.0) -> FloatArray:
+    """Return log π + β·log p(x | c), -inf for classes of more impossible events than the best.
+
+    `log_priors` may be one row for all, or one for each.
+    """
+    logs = scores.logs if temperature == 1.0 else temperature * scores.logs
+    joint: FloatArray = logs + log_priors
+    if scores.orders is not None:
+        possible = np.broadcast_to(log_priors, joint.shape) > -np.inf
+        least = np.where(possible, scores.orders, np.inf).min(axis=1, keepdims=True)
+        joint[scores.orders > least] = -np.inf
+    return joint
+
+
+def _reason(law: ColumnLaws, family: str, labels: tuple[Label, ...]) -> tuple[str, str]:
+    """Return why log odds are not linear in the columns, and what would make them so."""
+    between = f"the log odds between {listed(labels)} are not linear"
+    if isinstance(law, NormalColumns):
+        if isinstance(law, LogNormalColumns):
+            return f"{between}: log-normal columns enter by their logarithm", (
+                "pass the logarithms, with shared variances"
+            )
+        return f"{between}: each class has its own variances", (
+            'GaussianColumns(variance="shared") has a linear form'
+        )
+    if family in ("categorical", "binned"):
+        return f"{between} in numbers: {family} columns have a table of levels", (
+            "only Bernoulli, multinomial, Poisson and shared-variance Gaussian columns are linear"
+        )
+    return f"{between}: some events are impossible without smoothing", (
+        "smoothing=1 makes everything possible"
+    )

@@ -1,0 +1,205 @@
+"""Families of columns and priors together: labelled rows to statistics, and those to a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadRows
+from suffice.families.complement import Complement
+from suffice.families.smoothing import HELD_OUT
+from suffice.models.forgetting import forgotten
+from suffice.models.learner import checked_log_priors
+from suffice.models.naive_bayes import NaiveBayesModel
+from suffice.models.naive_bayes_left_out import left_out_priors, left_out_scores
+from suffice.models.row_samples import blocks_of, sampled
+from suffice.models.temperature import fitted_temperature
+from suffice.statistics import ByClass
+from suffice.statistics.folds import FOLDS, Folds
+from suffice.statistics.with_rows import WithRows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from suffice.families.blocks import Blocks
+    from suffice.families.notes import Note
+    from suffice.families.product import Product
+    from suffice.rows import FloatArray, IntArray, Label
+    from suffice.statistics.row_sample import RowSample
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayesFit:
+    """A model, the statistics it was estimated from in the order of its labels, and settings found.
+
+    `groups` holds, for each group of columns, the statistics of every class; `alphas` the
+    smoothing of each group.
+    """
+
+    model: NaiveBayesModel
+    groups: list[list[Any]]
+    alphas: tuple[float, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NaiveBayesLearner:
+    """Learns a NaiveBayesModel: summarize, then estimate.
+
+    `smoothing` is α ≥ 0 or "held-out": then statistics are kept by fold, and α maximizes the
+    likelihood of each fold under the others. `temperature` is β > 0 or "held-out": then a
+    sample of rows is kept, and β is fitted to their leave-one-out scores.
+
+    >>> import numpy as np
+    >>> from suffice.families import Bernoulli, Product
+    >>> from suffice.rows import read_table
+    >>> learner = NaiveBayesLearner(Product.of_columns([Bernoulli()]))
+    >>> rows = learner.product.read(read_table([[1], [1], [0], [0]]))
+    >>> statistics = learner.summarize(rows, np.array([1, 1, 1, 0]), ["ham", "spam"])
+    >>> model = learner.fit(statistics).model
+    >>> model.laws[0].probabilities[:, 0].round(3).tolist()  # (0 + 1)/(1 + 2), (2 + 1)/(3 + 2)
+    [0.333, 0.6]
+    """
+
+    product: Product
+    priors: Mapping[Label, float] | None = None
+    smoothing: float | str = 1.0
+    temperature: float | str = 1.0
+
+    @property
+    def keeps_folds(self) -> bool:
+        """Whether statistics are kept by fold."""
+        return self.smoothing == HELD_OUT
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether a sample of the rows is kept."""
+        return self.temperature == HELD_OUT
+
+    # Rows -> statistics
+
+    def summarize(
+        self,
+        rows: Blocks,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+        names: Sequence[str] | None = None,
+    ) -> ByClass[Any] | Folds | WithRows:
+        """Summarize labelled rows: row i belongs to labels[codes[i]]; zero weights are no rows."""
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights > 0.0)
+            rows, codes, weights = rows.take(kept), codes[kept], weights[kept]
+        if not (self.keeps_folds or self.keeps_rows):
+            return self.product.summarize(rows, codes, labels, weights, names)
+        hashes = self.product.hashes(rows, codes, labels)
+        held: ByClass[Any] | Folds
+        if self.keeps_folds:
+            held = self._folds(rows, codes, labels, weights, names, hashes)
+        else:
+            held = self.product.summarize(rows, codes, labels, weights, names)
+        if not self.keeps_rows:
+            return held
+        return WithRows(held, sampled(rows, codes, labels, weights, hashes))
+
+    def _folds(
+        self,
+        rows: Blocks,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None,
+        names: Sequence[str] | None,
+        hashes: Any,
+    ) -> Folds:
+        """Return statistics by fold: a class of a fold is summarized like a class of its own."""
+        fold = (hashes % np.uint64(FOLDS)).astype(np.intp)
+        pairs = [(f, label) for f in range(FOLDS) for label in labels]
+        found = self.product.summarize(rows, fold * len(labels) + codes, pairs, weights, names)
+        held = found.groups
+        return Folds(
+            tuple(
+                ByClass({label: held[f, label] for label in labels if (f, label) in held})
+                for f in range(FOLDS)
+            )
+        )
+
+    def forget(self, held: Any, gone: Any, names: Sequence[str]) -> Any:
+        """Return held - gone, and be honest about the digits that are left."""
+        order = [j for group in self.product.columns for j in group]
+        return forgotten(held, gone, [names[j] for j in order])
+
+    # Statistics -> model
+
+    def fit(self, statistics: Any) -> NaiveBayesFit:
+        """Estimate, and keep the statistics that leave-one-out needs."""
+        labels = statistics.labels
+        if not labels:
+            raise BadRows("there are no rows to learn from", hint="every row has weight zero")
+        held = statistics.held if isinstance(statistics, WithRows) else statistics
+        whole = held.whole if isinstance(held, Folds) else held
+        groups = self.product.groups(whole, labels)
+        alphas = self._alphas(held, groups, labels)
+        laws, notes = self.product.estimate(groups, alphas)
+        weights = np.array([whole.groups[label].weight for label in labels])
+        log_priors = np.log(weights / weights.sum())
+        if any(isinstance(family, Complement) for family in self.product.families):
+            log_priors = np.zeros(len(labels))  # no density, so nothing for priors to multiply
+        elif self.priors is not None:
+            log_priors = checked_log_priors(self.priors, labels)
+        model = NaiveBayesModel(labels, log_priors, laws, self.product, weights)
+        fit = NaiveBayesFit(model, groups, alphas, notes)
+        beta = self._beta(statistics, fit)
+        if beta != 1.0:
+            model = NaiveBayesModel(labels, log_priors, laws, self.product, weights, beta)
+            fit = NaiveBayesFit(model, groups, alphas, notes)
+        return fit
+
+    def _alphas(
+        self, held: Any, groups: list[list[Any]], labels: Sequence[Label]
+    ) -> tuple[float, ...]:
+        """Return the smoothing of every group: given, or the best for what is held out."""
+        if not self.keeps_folds:
+            return (float(self.smoothing),) * len(self.product.families)
+        alphas = []
+        for g, family in enumerate(self.product.families):
+            empty = self.product.empty_like(groups[g][0])
+            folds = [
+                [part.groups[v].parts[g] if v in part.groups else empty for v in labels]
+                for part in held.parts
+            ]
+            best = family.smoothing(folds)
+            alphas.append(1.0 if best is None else best)
+        return tuple(alphas)
+
+    def _beta(self, statistics: Any, fit: NaiveBayesFit) -> float:
+        """Return the temperature: given, or fitted to rows as if they had never been seen."""
+        if not self.keeps_rows:
+            return float(self.temperature)
+        sample: RowSample = statistics.sample
+        if not sample.rows or len(fit.model.labels) < 2:
+            return 1.0
+        known = {label: c for c, label in enumerate(fit.model.labels)}
+        held = list(sample.rows.values())
+        rows = blocks_of(held, self.product, fit.groups)
+        codes = np.array([known[row.label] for row in held], dtype=np.intp)
+        weights = np.array([row.weight for row in held])
+        given = None if self.priors is None else fit.model.log_priors
+        found = left_out_scores(
+            self.product, fit.groups, fit.alphas, rows, codes, weights, complete=False
+        )
+        priors, vanished = left_out_priors(fit.model.weights, codes, weights, given)
+        return fitted_temperature(
+            found.logs[~vanished] if found.orders is None else _possible(found)[~vanished],
+            priors[~vanished],
+            codes[~vanished],
+            weights[~vanished],
+        )
+
+
+def _possible(scores: Any) -> FloatArray:
+    """Return scores with -inf for classes of more impossible events than the best."""
+    least = scores.orders.min(axis=1, keepdims=True)
+    found: FloatArray = np.where(scores.orders > least, -np.inf, scores.logs)
+    return found

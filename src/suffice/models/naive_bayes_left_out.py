@@ -1,0 +1,130 @@
+"""Leave-one-out of naive Bayes: every row judged by the counts of all the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from suffice.families.gaussian_columns import GaussianColumns
+from suffice.families.laws import Scores
+from suffice.linear_algebra import normalized
+from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
+from suffice.models.naive_bayes import combined, summed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.families.blocks import Blocks
+    from suffice.families.laws import CountFamily
+    from suffice.families.product import Product
+    from suffice.models.naive_bayes_learner import NaiveBayesFit
+    from suffice.rows import FloatArray, IntArray
+
+CELLS = 4_000_000
+"""Cells that are judged at once; more are judged in parts."""
+
+
+def left_out(
+    fit: NaiveBayesFit,
+    rows: Blocks,
+    codes: IntArray,
+    weights: FloatArray | None,
+    log_priors: FloatArray | None,
+) -> LeaveOneOut:
+    """Return what each row would get from a model of all the others.
+
+    `log_priors` None means that they are re-estimated too. Smoothing and temperature are those
+    of the whole: they are settings, also where they were chosen.
+    """
+    model = fit.model
+    held = np.ones(len(codes)) if weights is None else weights
+    priors, vanished = left_out_priors(model.weights, codes, held, log_priors)
+    found = left_out_scores(model.product, fit.groups, fit.alphas, rows, codes, held, complete=True)
+    joint = combined(found, priors, model.temperature)
+    return LeaveOneOut(normalized(joint), codes, held, vanished)
+
+
+def left_out_scores(
+    product: Product,
+    groups: Sequence[Sequence[Any]],
+    alphas: Sequence[float],
+    rows: Blocks,
+    codes: IntArray,
+    weights: FloatArray,
+    *,
+    complete: bool,
+) -> Scores:
+    """Return log p(x | c) of rows that were in the fit, each as if it never had been.
+
+    `complete` says that the rows are all there were: where a downdate has no digits, they can
+    then be summed again.
+    """
+    found = []
+    step = max(1, CELLS * max(1, len(rows)) // max(1, rows.cells * len(groups[0])))
+    parts = [slice(start, start + step) for start in range(0, len(codes), step)]
+    for family, held, alpha, block in zip(
+        product.families, groups, alphas, rows.parts, strict=True
+    ):
+        if isinstance(family, GaussianColumns):
+            found.append(_normal(family, held, block, codes, weights, complete=complete))
+            continue
+        counts = cast("CountFamily", family)
+        judged = [
+            counts.left_out(held, alpha, block[part], codes[part], weights[part]) for part in parts
+        ]
+        orders = None
+        if judged[0].orders is not None:
+            orders = np.concatenate([scores.orders for scores in judged])
+        found.append(Scores(np.concatenate([scores.logs for scores in judged]), orders))
+    return summed(found)
+
+
+def _normal(
+    family: GaussianColumns,
+    parts: Sequence[Any],
+    block: Any,
+    codes: IntArray,
+    weights: FloatArray,
+    *,
+    complete: bool,
+) -> Scores:
+    """Return the scores of normal columns, by downdated variances."""
+    summary = family.summary(parts)
+    laws, notes = family.estimate(parts, 0.0)
+    uniform = np.zeros(len(parts))
+    result = leave_one_out(
+        family.inner,
+        summary,
+        laws.normals,
+        notes,
+        family.transformed(block),
+        codes,
+        weights,
+        uniform,
+        complete=complete,
+    )
+    logs = result.log_posterior
+    # A class that vanishes is excluded by its prior: here it must not spoil the others.
+    return Scores(np.where(np.isneginf(logs) & result.vanished[:, np.newaxis], 0.0, logs), None)
+
+
+def left_out_priors(
+    held: FloatArray, codes: IntArray, weights: FloatArray, given: FloatArray | None
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the log priors of each row's own model, and which rows were all their class had."""
+    n, rows = len(codes), np.arange(len(codes))
+    left = np.broadcast_to(held, (n, len(held))).copy()
+    left[rows, codes] -= weights
+    vanished = left[rows, codes] <= 1e-12 * held[codes]
+    left[rows[vanished], codes[vanished]] = 0.0
+    if given is None:
+        total = left.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            priors = np.log(left / np.where(total > 0.0, total, 1.0))
+        return priors, vanished
+    priors = np.broadcast_to(given, (n, len(held))).copy()
+    priors[rows[vanished], codes[vanished]] = -np.inf
+    return priors, vanished

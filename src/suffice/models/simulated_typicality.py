@@ -1,0 +1,130 @@
+"""How typical a row is of each class, by comparison with draws from the class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadRows
+from suffice.families.blocks import Blocks
+from suffice.families.left_out import counted_cells
+from suffice.families.multinomial import MultinomialCounts
+from suffice.models.typicality import DRAWS, SEED
+from suffice.rows.levels import CodedColumns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.models.naive_bayes import NaiveBayesModel
+    from suffice.rows import FloatArray, IntArray
+
+MOST_TOKENS = 50_000_000
+"""Words that may be drawn for one answer."""
+
+
+def simulated_typicality(model: NaiveBayesModel, rows: Blocks) -> FloatArray:
+    """Return, per class, P(log p(X | c) ≤ log p(x | c)) by draws with a fixed seed.
+
+    A row is compared with draws that miss the same cells and, where counts are multinomial,
+    have the same length. Ranks count the row itself, so no p-value is zero.
+    """
+    found = model.log_joint(rows) - model.log_priors
+    out = np.empty_like(found)
+    lengths = _lengths(model, rows)
+    missing = _missing(rows)
+    keys: dict[bytes, list[int]] = {}
+    for i in range(len(rows)):
+        key = b"".join(part[i].tobytes() for part in missing)
+        key += b"" if lengths is None else lengths[i].tobytes()
+        keys.setdefault(key, []).append(i)
+    if lengths is not None:
+        _check_cost(lengths, keys, len(model.labels))
+    draws = {} if lengths is not None else _all_draws(model)
+    for places in keys.values():
+        gaps = [part[places[0]] for part in missing]
+        long = None if lengths is None else int(lengths[places[0]])
+        for c in range(len(model.labels)):
+            drawn = draws[c] if long is None else _draws(model, c, long)
+            scores = np.sort(_scores(model, drawn, gaps, c))
+            rank = np.searchsorted(
+                scores, found[places, c] + _slack(found[places, c]), side="right"
+            )
+            out[places, c] = (rank + 1.0) / (DRAWS + 1.0)
+    return out
+
+
+def _slack(values: FloatArray) -> FloatArray:
+    """Return what rounding may do to a density: a tie must count as one."""
+    found: FloatArray = 1e-9 * np.maximum(1.0, np.abs(np.where(np.isfinite(values), values, 0.0)))
+    return found
+
+
+def _all_draws(model: NaiveBayesModel) -> dict[int, Blocks]:
+    return {c: _draws(model, c, None) for c in range(len(model.labels))}
+
+
+def _draws(model: NaiveBayesModel, code: int, length: int | None) -> Blocks:
+    rng = np.random.default_rng(SEED + code)
+    lengths = None if length is None else np.full(DRAWS, length, dtype=np.intp)
+    rows, _ = model.sample(DRAWS, rng, model.labels[code], lengths)
+    return rows
+
+
+def _scores(
+    model: NaiveBayesModel, drawn: Blocks, gaps: list[NDArray[np.bool_]], code: int
+) -> FloatArray:
+    """Return log densities of draws, with the same cells missing."""
+    parts: list[Any] = []
+    for block, hidden in zip(drawn.parts, gaps, strict=True):
+        if not hidden.any():
+            parts.append(block)
+        elif isinstance(block, CodedColumns):
+            codes = block.codes.copy()
+            codes[:, hidden] = -1
+            parts.append(CodedColumns(codes, block.levels))
+        else:
+            cells = np.array(block, dtype=np.float64)
+            cells[:, hidden] = np.nan
+            parts.append(cells)
+    return (model.log_joint(Blocks(tuple(parts))) - model.log_priors)[:, code]
+
+
+def _missing(rows: Blocks) -> list[NDArray[np.bool_]]:
+    """Return which cells of each row are missing, block by block; sparse counts never are."""
+    parts = []
+    for block in rows.parts:
+        if isinstance(block, CodedColumns):
+            parts.append(block.codes < 0)
+        elif isinstance(block, np.ndarray):
+            parts.append(np.isnan(block))
+        else:
+            parts.append(np.zeros((len(rows), 0), dtype=bool))
+    return parts
+
+
+def _lengths(model: NaiveBayesModel, rows: Blocks) -> IntArray | None:
+    """Return the lengths of rows whose counts are multinomial, None if no counts are."""
+    for law, block in zip(model.laws, rows.parts, strict=True):
+        if not isinstance(law, MultinomialCounts):
+            continue
+        place, _, value = counted_cells(law, block)
+        broken = value != np.floor(value)
+        if broken.any():
+            i = int(np.argmax(broken))
+            raise BadRows(
+                f"row {int(place[i])} holds {value[i]:g}: there are no draws of fractional counts "
+                "to compare it with",
+                hint="typicality needs whole counts; TF-IDF weights have a posterior only",
+            )
+        return np.bincount(place, value, minlength=len(rows)).astype(np.intp)
+    return None
+
+
+def _check_cost(lengths: IntArray, keys: dict[bytes, list[int]], classes: int) -> None:
+    tokens = DRAWS * classes * sum(int(lengths[places[0]]) + 1 for places in keys.values())
+    if tokens > MOST_TOKENS * classes:
+        raise BadRows(
+            f"rows of {len(keys)} different lengths would need {tokens:.2g} drawn words",
+            hint="ask about fewer rows at a time",
+        )

@@ -1,0 +1,103 @@
+"""Cells that count something: which of them cannot, found by place and value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadRows, NotFinite
+from suffice.rows.cells import place_of
+from suffice.rows.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.rows.cells import FloatArray
+
+BLOCK = 1 << 20
+"""Cells looked at in one go."""
+
+
+def refuse_counts(
+    rows: SparseRows | NDArray[Any],
+    names: Sequence[str] | None = None,
+    *,
+    whole: bool = False,
+    missing: bool = False,
+    weights: FloatArray | None = None,
+) -> None:
+    """Find the first cell that is no count and refuse it by name; return when there is none.
+
+    Counts are finite and ≥ 0, and with `whole` whole numbers; with `missing` they may be NaN.
+    Rows of weight 0 are not looked at. Called only after a sum or the smallest cell has raised a
+    suspicion, so it may take its time, but not memory.
+
+    >>> refuse_counts(np.array([[1.0, 0.0], [2.0, -3.0]]), ["up", "down"])
+    Traceback (most recent call last):
+    ...
+    suffice.errors.BadRows: row 1, down: -3 is negative (Negative values in data)
+    Hint: counts are 0, 1, 2 or any number above; use a family that takes any real number
+    """
+    step = _step(rows)
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        bad = _no_counts(part, whole, missing)
+        if not bad.any():
+            continue
+        if weights is not None:
+            ignored = weights[start : start + step] == 0
+            if isinstance(part, SparseRows):
+                bad &= ~np.repeat(ignored, np.diff(part.indptr))
+            else:
+                bad &= ~ignored[:, None]
+        if bad.any():
+            _refuse(part, int(bad.argmax()), start, names)
+
+
+def _no_counts(part: SparseRows | NDArray[Any], whole: bool, missing: bool) -> NDArray[np.bool_]:
+    """Tell the cells that count nothing, stored ones only where rows are sparse."""
+    cells = part.cells if isinstance(part, SparseRows) else part
+    bad: NDArray[np.bool_] = ~(np.isfinite(cells) & (cells >= 0))
+    if whole:
+        bad |= cells != np.floor(cells)
+    if missing:
+        bad &= ~np.isnan(cells)
+    return bad
+
+
+def _step(rows: SparseRows | NDArray[Any]) -> int:
+    """Return how many rows make a block, if they are alike."""
+    cells = rows.stored if isinstance(rows, SparseRows) else rows.size
+    return max(BLOCK * len(rows) // max(cells, 1), 1)
+
+
+def _refuse(
+    part: SparseRows | NDArray[Any], cell: int, start: int, names: Sequence[str] | None
+) -> None:
+    if isinstance(part, SparseRows):
+        first = int(part.indptr[0])
+        row = int(np.searchsorted(part.indptr, first + cell, side="right")) - 1
+        column, value = int(part.places[cell]), float(part.cells[cell])
+    else:
+        row, column = divmod(cell, part.shape[1])
+        value = float(part[row, column])
+    place = place_of(column, names)
+    if np.isnan(value):
+        raise NotFinite(
+            f"row {start + row}, {place}: a count is missing (Input contains NaN)",
+            hint="leave a word out by a count of 0; drop rows whose counts are not known",
+        )
+    if np.isinf(value):
+        raise NotFinite.of(start + row, place, value)
+    if value < 0:
+        raise BadRows(
+            f"row {start + row}, {place}: {value:g} is negative (Negative values in data)",
+            hint="counts are 0, 1, 2 or any number above; use a family that takes any real number",
+        )
+    raise BadRows(
+        f"row {start + row}, {place}: {value:g} is not a whole number",
+        hint="round the counts, or use a family that takes any real number",
+    )

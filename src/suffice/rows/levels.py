@@ -1,0 +1,141 @@
+"""Columns of categories as codes: a small table of levels, and one number for every cell."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadRows, NotFinite
+from suffice.rows.cells import NUMBER, place_of
+from suffice.rows.labels import sorted_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.rows.cells import IntArray, Label
+    from suffice.rows.tables import Table
+
+MOST_LEVELS = 1_000_000
+"""Levels of one column that are kept: a column with more is no category."""
+STRIDE = 65_536
+BLANK = -1
+"""The code of a cell that is missing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedColumns:
+    """Cells of some columns as places in their levels; BLANK where a cell is missing.
+
+    `codes` is (n, columns), laid out by column; `levels` are sorted, one tuple a column.
+    """
+
+    codes: NDArray[np.int32]
+    levels: tuple[tuple[Label, ...], ...]
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.codes)
+
+    def __getitem__(self, rows: slice | IntArray) -> CodedColumns:
+        """Return some of the rows."""
+        return CodedColumns(self.codes[rows], self.levels)
+
+    def in_levels(self, known: Sequence[Sequence[Label]]) -> NDArray[np.int32]:
+        """Return the codes of other levels: len(known[j]) for a level that is not among them."""
+        out = np.empty_like(self.codes)
+        for j, (ours, theirs) in enumerate(zip(self.levels, known, strict=True)):
+            if ours is theirs or ours == tuple(theirs):
+                out[:, j] = self.codes[:, j]
+                continue
+            at = {level: place for place, level in enumerate(theirs)}
+            places = [at.get(level, len(theirs)) for level in ours]
+            # BLANK is -1, the last place: it stays what it is.
+            out[:, j] = np.array([*places, BLANK], dtype=np.int32)[self.codes[:, j]]
+        return out
+
+
+def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
+    """Return some columns of a table as codes; numbers among them have to be whole.
+
+    >>> from suffice.rows import read_table
+    >>> coded = coded_columns(read_table([["b", 1.0], ["a", None], ["b", 7.0]]), [0, 1])
+    >>> coded.levels, coded.codes.tolist()
+    ((('a', 'b'), (1, 7)), [[1, 0], [0, -1], [1, 1]])
+    """
+    codes = np.empty((table.size, len(columns)), dtype=np.int32, order="F")
+    levels = []
+    for place, j in enumerate(columns):
+        name = place_of(j, table.names)
+        cells = table.column(j)
+        found = _numbers(cells, name) if table.kinds[j] == NUMBER else _objects(cells, name)
+        codes[:, place] = found[0]
+        levels.append(found[1])
+    return CodedColumns(codes, tuple(levels))
+
+
+def _numbers(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
+    seen = ~np.isnan(cells)
+    held = cells if seen.all() else cells[seen]
+    refuse_fractions(cells, name, "categories are whole numbers, text or truths")
+    values, inverse = np.unique(held, return_inverse=True)
+    if len(values) > MOST_LEVELS:
+        _refuse_many(name)
+    codes = np.full(len(cells), BLANK, dtype=np.int32)
+    codes[seen] = inverse
+    return codes, tuple(int(value) for value in values)
+
+
+def refuse_fractions(cells: NDArray[Any], name: str, hint: str) -> None:
+    """Refuse the first cell that is not a whole number; blanks are no cells."""
+    with np.errstate(invalid="ignore"):
+        bad = (cells != np.floor(cells)) & ~np.isnan(cells) | np.isinf(cells)
+    if not bad.any():
+        return
+    row = int(bad.argmax())
+    if np.isinf(cells[row]):
+        raise NotFinite.of(row, name, float(cells[row]))
+    raise BadRows(f"row {row}, {name}: {cells[row]:g} is not a whole number", hint=hint)
+
+
+def _objects(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
+    """Code cells one by one, in strides, so that endless levels are refused before memory ends."""
+    places: dict[Any, int] = {None: BLANK}
+    codes = np.empty(len(cells), dtype=np.int32)
+    waiting = iter(cells.tolist())
+    for start in range(0, len(cells), STRIDE):
+        part = list(islice(waiting, STRIDE))
+        for value in dict.fromkeys(part):
+            if value not in places:
+                places[value] = len(places) - 1
+        if len(places) > MOST_LEVELS + 1:
+            _refuse_many(name)
+        codes[start : start + len(part)] = [places[value] for value in part]
+    del places[None]
+    levels = [plain_level(level) for level in places]
+    order = sorted_levels(levels)
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    rank[BLANK] = BLANK
+    return rank[codes], tuple(levels[place] for place in order)
+
+
+def plain_level(level: Label) -> Label:
+    """Return a level in its plainest form: 1, 1.0 and True are one level, written 1."""
+    if isinstance(level, numbers.Real):
+        number = float(level)
+        return int(number) if number.is_integer() else number
+    return level
+
+
+def _refuse_many(name: str) -> None:
+    raise BadRows(
+        f"{name} has more than {MOST_LEVELS:,} different levels",
+        hint="a column that is different in almost every row tells classes nothing: drop it, "
+        "or put its levels into fewer groups",
+    )

@@ -1,0 +1,89 @@
+"""Statistics kept apart by fold: cross-validation without reading the rows again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.errors import ForgettingUnseen
+from suffice.statistics.by_class import ByClass
+from suffice.statistics.labels import ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.rows import FloatArray, Label
+
+FOLDS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folds:
+    """One `ByClass` for each fold, the fold of a row being a hash of what it says.
+
+    Not of where it stands: so batches in any order have the same folds, and what is to be
+    forgotten is found in the fold that has it.
+    """
+
+    parts: tuple[ByClass[Any], ...]
+
+    @property
+    def whole(self) -> ByClass[Any]:
+        """The statistics of all rows."""
+        return reduce(add, self.parts)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels seen in any fold, in order."""
+        return ordered({label for part in self.parts for label in part.groups})
+
+    @property
+    def weight(self) -> float:
+        """How many rows were summarized, each counted with its weight."""
+        return float(sum(part.weight for part in self.parts))
+
+    @property
+    def lost(self) -> FloatArray:
+        """Per column, the largest possible relative error of any class's variance."""
+        return self.whole.lost
+
+    def __add__(self, other: Self) -> Self:
+        """Merge fold by fold."""
+        return type(self)(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __sub__(self, other: Self) -> Self:
+        """Forget fold by fold."""
+        parts = []
+        for fold, (a, b) in enumerate(zip(self.parts, other.parts, strict=True)):
+            try:
+                parts.append(a - b)
+            except ForgettingUnseen as refusal:
+                raise ForgettingUnseen(
+                    f"fold {fold}: {refusal.problem}", hint=refusal.hint
+                ) from None
+        return type(self)(tuple(parts))
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply every weight by `factor`; 0 leaves nothing."""
+        return type(self)(tuple(part.scaled(factor) for part in self.parts))
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Return the whole state as plain arrays, the folds numbered."""
+        arrays: dict[str, Any] = {"folds": np.array(len(self.parts))}
+        for fold, part in enumerate(self.parts):
+            arrays |= {f"{fold}/{name}": value for name, value in part.to_arrays().items()}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+        """Return what `to_arrays` was called on, bit for bit."""
+        parts = []
+        for fold in range(int(arrays["folds"])):
+            start = f"{fold}/"
+            held = {n[len(start) :]: v for n, v in arrays.items() if n.startswith(start)}
+            parts.append(ByClass.from_arrays(held))
+        return cls(tuple(parts))

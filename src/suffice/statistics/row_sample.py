@@ -1,0 +1,112 @@
+"""A sample of the rows themselves, small, mergeable and the same in whatever order they come."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from suffice.errors import ForgettingUnseen
+from suffice.statistics.algebra import checked_factor
+from suffice.statistics.moments import remaining
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.rows import Label
+
+MOST = 2048
+"""Rows that are kept: enough to fit one number to."""
+END = 2**64
+
+
+class SampledRow(NamedTuple):
+    """The cells of one row, group by group, its label, and how often it was seen."""
+
+    cells: tuple[Any, ...]
+    label: Label
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowSample:
+    """The rows with the smallest hashes, all below `limit`; rows that say the same are one.
+
+    A row is in the sample if and only if its hash lies below the limit, which falls as rows
+    come and never rises: what was forgotten leaves its place empty.
+    """
+
+    rows: Mapping[int, SampledRow]
+    limit: int = END
+
+    @property
+    def weight(self) -> float:
+        """The weight of the rows in the sample."""
+        return float(sum(row.weight for row in self.rows.values()))
+
+    def __add__(self, other: Self) -> Self:
+        """Merge, and keep the smallest hashes."""
+        limit = min(self.limit, other.limit)
+        rows = {h: row for h, row in self.rows.items() if h < limit}
+        for h, row in other.rows.items():
+            if h < limit:
+                held = rows.get(h)
+                rows[h] = row if held is None else held._replace(weight=held.weight + row.weight)
+        return type(self)(rows, limit).cut()
+
+    def cut(self) -> Self:
+        """Return the sample without the rows that are too many."""
+        if len(self.rows) <= MOST:
+            return self
+        kept = sorted(self.rows)
+        return type(self)({h: self.rows[h] for h in kept[:MOST]}, kept[MOST])
+
+    def __sub__(self, other: Self) -> Self:
+        """Forget: rows below the limit are here, others never were."""
+        rows = dict(self.rows)
+        for h, row in other.rows.items():
+            if h >= self.limit:
+                continue
+            if h not in rows:
+                raise ForgettingUnseen.of(0.0, row.weight, f"a row of class {row.label!r}")
+            left = remaining(rows[h].weight, row.weight)
+            if left > 0.0:
+                rows[h] = rows[h]._replace(weight=left)
+            else:
+                del rows[h]
+        return type(self)(rows, self.limit)
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply every weight by `factor`; 0 leaves nothing."""
+        f = checked_factor(factor)
+        if f == 0.0:
+            return type(self)({}, self.limit)
+        rows = {h: row._replace(weight=row.weight * f) for h, row in self.rows.items()}
+        return type(self)(rows, self.limit)
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Return the whole state as plain arrays; cells and labels as the bytes of a JSON text."""
+        order = sorted(self.rows)
+        content = [[self.rows[h].cells, self.rows[h].label] for h in order]
+        text = json.dumps(content, ensure_ascii=True).encode("ascii")
+        return {
+            "hashes": np.array(order, dtype=np.uint64),
+            "limit": np.array([self.limit >> 32, self.limit & 0xFFFFFFFF], dtype=np.uint64),
+            "rows": np.frombuffer(text, dtype=np.uint8),
+            "weights": np.array([self.rows[h].weight for h in order], dtype=np.float64),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+        """Return what `to_arrays` was called on."""
+        content = json.loads(np.asarray(arrays["rows"], dtype=np.uint8).tobytes())
+        held = zip(arrays["hashes"].tolist(), content, arrays["weights"].tolist(), strict=True)
+        rows = {h: SampledRow(_tuples(cells), label, w) for h, (cells, label), w in held}
+        high, low = (int(part) for part in arrays["limit"])
+        return cls(rows, (high << 32) | low)
+
+
+def _tuples(cells: Any) -> Any:
+    return tuple(map(_tuples, cells)) if isinstance(cells, list) else cells
