@@ -7,7 +7,7 @@ import os
 import sys
 from itertools import chain
 
-from benchmarks import discriminant, imports, naive_bayes
+from benchmarks import discriminant, imports, naive_bayes, single_rows, sparse_naive_bayes
 from benchmarks.contest import run
 
 TITLES = ["job", "ours", "best peer", "against the best", "against the default", "peak MB", "note"]
@@ -24,7 +24,12 @@ def main() -> None:
     print("\n| " + " | ".join(TITLES) + " |\n|" + "---|" * len(TITLES), flush=True)
     if options.only in "import suffice, CPU":
         _show(imports.row())
-    tables = discriminant.contests(options.quick), naive_bayes.contests()
+    tables = (
+        discriminant.contests(options.quick),
+        naive_bayes.contests(),
+        sparse_naive_bayes.contests(),
+        single_rows.contests(),
+    )
     for contest in chain.from_iterable(tables):
         if options.only in contest.name:
             print(f"... {contest.name}", file=sys.stderr, flush=True)

@@ -115,10 +115,11 @@ def assert_same(
     """Compare two statistics field by field, as closely as rounding allows and no closer.
 
     `held` are larger statistics that the two were computed from, if something was forgotten.
-    Plain fields may differ by `relative` of the largest number of that field anywhere. Where
-    `mean`, `low`, `scatter` and `error` are kept, means may differ by `relative` of a standard
-    deviation (times the weight ever held over the weight left), and scatters by `relative` of
-    √(S_ii S_jj) plus the bound that the states themselves carry: √(error_i error_j).
+    Plain fields may differ by `relative` of the largest number of that field anywhere, in any
+    class or fold. Where `mean`, `low`, `scatter` and `error` are kept, means may differ by
+    `relative` of a standard deviation (times the weight ever held over the weight left), and
+    scatters by `relative` of √(S_ii S_jj) plus the bound that the states themselves carry:
+    √(error_i error_j).
     """
     if type(left) is not type(right):
         raise AssertionError(f"{law}: {type(left).__name__} and {type(right).__name__}")
@@ -129,7 +130,7 @@ def assert_same(
         a, b = ours.get(place, {}), theirs.get(place, {})
         if a.keys() != b.keys():
             raise AssertionError(f"{law}: {place}{sorted(a)} on one side, {sorted(b)} on the other")
-        around = [groups[place] for groups in others if place in groups]
+        around = [state for groups in others for state in _alike(place, a or b, groups)]
         for name in a:
             _same_shape(f"{place}{name}", a[name], b[name], law)
         if a.keys() >= {"scatter", "error"} and _mean_of(a) is not None:
@@ -149,6 +150,25 @@ def _groups(arrays: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
             place = "".join("x" if seen else "?" for seen in patterns[int(place)])
         groups.setdefault(f"{place}/" if place else "", {})[field] = np.asarray(array)
     return groups
+
+
+def _alike(
+    place: str, fields: Mapping[str, Array], groups: Mapping[str, dict[str, Array]]
+) -> list[dict[str, Array]]:
+    """Return what stands at a place, and at the same place of other classes and folds.
+
+    Classes and folds are numbered, and a number says nothing: without "ham", "spam" is 0. Of
+    `7/0/3/` (fold, class, columns) only the last number names the same in every state.
+    """
+    depth, last = place.count("/"), place.split("/")[-2:]
+    of_columns = "kinds" not in fields  # else it is a class, of several kinds of columns
+    return [
+        state
+        for at, state in groups.items()
+        if at.count("/") == depth
+        and state.keys() == fields.keys()
+        and (at.split("/")[-2:] == last or not of_columns)
+    ]
 
 
 def _same_shape(name: str, left: Array, right: Array, law: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from suffice import GaussianDiscriminant
@@ -20,8 +21,10 @@ from suffice.errors import (
     BadLabels,
     BadRows,
     BadSetting,
+    BadWeights,
     ColumnMismatch,
     DifferentKinds,
+    NotANumber,
     NotFinite,
 )
 from suffice.estimators import single_rows
@@ -136,6 +139,25 @@ def test_whoever_looks_sees_every_row(look):
     seen = look(learn(begun()))
     np.testing.assert_allclose(seen, look(learn_at_once(begun())), rtol=1e-8, atol=1e-10)
     assert waiting(model) == 0
+
+
+def test_what_was_seen_before_is_not_seen_again():
+    model, plain = begun(), begun()
+    for i in range(30, 90):
+        learn(model, [i])
+        learn_at_once(plain, [i])
+        for _ in range(2):  # the second answer is kept ready for the third
+            seen, expected = model.predict_proba(X[:1]), plain.predict_proba(X[:1])
+            np.testing.assert_allclose(seen, expected, rtol=1e-9)
+
+
+def test_a_row_with_a_weight_counts_by_it():
+    model = learn(begun(), range(30, 40))
+    model.partial_fit(X[40:41], [1], sample_weight=[2.5])
+    with pytest.raises(BadWeights, match="zero"):
+        model.partial_fit(X[41:42], [1], sample_weight=[0.0])
+    assert waiting(model) == 0
+    assert model.statistics_.weight == 42.5
 
 
 @given(st.lists(st.tuples(st.sampled_from("rrrrrrblfnc"), st.integers(0, 80)), max_size=40))
@@ -310,7 +332,17 @@ def row_with(value: float) -> Any:
     return row
 
 
+def of_list() -> Any:
+    label = np.empty(1, dtype=object)
+    label[0] = [1, 2]
+    return label
+
+
 BAD = {
+    "words": (np.array([["a", "b", "c", "d"]]), [1], NotANumber, "x0|row 0"),
+    "complex": (X[40:41] + 1j, [1], NotANumber, "Complex"),
+    "an array of two labels": (X[40:41], np.array([1, 1]), BadRows, "inconsistent numbers"),
+    "an object that is a list": (X[40:41], of_list(), BadLabels, "label"),
     "inf": (row_with(np.inf), [1], NotFinite, "row 0, x2: inf"),
     "minus inf": (row_with(-np.inf), [1], NotFinite, "row 0, x2: -inf"),
     "too short": (X[40:41, :3], [1], ColumnMismatch, "X has 3 features"),
@@ -337,6 +369,22 @@ def test_a_bad_row_is_refused_by_the_call_that_brings_it(case, before):
     learn(model, range(50, 60))
     expected = learn_at_once(begun(), [*range(30, 30 + before), *range(50, 60)])
     assert_same(model, expected)
+
+
+def test_a_list_among_labels_of_text_is_refused():
+    model = GaussianDiscriminant().fit(X[:30], of_objects(Y.astype(str))[:30])
+    model.partial_fit(X[40:41], ["1"])
+    assert waiting(model) == 1
+    with pytest.raises(BadLabels, match="label"):
+        model.partial_fit(X[40:41], of_list())
+    assert model.statistics_.weight == 31.0
+
+
+def test_a_label_in_a_column_is_told_about():
+    model = learn(begun(), range(30, 40))
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        model.partial_fit(X[40:41], Y[40:41, np.newaxis])
+    assert_same(model, learn_at_once(begun(), range(30, 41)))
 
 
 def test_a_missing_cell_is_learned_at_once():
@@ -393,9 +441,10 @@ def test_rows_are_learned_under_the_settings_they_came_under(other):
     assert_same(model.set_params(covariance="shared"), learn_at_once(begun(), range(30, 40)))
 
 
-def test_a_form_that_needs_other_statistics_is_refused_by_the_next_row():
-    model = learn(begun(), range(30, 40)).set_params(covariance="diagonal")
-    plain = learn_at_once(begun(), range(30, 40)).set_params(covariance="diagonal")
+@pytest.mark.parametrize("rows", [range(30, 40), range(0)], ids=["some wait", "none waits"])
+def test_a_form_that_needs_other_statistics_is_refused_by_the_next_row(rows):
+    model = learn(begun(), rows).set_params(covariance="diagonal")
+    plain = learn_at_once(begun(), rows).set_params(covariance="diagonal")
     with pytest.raises(Exception) as expected:
         learn_at_once(plain, [40])
     with pytest.raises(type(expected.value)) as refused:
@@ -410,11 +459,18 @@ def test_priors_may_change_between_rows():
     priors[0], priors[1] = 0.25, 0.5  # in place
     learn(model, range(50, 90))
     assert model.priors_.tolist() == pytest.approx([0.25, 0.5, 0.25])
+    assert len(model.predict(X[:1])) == 1
+    learn(model, [0])
     model.priors = np.array([0.2, 0.3, 0.5])
-    learn(model, [0, 1])
+    learn(model, [1])
     for ask in (lambda: model.predict(X), lambda: model.predict(X[:1])):
         with pytest.raises(BadSetting, match="ndarray"):
             ask()
+    model.priors = None
+    assert len(model.predict(X[:1])) == 1
+    model.priors = np.array([0.2, 0.3, 0.5])
+    with pytest.raises(BadSetting, match="ndarray"):
+        model.predict(X[:1])
     model.priors = None
     assert_same(model, learn_at_once(begun(), [*range(30, 90), 0, 1]))
 

@@ -109,10 +109,11 @@ def test_a_weight_of_two_is_two_rows_and_of_zero_none(setting: str, seed: int) -
     x, y, rng = drawn(seed)
     times = rng.integers(0, 3, size=len(x))
     times[:6] = 2
-    weighted = model_of(setting).fit(x, y, sample_weight=times)
-    assert_agree(
-        weighted, model_of(setting).fit(np.repeat(x, times, axis=0), np.repeat(y, times)), x
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateData)  # zeros may leave a class few rows
+        weighted = model_of(setting).fit(x, y, sample_weight=times)
+        repeated = model_of(setting).fit(np.repeat(x, times, axis=0), np.repeat(y, times))
+    assert_agree(weighted, repeated, x)
 
 
 @every_setting

@@ -23,7 +23,15 @@ from suffice.kernels import (
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels import diagonal_scores_numba, scatter_numba, scores_numba
+from suffice.families import Gaussian
+from suffice.kernels import (
+    diagonal_scores_numba,
+    posteriors_numba,
+    scatter_numba,
+    scores_numba,
+    squares_numba,
+)
+from suffice.models import GaussianLearner
 
 CLOSE = 1e-12
 WIDTHS = (0, 1, 2, 3, 5, 20, 32, 33)
@@ -123,7 +131,7 @@ def test_class_scatters_are_what_a_plain_loop_adds_up(twin, given_rows):
     assert (found[2] == found[2].transpose(0, 2, 1)).all()
 
 
-@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@pytest.mark.parametrize("twin", [scatter_numpy, squares_numba])
 @often
 @given(given_rows=classified(), holes=st.floats(0, 1), seed=st.integers(0, 2**32 - 1))
 def test_missing_cells_are_skipped_column_by_column(twin, given_rows, holes, seed):
@@ -149,14 +157,14 @@ def test_missing_cells_are_skipped_column_by_column(twin, given_rows, holes, see
 @pytest.mark.parametrize("weighted", [False, True])
 def test_blocks_with_and_without_missing_cells_take_turns(layout, weighted):
     rng = np.random.default_rng(8)
-    length = 4 * scatter_numba.CHUNK + 5
+    length = 4 * squares_numba.BLOCK + 5
     rows, codes = rng.normal(1e3, 1, (length, 3)), rng.integers(0, 2, length)
     for block in (1, 3):
-        rows[block * scatter_numba.CHUNK + 7, 1] = np.nan
+        rows[block * squares_numba.BLOCK + 7, 1] = np.nan
     weights = rng.uniform(0.1, 5, length) if weighted else None
     given_rows = laid_out(rows, layout), codes, 2, weights, np.full((2, 3), 1e3)
     for found, expected in zip(
-        scatter_numba.class_squares(*given_rows),
+        squares_numba.class_squares(*given_rows),
         scatter_numpy.class_squares(*given_rows),
         strict=True,
     ):
@@ -164,9 +172,9 @@ def test_blocks_with_and_without_missing_cells_take_turns(layout, weighted):
 
 
 def test_an_infinite_cell_among_missing_ones_still_shows():
-    rows, codes = np.ones((3 * scatter_numba.CHUNK, 3)), np.arange(3 * scatter_numba.CHUNK) % 2
+    rows, codes = np.ones((3 * squares_numba.BLOCK, 3)), np.arange(3 * squares_numba.BLOCK) % 2
     rows[10, 0], rows[12, 1] = np.nan, np.inf
-    for twin in (scatter_numpy, scatter_numba):
+    for twin in (scatter_numpy, squares_numba):
         _, counts, sums, squares = twin.class_squares(rows, codes, 2, None, np.zeros((2, 3)))
         assert counts[0, 0] == len(rows) / 2 - 1
         assert np.isinf(sums[0, 1])
@@ -189,7 +197,8 @@ def test_a_cell_that_is_not_finite_shows_in_the_sums(twin, bad):
     assert np.isfinite(sums[others]).all()
     assert np.isfinite(scatters[others]).all()
     if np.isinf(bad):
-        _, _, sums, squares = twin.class_squares(rows, codes, 3, None, centres)
+        by_column = twin if twin is scatter_numpy else squares_numba
+        _, _, sums, squares = by_column.class_squares(rows, codes, 3, None, centres)
         assert not np.isfinite(sums[code, 2])
         assert not np.isfinite(squares[code, 2])
         assert np.isfinite(squares[others]).all()
@@ -261,6 +270,21 @@ def test_diagonal_scores_are_sums_of_squares(twin, shared, case):
         assert (np.abs(found[:, 2 * code] - expected) <= CLOSE * bound).all()
 
 
+@pytest.mark.parametrize("twin", [diagonal_scores_numpy, diagonal_scores_numba])
+@often
+@given(case=scored())
+def test_diagonal_odds_are_curved_sums(twin, case):
+    rows, origin, _, width, rng = case
+    curves, slopes = rng.normal(size=(2, width))
+    away = rows.astype(np.longdouble) - origin.astype(np.longdouble)
+    expected = (away * (away * curves + slopes)).sum(axis=1) + 0.5
+    bound = (np.abs(away) * (np.abs(away * curves) + np.abs(slopes))).sum(axis=1) + 1
+    found = np.full((len(rows), 2), 7.0)
+    twin.diagonal_odds(rows, origin, curves, slopes, 0.5, found[:, 1])
+    assert (np.abs(found[:, 1] - expected) <= CLOSE * bound).all()
+    assert (found[:, 0] == 7).all()
+
+
 def test_a_narrow_class_keeps_its_digits():
     # 1e6 deviations from the origin, and right on the mean of the second class.
     rows, origin = np.array([[3.0], [3.0 + 1e-6]]), np.zeros(1)
@@ -271,7 +295,7 @@ def test_a_narrow_class_keeps_its_digits():
         np.testing.assert_allclose(found[:, 1], [0.0, -0.5], atol=1e-8)
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
 @often
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1, 2, 3, 10]))
 def test_the_winner_is_the_first_of_the_best(twin, seed, size):
@@ -287,7 +311,7 @@ def test_the_winner_is_the_first_of_the_best(twin, seed, size):
     assert (codes[easy] == table[easy].argmax(axis=1)).all()
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
 @often
 @given(odds=st.lists(st.floats(-1e300, 1e300), max_size=40))
 def test_both_tails_of_a_posterior_keep_their_digits(twin, odds):
@@ -305,7 +329,7 @@ def test_both_tails_of_a_posterior_keep_their_digits(twin, odds):
         )
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
 def test_log_odds_may_lie_where_the_second_posterior_goes(twin):
     odds = np.linspace(-40, 40, 301)
     for posterior in (twin.binary_posterior, twin.binary_log_posterior):
@@ -317,7 +341,7 @@ def test_log_odds_may_lie_where_the_second_posterior_goes(twin):
 
 
 @pytest.mark.parametrize("log", [False, True])
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
 @often
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1, 2, 3, 10]))
 def test_softmax_gives_shares_of_one(twin, log, seed, size):
@@ -331,7 +355,7 @@ def test_softmax_gives_shares_of_one(twin, log, seed, size):
     np.testing.assert_allclose(table, expected.astype(np.float64), rtol=CLOSE, atol=1e-15)
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
 def test_infinite_scores_have_a_limit(twin):
     table = np.array([[np.inf, np.inf, 0], [-np.inf, -np.inf, -np.inf], [-np.inf, 3, -np.inf]])
     twin.softmax(table, False)
@@ -377,7 +401,7 @@ def test_no_row_spoils_another(twin, bad):
 
 def test_the_choice_of_twin_depends_on_the_whole_input_only(monkeypatch):
     called = []
-    for twin in (scatter_numpy, scatter_numba):
+    for twin in (scatter_numpy, squares_numba):
         monkeypatch.setattr(twin, "class_squares", lambda *_, twin=twin: called.append(twin))
     rows, codes, centres = np.ones((1000, 2)), np.zeros(1000, int), np.zeros((1, 2))
     scatter.class_squares(rows, codes, 1, None, centres)
@@ -386,7 +410,35 @@ def test_the_choice_of_twin_depends_on_the_whole_input_only(monkeypatch):
         with compilation.part_of(10):
             scatter.class_squares(rows, codes, 1, None, centres)
     scatter.class_squares(rows, codes, 1, None, centres)
-    assert called == [scatter_numpy, scatter_numba, scatter_numba, scatter_numpy]
+    assert called == [scatter_numpy, squares_numba, squares_numba, scatter_numpy]
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e4])
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("form", ["diagonal", "shared-diagonal", "per-class"])
+def test_classes_and_posteriors_are_those_of_the_scores(form, size, apart):
+    rng = np.random.default_rng(9)
+    labels = np.arange(400) % size
+    rows = rng.normal(size=(400, 3)) * [1, 2, 30] + labels[:, None] * apart
+    learner = GaussianLearner(Gaussian(form))
+    model = learner.estimate(learner.summarize(rows, labels, list(range(size))))
+    asked = rng.normal(size=(500, 3)) * [2, 3, 40] + rng.integers(0, size, (500, 1)) * apart
+    asked[::50, 1] = np.nan
+    asked[7] = 1e200
+    logs = model.densities.scores(asked, model.log_priors)
+    expected = logs - logs.max(axis=1, keepdims=True)
+    expected -= np.log(np.exp(expected).sum(axis=1, keepdims=True))
+    for cells in (0, compilation.WORTH_COMPILING):
+        with compilation.part_of(cells):
+            assert (model.codes(asked) == logs.argmax(axis=1)).all()
+            bound = 1e-12 * np.maximum(1, np.abs(logs).max(axis=1, keepdims=True))
+            for found, wanted in (
+                (model.posterior(asked, log=True), expected),
+                (model.posterior(asked), np.exp(expected)),
+                (model.densities.scores(asked, model.log_priors), logs),
+            ):
+                with np.errstate(invalid="ignore"):
+                    assert ((np.abs(found - wanted) <= bound) | (found == wanted)).all()
 
 
 def test_wide_rows_are_left_to_blas(monkeypatch):
@@ -404,9 +456,9 @@ def test_a_cache_that_cannot_be_written_costs_time_only():
     # Below a file there can be no folder, not even for an administrator.
     script = """
 import numpy as np
-from suffice.kernels import scores_numba
+from suffice.kernels import posteriors_numba
 scores, out = np.zeros(3), np.empty((3, 2))
-scores_numba.binary_posterior(scores, out)
+posteriors_numba.binary_posterior(scores, out)
 assert (out == 0.5).all()
 """
     unwritable = {"NUMBA_CACHE_DIR": os.path.join(__file__, "cache")}  # noqa: PTH118

@@ -84,6 +84,7 @@ def stream(number: int) -> tuple[csr_array, NDArray[np.str_]]:
     order = np.argsort(times, kind="stable")
     words = CountVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False)
     counts = csr_array(words.fit_transform([*mails["ham"], *mails["spam"]]), dtype=np.float64)
+    counts.sort_indices()  # once, rather than in every fit
     return counts[order], labels[order]
 
 

@@ -131,14 +131,15 @@ class Columns:
 
     def matched(self, table: Table, reader: str) -> Table:
         """Return the table with its columns in our order; others are refused by name."""
-        if self.named and table.names is not None:
-            if table.names == self.names:
+        names = getattr(table, "names", None)  # sparse rows have none
+        if self.named and names is not None:
+            if names == self.names:
                 return table
-            if set(table.names) != set(self.names):
-                self._refuse_names(table.names)
-            places = {name: place for place, name in enumerate(table.names)}
+            if set(names) != set(self.names):
+                self._refuse_names(names)
+            places = {name: place for place, name in enumerate(names)}
             return table.take([places[name] for name in self.names])
-        if len(table.kinds) != len(self.columns):
+        if table.width != len(self.columns):
             raise ColumnMismatch(
                 f"X has {table.width} features, but {reader} is expecting "
                 f"{len(self.columns)} features as input",

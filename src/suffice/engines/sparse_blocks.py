@@ -1,14 +1,137 @@
-"""Class sums of sparse rows (placeholder until the two-core version lands in this file)."""
+"""Sparse rows over threads of our own: cut by the cells that are stored, not by rows.
+
+Sums by class are as wide as the rows. So there are as many partial sums as threads and no more,
+and only one where the sums have more cells than the rows store.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
-from suffice.kernels.sparse import class_sums
+import numpy as np
+
+from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
+from suffice.kernels.compilation import part_of
+from suffice.kernels.score_table import packed
+from suffice.kernels.sparse import class_sums, sparse_scores, sparse_winners
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.rows import FloatArray, IntArray, SparseRows
+
+R = TypeVar("R")
 
 
 def collect_class_sums(
-    rows: Any, codes: Any, size: int, weights: Any, threshold: float | None
-) -> tuple[Any, Any, float]:
-    """Return (totals (k,), sums (k, d), smallest cell)."""
-    return class_sums(rows, codes, size, weights, threshold)
+    rows: SparseRows,
+    codes: IntArray,
+    size: int,
+    weights: FloatArray | None = None,
+    threshold: float | None = None,
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return (totals (k,), sums (k, d), smallest cell) as `class_sums` does, by all cores.
+
+    >>> from scipy.sparse import csr_array
+    >>> from suffice.rows import read_sparse
+    >>> rows = read_sparse(csr_array([[2, 0], [1, 0], [0, 5]]))
+    >>> collect_class_sums(rows, np.array([0, 0, 1]), 2)
+    (array([2., 1.]), array([[3., 0.],
+           [0., 5.]]), 0.0)
+    """
+
+    def part(some: slice) -> tuple[FloatArray, FloatArray, float]:
+        own = None if weights is None else weights[some]
+        return class_sums(rows[some], codes[some], size, own, threshold)
+
+    # A second partial sum has to be filled with zeros and added up: that must be worth it.
+    most = max(2 * rows.stored // max(size * rows.width, 1), 1)
+    found = for_sparse_blocks(part, rows, min(workers(), most))
+    totals, sums, _ = found[0]
+    for more_totals, more_sums, _ in found[1:]:
+        totals += more_totals
+        _add_to(sums, more_sums)
+    return totals, sums, float(np.min([smallest for *_, smallest in found]))
+
+
+def score_rows(
+    rows: SparseRows, table: FloatArray, offsets: FloatArray, threshold: float | None = None
+) -> tuple[FloatArray, float]:
+    """Return (scores (n, k), smallest cell) as `sparse_scores` does, by all cores.
+
+    >>> from scipy.sparse import csr_array
+    >>> from suffice.rows import read_sparse
+    >>> rows, table = read_sparse(csr_array([[2, 1]])), np.array([[1.0, 3.0], [0.0, 5.0]])
+    >>> score_rows(rows, table, np.zeros(2))
+    (array([[ 2., 11.]]), 0.0)
+    """
+    out = np.empty((len(rows), len(offsets)))
+    table = _for_all(table, offsets, rows)
+    found = for_sparse_blocks(
+        lambda some: sparse_scores(rows[some], table, offsets, threshold, out[some]), rows
+    )
+    return out, float(np.min(found))
+
+
+def winning_codes(
+    rows: SparseRows, table: FloatArray, offsets: FloatArray, threshold: float | None = None
+) -> tuple[IntArray, float]:
+    """Return (the best-scored class (n,), smallest cell), by all cores; no scores are kept.
+
+    >>> from scipy.sparse import csr_array
+    >>> from suffice.rows import read_sparse
+    >>> rows, table = read_sparse(csr_array([[2, 1]])), np.array([[1.0, 3.0], [0.0, 5.0]])
+    >>> winning_codes(rows, table, np.zeros(2))
+    (array([1]), 0.0)
+    """
+    out = np.empty(len(rows), np.intp)
+    table = _for_all(table, offsets, rows)
+    found = for_sparse_blocks(
+        lambda some: sparse_winners(rows[some], table, offsets, threshold, out[some]), rows
+    )
+    return out, float(np.min(found))
+
+
+def for_sparse_blocks(
+    work: Callable[[slice], R], rows: SparseRows, most: int | None = None
+) -> list[R]:
+    """Return what `work` returns for slices that together are all rows, on several threads.
+
+    The slices store about equally many cells; there are `most` of them at most, or a few for each
+    thread. Few cells are one slice and no thread.
+
+    >>> from scipy.sparse import csr_array
+    >>> from suffice.rows import read_sparse
+    >>> for_sparse_blocks(lambda some: some, read_sparse(csr_array([[2, 1]])))
+    [slice(0, 1, None)]
+    """
+    stored = rows.stored
+    count = SLICES_PER_WORKER * workers() if most is None else most
+    if stored < SMALL or count == 1 or workers() == 1:
+        parts = [slice(0, len(rows))]
+    else:
+        first = int(rows.indptr[0])
+        ends = [first + stored * part // count for part in range(1, count)]
+        cuts = {0, len(rows), *np.searchsorted(rows.indptr, ends).tolist()}
+        parts = [slice(start, stop) for start, stop in pairwise(sorted(cuts))]
+    with part_of(stored):
+        return answers(lambda part: work(parts[part]), len(parts), stored)
+
+
+def _for_all(table: FloatArray, offsets: FloatArray, rows: SparseRows) -> FloatArray:
+    """Return the table as the loops read it, laid out once for all blocks and not in each."""
+    return table if rows.stored < SMALL else packed(table, len(offsets))
+
+
+def _add_to(sums: FloatArray, more: FloatArray) -> None:
+    """Add sums to others in place, by all cores."""
+    one, other = sums.reshape(-1), more.reshape(-1)
+    many = workers()
+    cuts = [one.size * part // many for part in range(many + 1)]
+
+    def add(part: int) -> None:
+        some = slice(cuts[part], cuts[part + 1])
+        np.add(one[some], other[some], out=one[some])
+
+    answers(add, many, one.size)

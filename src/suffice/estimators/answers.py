@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,11 +41,10 @@ class Answers(Predictions):
 
         Rows come back as they were given: as a frame of the same library, categories decoded.
         """
-        if n < 0 or int(n) != n:
-            raise BadSetting(f"cannot draw {n!r} rows", hint="n is a whole number of at least 0")
+        size = checked_size(n)
         model = self._fit.model
         rng = random_generator(random_state)
-        rows, codes = model.sample(int(n), rng, y)
+        rows, codes = model.sample(size, rng, y)
         return self._given_back(rows), self.classes_[codes]
 
     def estimate_priors(self, X: object) -> LabelShift:
@@ -131,3 +131,12 @@ def place_of(label: Label, labels: tuple[Label, ...]) -> int:
     if label not in labels:
         raise BadSetting(f"there is no class {label!r}", hint=f"the classes are {listed(labels)}")
     return labels.index(label)
+
+
+def checked_size(n: object) -> int:
+    """Return how many rows to draw, or refuse what is no number of rows."""
+    if isinstance(n, Real) and not isinstance(n, bool):
+        number = float(n)
+        if 0.0 <= number < 2.0**53 and number.is_integer():
+            return int(number)
+    raise BadSetting(f"cannot draw {n!r} rows", hint="n is a whole number of at least 0")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from suffice.errors import NotADensity
+from suffice.errors import BadSetting, NotADensity
 from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
 from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for
 from suffice.families.bernoulli import Bernoulli
@@ -134,12 +135,14 @@ class MultinomialNaiveBayes(CountNaiveBayes, ClassifierMixin, BaseEstimator):
         self.priors = priors
 
     def _family(self) -> Multinomial:
-        return Multinomial(bool(self.boolean))
+        return Multinomial(_truth(self.boolean))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative."""
+        """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
+        # Its checks ask for a score on clouds of points: scikit-learn's own say so too.
+        tags.classifier_tags.poor_score = True
         return tags
 
 
@@ -164,7 +167,7 @@ class ComplementNaiveBayes(CountNaiveBayes, ClassifierMixin, BaseEstimator):
         self.smoothing = smoothing
 
     def _family(self) -> Complement:
-        return Complement(bool(self.boolean))
+        return Complement(_truth(self.boolean))
 
     def _has_fixed_priors(self) -> bool:
         return True  # all alike: they are no part of the scores
@@ -205,7 +208,19 @@ class ComplementNaiveBayes(CountNaiveBayes, ClassifierMixin, BaseEstimator):
         raise NotADensity.of("priors to estimate")
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative."""
+        """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
+        # Its checks ask for a score on clouds of points: scikit-learn's own say so too.
+        tags.classifier_tags.poor_score = True
         return tags
+
+
+def _truth(boolean: object) -> bool:
+    """Return whether words count once, or refuse what is neither yes nor no."""
+    if not isinstance(boolean, (bool, np.bool_)):
+        raise BadSetting(
+            f"boolean={boolean!r} is neither True nor False",
+            hint="True counts a word once a row, False as often as it appears",
+        )
+    return bool(boolean)

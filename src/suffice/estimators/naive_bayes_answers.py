@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadSetting, NotFinite
-from suffice.estimators.answers import Answers, comparison, place_of
+from suffice.errors import BadRows, BadSetting
+from suffice.estimators.answers import Answers, checked_size, comparison, place_of
+from suffice.estimators.column_kinds import check_kinds
 from suffice.estimators.naive_bayes_learning import blocks
 from suffice.estimators.naive_bayes_parameters import NaiveBayesParameters
 from suffice.estimators.randomness import random_generator
@@ -21,6 +22,7 @@ from suffice.models.naive_bayes_priors import estimate_priors
 from suffice.models.simulated_typicality import simulated_typicality
 from suffice.rows import refuse_infinite
 from suffice.rows.sparse import SparseRows
+from suffice.rows.stored import refuse_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,23 +52,32 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         """Return rows read by the families of their columns."""
         state = self._require()
         table = state.columns.matched(self._open(X), type(self).__name__)
-        return blocks(state.chosen.product, table)
+        check_kinds(state, table)
+        return blocks(state.chosen.product, table, learning=False)
 
     def _asked(self, X: object, answer: Callable[[Any], T]) -> T:
         """Answer about rows; a cell that is not finite is refused by name."""
         rows = self._rows(X)
         try:
             return answer(rows)
-        except NotFinite as error:
-            state = self._require()
-            for block, group in zip(rows.parts, state.chosen.product.columns, strict=True):
-                if isinstance(block, np.ndarray):
-                    refuse_infinite(block, [state.columns.names[j] for j in group])
+        except BadRows as error:
+            self._refuse(rows)  # blocks count their own rows: look again in the whole
             raise error from None
+
+    def _refuse(self, rows: Blocks) -> None:
+        """Refuse, by name and place, what is wrong with rows that could not be scored."""
+        state = self._require()
+        pairs = zip(rows.parts, state.chosen.product.columns, self._fit.model.laws, strict=True)
+        for block, group, law in pairs:
+            if isinstance(block, SparseRows) and isinstance(law, LinearLaws):
+                refuse_stored(block, float("nan"), law.threshold)
+            elif isinstance(block, np.ndarray):
+                refuse_infinite(block, [state.columns.names[j] for j in group])
 
     def _given_back(self, rows: Any) -> Any:
         state = self._require()
-        return rows_given_back(rows, state.chosen.product, state.columns, state.frame)
+        blank = self._fit.model.blank
+        return rows_given_back(rows, state.chosen.product, state.columns, state.frame, blank)
 
     def sample(
         self,
@@ -81,16 +92,17 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         Multinomial rows have lengths drawn from a Poisson law with the class's mean, unless
         `lengths` says how long they are.
         """
-        if n < 0 or int(n) != n:
-            raise BadSetting(f"cannot draw {n!r} rows", hint="n is a whole number of at least 0")
+        size = checked_size(n)
         model = self._fit.model
-        long = checked_lengths(lengths, int(n))
-        if long is not None and not any(isinstance(law, MultinomialCounts) for law in model.laws):
+        long = checked_lengths(lengths, size)
+        counted = [g for g, law in enumerate(model.laws) if isinstance(law, MultinomialCounts)]
+        if long is not None and len(counted) != 1:
             raise BadSetting(
-                "lengths are given, but no columns are multinomial",
-                hint="only multinomial rows have a length",
+                f"lengths are given, but {len(counted)} groups of columns are multinomial",
+                hint="only multinomial rows have a length, and one length needs one group",
             )
-        rows, codes = model.sample(int(n), random_generator(random_state), y, long)
+        given = None if long is None else {counted[0]: long}
+        rows, codes = model.sample(size, random_generator(random_state), y, given)
         return self._given_back(rows), self.classes_[codes]
 
     def typicality(self, X: object) -> FloatArray:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from suffice.errors import BadSetting, listed
 from suffice.families.binned import Binned
 from suffice.families.registry import NAMED, family_named
@@ -55,7 +57,7 @@ def chosen_families(asked: Any, batch: Batch, alpha: float) -> tuple[list[Column
     elif not (isinstance(asked, str) and asked in (AUTO, SELECT)):
         named = {j: family_named(asked, "all columns") for j in range(width)}
     if isinstance(asked, str) and asked == SELECT:
-        options = [candidates(table, j, weights) for j in range(width)]
+        options = [candidates(table, j, codes, weights) for j in range(width)]
         found = select_families(table, codes, batch.labels, weights, options, alpha)
     else:
         found = [
@@ -68,8 +70,8 @@ def _place(key: Any, names: tuple[str, ...]) -> int:
     """Return the position of a column that is named, or given by its position."""
     if isinstance(key, str) and key in names:
         return names.index(key)
-    if isinstance(key, int) and not isinstance(key, bool) and 0 <= key < len(names):
-        return key
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
+        return int(key)
     raise BadSetting(
         f"families names {key!r}, which is no column", hint=f"the columns are {listed(names)}"
     )

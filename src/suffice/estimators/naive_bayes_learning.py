@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from suffice.columns import Columns, PlainColumns
 from suffice.errors import DifferentKinds, SufficeError, listed
 from suffice.estimators.batches import Batch, read_batch
+from suffice.estimators.column_kinds import check_kinds
 from suffice.estimators.learning import Learning
 from suffice.estimators.naive_bayes_parameters import Chosen, NaiveBayesParameters
 from suffice.estimators.single_rows import moderate
 from suffice.estimators.weightless import renumbered
+from suffice.families.bernoulli import Bernoulli
 from suffice.families.blocks import Blocks
 from suffice.rows import read_table
 from suffice.rows.sparse import SparseRows
@@ -36,13 +38,14 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
         return read_table(X)
 
     def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
-        columns = None if known is None else known.columns
-        return read_batch(X, y, sample_weight, partial(self._matched, columns), self._open)
+        return read_batch(X, y, sample_weight, partial(self._matched, known), self._open)
 
-    def _matched(self, known: Any, table: Any) -> tuple[Any, Any]:
+    def _matched(self, known: State | None, table: Any) -> tuple[Any, Any]:
         """Return the schema, and the table with its columns in the order of the schema."""
         if known is not None:
-            return known, known.matched(table, type(self).__name__)
+            matched = known.columns.matched(table, type(self).__name__)
+            check_kinds(known, matched)
+            return known.columns, matched
         if isinstance(table, SparseRows):
             return PlainColumns(table.width), table
         return Columns.of_kinds(table), table
@@ -61,7 +64,7 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
     def _joined(self, left: State, right: State) -> State:
         """Return the state of both; columns that were given other families are named."""
         ours, theirs = left.columns, right.columns
-        if ours.names != theirs.names:
+        if ours != theirs and ours.names != theirs.names:
             raise DifferentKinds(
                 f"the columns are not the same: {listed(ours.names)} and {listed(theirs.names)}",
                 hint="merge what was learned from the same columns, in the same order",
@@ -84,7 +87,7 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
         product = learner.product
         if not state.columns.is_plain or learner.keeps_folds or learner.keeps_rows:
             return None
-        simple = all(family.name == "gaussian" for family in product.families)
+        simple = all(family.name.endswith("gaussian") for family in product.families)
         if simple:
             return moderate
 
@@ -100,9 +103,14 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
         return fits
 
 
-def blocks(product: Product, table: Any) -> Blocks:
+def blocks(product: Product, table: Any, *, learning: bool = True) -> Blocks:
     """Return rows as read, cut into blocks."""
-    return Blocks((table,)) if isinstance(table, SparseRows) else product.read(table)
+    if isinstance(table, SparseRows):
+        family = product.families[0]
+        if isinstance(family, Bernoulli):
+            family.check_sparse()
+        return Blocks((table,))
+    return product.read(table, learning=learning)
 
 
 def _names(columns: Any) -> Any:

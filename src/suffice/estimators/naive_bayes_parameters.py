@@ -80,11 +80,8 @@ class NaiveBayesParameters(Learned):
         return learner.fit(held)
 
     def _warn(self, fit: NaiveBayesFit) -> None:
-        names = self._require().columns.names
-        warn_of([note for note in fit.notes if not note.silent], names, fit.model.labels)
-        silent = [note for note in fit.notes if note.silent]
-        if silent:
-            warn_of(silent, names, fit.model.labels)
+        if fit.notes:
+            warn_of(fit.notes, self._require().columns.names, fit.model.labels)
 
     # What was learned
 
@@ -96,10 +93,21 @@ class NaiveBayesParameters(Learned):
 
     @property
     def smoothing_(self) -> dict[str, float]:
-        """α in use, by family: given, or chosen by held-out likelihood."""
-        fit = self._fit
-        pairs = zip(fit.model.product.families, fit.alphas, strict=True)
-        return {family.name: alpha for family, alpha in pairs if family.smooths}
+        """α in use, by column: given, or chosen by held-out likelihood.
+
+        Columns of one family share an α; where nothing is smoothed, there is none.
+        """
+        fit, names = self._fit, self._require().columns.names
+        product = fit.model.product
+        found = {
+            j: alpha
+            for family, group, alpha in zip(
+                product.families, product.columns, fit.alphas, strict=True
+            )
+            for j in group
+            if family.smooths
+        }
+        return {names[j]: found[j] for j in sorted(found)}
 
     @property
     def temperature_(self) -> float:

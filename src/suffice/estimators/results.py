@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from suffice.errors import BadSetting
 from suffice.rows import read_table
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class Explanation:
         Each is a list of (column, log odds), the strongest first; for counts of words the
         columns are the words.
         """
+        if not -len(self.of) <= row < len(self.of):
+            raise BadSetting(
+                f"there is no row {row} among {len(self.of)} explained",
+                hint="rows are counted from 0, in the order they were given",
+            )
         parts = self.contributions[row]
         order = np.argsort(-parts, kind="stable")
         top = [(self.columns[j], float(parts[j])) for j in order[:most] if parts[j] > 0.0]

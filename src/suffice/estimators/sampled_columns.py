@@ -18,13 +18,20 @@ if TYPE_CHECKING:
     from suffice.families.product import Product
 
 
-def rows_given_back(rows: Blocks, product: Product, columns: Any, library: Any) -> Any:
-    """Return drawn rows: a frame of the library that was read, or an array."""
+def rows_given_back(
+    rows: Blocks, product: Product, columns: Any, library: Any, blank: Sequence[int] = ()
+) -> Any:
+    """Return drawn rows: a frame of the library that was read, or an array.
+
+    Columns in which nothing was ever seen stay blank.
+    """
     kinds = [getattr(column, "kind", "number") for column in columns.columns]
     found: dict[int, NDArray[Any]] = {}
     for block, group in zip(rows.parts, product.columns, strict=True):
         for place, j in enumerate(group):
             found[j] = _column(block, place, kinds[j])
+            if j in blank:
+                found[j] = np.full(len(rows), np.nan)
     cells = [found[j] for j in range(len(kinds))]
     if library is None or not columns.named:
         return _array(cells)

@@ -3,6 +3,7 @@
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
+from suffice.families.common import Common
 from suffice.families.complement import Complement
 from suffice.families.gaussian import Gaussian
 from suffice.families.gaussian_columns import GaussianColumns, LogNormal
@@ -15,6 +16,7 @@ __all__ = [
     "Bernoulli",
     "Binned",
     "Categorical",
+    "Common",
     "Complement",
     "Gaussian",
     "GaussianColumns",

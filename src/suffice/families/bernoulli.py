@@ -12,11 +12,11 @@ import numpy as np
 from suffice.errors import BadRows, BadSetting
 from suffice.families.blocks import numbers
 from suffice.families.left_out import presences_left_out
-from suffice.families.linear_laws import LinearLaws
+from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
 from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.rows import refuse_infinite
 from suffice.rows.cells import CATEGORY, place_of
-from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +51,20 @@ class Bernoulli:
                 hint="cells above the threshold count as 1; 0 is usual for counts",
             )
 
-    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+    def read(
+        self,
+        table: Table,
+        columns: Sequence[int],
+        *,
+        learning: bool = True,  # noqa: ARG002
+    ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns, or refuse a cell that is neither 0 nor 1."""
         for j in columns:
             if table.kinds[j] == CATEGORY:
                 refuse_text(table, j, self.name)
         rows = numbers(table, columns)
+        if np.isinf(rows).any():
+            refuse_infinite(rows, [place_of(j, table.names) for j in columns])
         if self.threshold is None:
             bad = ~((rows == 0.0) | (rows == 1.0) | np.isnan(rows))
             if bad.any():
@@ -72,19 +80,15 @@ class Bernoulli:
         self, block: Block, codes: IntArray, size: int, weights: FloatArray | None
     ) -> list[Totals]:
         """Return how many cells were 1, class by class."""
-        threshold = self.threshold
-        if isinstance(block, SparseRows):
-            threshold = self._sparse_threshold()
-        return class_totals(block, codes, size, weights, threshold)
+        return class_totals(block, codes, size, weights, self.threshold)
 
-    def _sparse_threshold(self) -> float:
-        threshold = 0.0 if self.threshold is None else self.threshold
-        if threshold < 0.0:
+    def check_sparse(self) -> None:
+        """Refuse sparse rows where every cell that is not stored would be a 1."""
+        if self.threshold is not None and self.threshold < 0.0:
             raise BadSetting(
-                f"threshold={threshold:g} would make every cell that is not stored a 1",
+                f"threshold={self.threshold:g} would make every cell that is not stored a 1",
                 hint="sparse rows need a threshold of at least 0",
             )
-        return threshold
 
     def estimate(
         self, groups: Sequence[Totals], alpha: float
@@ -157,15 +161,13 @@ class BernoulliColumns(LinearLaws):
         found: FloatArray = (draws < self.probabilities[codes]).astype(np.float64)
         return found
 
-    def estimation_variance(self, block: Block, code: int, omega: FloatArray) -> float:
-        """Return Σ_j [Σ_i ω_i(x_ij - φ_j)]²/(φ_j(1 - φ_j) n_j)."""
-        rows = block.toarray() if isinstance(block, SparseRows) else block
-        assert isinstance(rows, np.ndarray)
+    def estimation_variance(self, block: Block, omegas: FloatArray) -> float:
+        """Return Σ_cj [Σ_i ω_ci(x_ij - φ_cj)]²/(φ_cj(1 - φ_cj) n_cj)."""
         assert self.held is not None
-        cells = self.cells(rows)
-        phi = self.probabilities[code]
-        scores = omega @ np.where(np.isnan(cells), 0.0, cells - phi)
-        spread = phi * (1.0 - phi) * np.broadcast_to(self.held[code], phi.shape)
+        ones, seen = weighted_sums(self, block, omegas)
+        phi = self.probabilities
+        scores = ones - seen * phi
+        spread = phi * (1.0 - phi) * self.held
         safe = spread > 0.0
         return float(np.sum(np.square(scores[safe]) / spread[safe]))
 
@@ -177,7 +179,7 @@ class BernoulliColumns(LinearLaws):
 def refuse_text(table: Table, column: int, family: str) -> None:
     """Refuse a column of text where numbers are needed, by its first cell."""
     cells = table.column(column)
-    row = next((i for i, cell in enumerate(cells) if cell is not None), None)
+    row = next((i for i, v in enumerate(cells) if not (v is None or isinstance(v, Real))), None)
     if row is None:
         return
     name = place_of(column, table.names)

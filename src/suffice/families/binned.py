@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
@@ -59,14 +60,15 @@ class Binned:
             )
         if self.edges is None:
             return
-        edges = tuple(self.edges)
+        given: object = self.edges
+        edges: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else ()
         if (
             len(edges) < 2
-            or not all(isinstance(e, Real) and np.isfinite(e) for e in edges)
+            or not all(isinstance(e, Real) and np.isfinite(float(e)) for e in edges)
             or any(a >= b for a, b in pairwise(edges))
         ):
             raise BadSetting(
-                f"edges={edges!r:.80} do not cut a line into bins",
+                f"edges={self.edges!r:.80} do not cut a line into bins",
                 hint="give at least two finite numbers, each larger than the one before",
             )
         object.__setattr__(self, "edges", tuple(float(e) for e in edges))
@@ -77,7 +79,13 @@ class Binned:
             return self
         return Binned(self.bins, quantile_edges(cells, weights, self.bins))
 
-    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+    def read(
+        self,
+        table: Table,
+        columns: Sequence[int],
+        *,
+        learning: bool = True,  # noqa: ARG002
+    ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns."""
         for j in columns:
             if table.kinds[j] == CATEGORY:
@@ -166,9 +174,9 @@ class BinnedColumns(TallyLaws):
         found: FloatArray = low + (high - low) * rng.random(places.shape)
         return found
 
-    def estimation_variance(self, block: NDArray[Any], code: int, omega: FloatArray) -> float:
+    def estimation_variance(self, block: NDArray[Any], omegas: FloatArray) -> float:
         """Return what estimating the masses adds to the variance of Σω log p."""
-        return self.variance(bins_of(block, self.edges), code, omega)
+        return self.variance(bins_of(block, self.edges), omegas)
 
     def described(self, column: int, code: int) -> dict[Any, float]:
         """Return the mass of every bin, by its edges."""
@@ -196,6 +204,12 @@ def quantile_edges(cells: NDArray[Any], weights: FloatArray | None, bins: int) -
     if not len(values):
         return (0.0, 1.0)
     held = np.ones(len(values)) if weights is None else weights[seen]
+    few = np.unique(values)
+    if 1 < len(few) <= bins:
+        # A bin for each value, cut midway, and as wide outside as next to the outer cut.
+        middles = few[:-1] + (few[1:] - few[:-1]) / 2.0
+        low, high = 2.0 * few[0] - middles[0], 2.0 * few[-1] - middles[-1]
+        return tuple(float(edge) for edge in np.unique([low, *middles, high]))
     order = np.argsort(values, kind="stable")
     values, below = values[order], np.cumsum(held[order])
     targets = np.arange(1, bins) / bins * below[-1]

@@ -30,7 +30,13 @@ class Categorical:
     name: ClassVar[str] = "categorical"
     smooths: ClassVar[bool] = True
 
-    def read(self, table: Table, columns: Sequence[int]) -> CodedColumns:
+    def read(
+        self,
+        table: Table,
+        columns: Sequence[int],
+        *,
+        learning: bool = True,  # noqa: ARG002
+    ) -> CodedColumns:
         """Return the levels of these columns as codes; numbers have to be whole."""
         return coded_columns(table, columns)
 
@@ -85,9 +91,9 @@ class CategoricalColumns(TallyLaws):
         """Return one draw for each code."""
         return CodedColumns(self.draw(codes, rng), self.levels)
 
-    def estimation_variance(self, block: CodedColumns, code: int, omega: FloatArray) -> float:
+    def estimation_variance(self, block: CodedColumns, omegas: FloatArray) -> float:
         """Return what estimating the shares of the levels adds to the variance of Σω log p."""
-        return self.variance(block.in_levels(self.levels), code, omega)
+        return self.variance(block.in_levels(self.levels), omegas)
 
     def described(self, column: int, code: int) -> dict[Any, float]:
         """Return the probability of every level known."""

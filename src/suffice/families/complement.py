@@ -37,7 +37,13 @@ class Complement:
     name: ClassVar[str] = "complement"
     smooths: ClassVar[bool] = True
 
-    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+    def read(
+        self,
+        table: Table,
+        columns: Sequence[int],
+        *,
+        learning: bool = True,  # noqa: ARG002
+    ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns, or refuse a cell that is no count."""
         return Multinomial().read(table, columns)
 
@@ -92,13 +98,13 @@ class ComplementForm(LinearLaws):
         """Refuse: there is nothing to draw from."""
         raise NotADensity.of("sample")
 
-    def estimation_variance(self, block: Block, code: int, omega: FloatArray) -> float:  # noqa: ARG002
+    def estimation_variance(self, block: Block, omegas: FloatArray) -> float:  # noqa: ARG002
         """Refuse: there is no density."""
         raise NotADensity.of("estimate of priors")
 
     def described(self, column: int, code: int) -> dict[Any, float]:
         """Return the weight of the word."""
-        return {"weight": float(self.slopes[code, column])}
+        return {"weight": float(self.log_parameters[code, column])}
 
 
 def _others(counts: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.families.far import far_winners
 from suffice.families.patterns import by_pattern
-from suffice.kernels.diagonal_scores import diagonal_scores
+from suffice.kernels.diagonal_scores import diagonal_odds, diagonal_scores
 from suffice.kernels.scores import linear_scores
 from suffice.linear_algebra import LOG_TAU
 from suffice.rows import refuse_infinite
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 BLOCK_CELLS = 60_000
 """Cells that are scored together: small enough to stay in the cache."""
+EXPANDABLE = 1e3
+"""Squared distances of the class means from the origin, summed, up to which squares are expanded:
+rounding then adds less than 1e-12 to the log odds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,24 @@ class DiagonalNormals:
         middle = self.means + self.origin_low / self.scale
         return scales, np.where(self.active, middle / self.deviations, 0.0)
 
+    @cached_property
+    def curved(self) -> tuple[FloatArray, FloatArray, float] | None:
+        """For two classes, curves, slopes and offset of the log odds of the second.
+
+        They are Σ z(curve·z + slope) + offset, with z = x - origin. Expanding the squares costs
+        digits where classes are narrow and far apart. Then, and where a square would leave the
+        range of a double, there is None.
+        """
+        if self.size != 2 or self.is_shared:
+            return None
+        (a, b), (m, n) = self.quadratic
+        used = a[self.active]
+        if not (np.square([m, n]).sum() <= EXPANDABLE and np.all((used > 1e-140) & (used < 1e140))):
+            return None
+        widths = np.log(self.deviations[0] / self.deviations[1])[self.active].sum()
+        offset = float((m - n) @ (m + n) / 2.0 + widths)
+        return (a - b) * (a + b) / 2.0, b * n - a * m, offset
+
     # Densities
 
     def log_densities(self, rows: FloatArray) -> FloatArray:
@@ -154,6 +175,25 @@ class DiagonalNormals:
         else:
             constants = log_priors - self.log_volumes
             diagonal_scores(rows, self.origin, *self.quadratic, constants, out)
+
+    @property
+    def has_odds(self) -> bool:
+        """Whether the log odds of two classes are one sum over the columns: `block_odds`."""
+        return self.size == 2 and (self.is_shared or self.curved is not None)
+
+    def block_odds(self, rows: FloatArray, log_odds: float, out: FloatArray) -> None:
+        """Write the log odds of the second of two classes into `out` (n,), `log_odds` a priori.
+
+        As in `block_scores`, what is not finite has to be scored again.
+        """
+        if self.is_shared:
+            weights, offset = self.contrast
+            intercept = np.array([offset + log_odds])
+            linear_scores(rows, self.origin, weights[np.newaxis], intercept, out[:, np.newaxis])
+        else:
+            assert self.curved is not None
+            curves, slopes, offset = self.curved
+            diagonal_odds(rows, self.origin, curves, slopes, offset + log_odds, out)
 
     def _far_scores(
         self, rows: FloatArray, seen: NDArray[np.bool_], log_priors: FloatArray

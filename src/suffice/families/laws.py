@@ -59,8 +59,8 @@ class ColumnLaws(Protocol):
         """Return (weights (k, d), offsets (k,), origin (d,)), or None if scores are not linear."""
         ...
 
-    def estimation_variance(self, block: Any, code: int, omega: FloatArray) -> float:
-        """Return the variance that estimating p(x | c) from rows adds to Σω_i log p(x_i | c)."""
+    def estimation_variance(self, block: Any, omegas: FloatArray) -> float:
+        """Return the variance that estimating p(x | c) adds to Σ_c Σ_i ω_ci log p(x_i | c)."""
         ...
 
     def described(self, column: int, code: int) -> dict[Any, float]:
@@ -81,8 +81,11 @@ class ColumnFamily(Protocol):
         """Whether there is anything to smooth."""
         ...
 
-    def read(self, table: Table, columns: Sequence[int]) -> Any:
-        """Return the block of these columns, or refuse a cell that cannot belong to it."""
+    def read(self, table: Table, columns: Sequence[int], *, learning: bool = True) -> Any:
+        """Return the block of these columns, or refuse a cell that cannot belong to it.
+
+        What cannot be learned from may still be asked about, where the law has an answer.
+        """
         ...
 
     def summarize(

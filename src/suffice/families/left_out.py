@@ -23,18 +23,6 @@ def less(held: FloatArray, gone: FloatArray | float) -> FloatArray:
     return found
 
 
-def nonzeros(rows: SparseRows, threshold: float | None) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return row, column and value of every cell that counts."""
-    start, stop = int(rows.indptr[0]), int(rows.indptr[-1])
-    place = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
-    column = rows.indices[start:stop].astype(np.intp)
-    value = rows.data[start:stop].astype(np.float64)
-    if threshold is not None:
-        kept = value > threshold
-        return place[kept], column[kept], np.ones(int(kept.sum()))
-    return place, column, value
-
-
 def with_own(scores: Scores, codes: IntArray, own: Scores) -> Scores:
     """Return scores in which each row's own class has been judged anew."""
     rows = np.arange(len(codes))
@@ -85,7 +73,7 @@ def _sparse_presences(
     weights: FloatArray,
 ) -> Scores:
     """Judge absences once per class and weight, then put right the few cells that are there."""
-    place, column, _ = nonzeros(rows, 0.0 if laws.threshold is None else laws.threshold)
+    place, column, _ = laws.stored(rows)
     logs, orders = np.zeros(len(rows)), np.zeros(len(rows))
     own = codes[place]
     for c in np.unique(codes):
@@ -165,7 +153,7 @@ def complements_left_out(
 def counted_cells(laws: LinearLaws, block: Block) -> tuple[IntArray, IntArray, FloatArray]:
     """Return row, column and value of every count that is not zero."""
     if isinstance(block, SparseRows):
-        return nonzeros(block, laws.threshold)
+        return laws.stored(block)
     rows: Any = block
     cells = laws.cells(rows)
     place, column = np.nonzero(cells)

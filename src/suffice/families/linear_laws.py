@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.families.laws import Scores
-from suffice.kernels.sparse import sparse_scores
+from suffice.kernels.sparse import score_table, sparse_scores
 from suffice.rows.sparse import SparseRows
+from suffice.rows.stored import refuse_stored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.families.blocks import Block
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class LinearLaws:
     def scores(self, block: Block) -> Scores:
         """Return log p(x | c) without the carrier; missing cells are skipped."""
         if isinstance(block, SparseRows):
-            logs = self._sparse(block, self._table, self.offsets)
+            logs = self._sparse(block, self.table, self.offsets)
             if self.order_slopes is None:
                 return Scores(logs, None)
             assert self._order_table is not None
@@ -64,20 +65,21 @@ class LinearLaws:
         return Scores(_dense(cells, blank if gaps else None, self.slopes, self.offsets), orders)
 
     @cached_property
-    def _table(self) -> FloatArray:
+    def table(self) -> FloatArray:
         """The slopes with one row for each column: the k numbers of a word lie side by side."""
-        return np.ascontiguousarray(self.slopes.T)
+        return score_table(self.slopes)
 
     @cached_property
     def _order_table(self) -> FloatArray | None:
-        return None if self.order_slopes is None else np.ascontiguousarray(self.order_slopes.T)
+        return None if self.order_slopes is None else score_table(self.order_slopes)
 
     def _sparse(
         self, rows: SparseRows, table: FloatArray, offsets: FloatArray | None
     ) -> FloatArray:
         out = np.empty((len(rows), self.size))
         constant = np.zeros(self.size) if offsets is None else offsets.sum(axis=1)
-        sparse_scores(rows, table, constant, self.threshold, out)
+        smallest = sparse_scores(rows, table, constant, self.threshold, out)
+        refuse_stored(rows, smallest, self.threshold)
         return out
 
     def cells(self, block: NDArray[Any]) -> FloatArray:
@@ -85,6 +87,15 @@ class LinearLaws:
         if self.threshold is None:
             return block.astype(np.float64, copy=False)
         return indicators(block, self.threshold)
+
+    def stored(self, rows: SparseRows) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return row, column and value of every stored cell that counts."""
+        value = rows.cells.astype(np.float64)
+        place, column = rows.row_numbers(), rows.places.astype(np.intp)
+        if self.threshold is None:
+            return place, column, value
+        kept = value > self.threshold
+        return place[kept], column[kept], np.ones(int(kept.sum()))
 
     def column_scores(self, block: Block, column: int) -> Scores:
         """Return what one column adds to the scores."""
@@ -102,9 +113,13 @@ class LinearLaws:
     @property
     def log_parameters(self) -> FloatArray:
         """The log parameters (k, d): of a 1, of the next word, or of the complement's weight."""
-        if self.offsets is None:
-            return self.slopes
-        return self.slopes + self.offsets
+        found = self.slopes if self.offsets is None else self.slopes + self.offsets
+        if self.order_slopes is None:
+            return found
+        orders = self.order_slopes
+        if self.order_offsets is not None:
+            orders = orders + self.order_offsets
+        return np.where(orders > 0.0, -np.inf, np.where(orders < 0.0, np.inf, found))
 
     def linear(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         """Return (weights (k, d), offsets (k,), origin (d,)); None if something is impossible."""
@@ -114,9 +129,27 @@ class LinearLaws:
         return self.slopes, offsets, np.zeros(self.width)
 
 
+def weighted_sums(
+    law: LinearLaws, block: Block, omegas: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Σ_i ω_ci x_ij and Σ_i ω_ci over the cells that are there, both (k, d)."""
+    if isinstance(block, SparseRows):
+        place, column, value = law.stored(block)
+        width = law.width
+        sums = np.stack(
+            [np.bincount(column, omega[place] * value, minlength=width) for omega in omegas]
+        ).astype(np.float64)
+        return sums, np.broadcast_to(omegas.sum(axis=1, keepdims=True), sums.shape)
+    assert isinstance(block, np.ndarray)
+    cells = law.cells(block)
+    seen = ~np.isnan(cells)
+    return omegas @ np.where(seen, cells, 0.0), omegas @ seen.astype(np.float64)
+
+
 def indicators(cells: NDArray[Any], threshold: float) -> FloatArray:
     """Return 1 where a cell lies above the threshold, 0 where not, NaN where it is missing."""
-    found = (cells > threshold).astype(np.float64)
+    # As a double: float32 cells are compared as the numbers they are.
+    found = (cells > np.float64(threshold)).astype(np.float64)
     blank = np.isnan(cells)
     if blank.any():
         found[blank] = np.nan

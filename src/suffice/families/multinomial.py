@@ -12,7 +12,7 @@ from suffice.errors import BadRows, BadSetting
 from suffice.families.bernoulli import refuse_text
 from suffice.families.blocks import numbers
 from suffice.families.left_out import counted_cells, counts_left_out
-from suffice.families.linear_laws import LinearLaws
+from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
 from suffice.families.totals_of_blocks import class_totals, stacked
 from suffice.rows.cells import CATEGORY, place_of
@@ -43,7 +43,13 @@ class Multinomial:
     name: ClassVar[str] = "multinomial"
     smooths: ClassVar[bool] = True
 
-    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+    def read(
+        self,
+        table: Table,
+        columns: Sequence[int],
+        *,
+        learning: bool = True,  # noqa: ARG002
+    ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns, or refuse a cell that is no count."""
         for j in columns:
             if table.kinds[j] == CATEGORY:
@@ -159,15 +165,16 @@ class MultinomialCounts(LinearLaws):
                 _draw_distinct(out, here, lengths[here], p, rng)
         return out
 
-    def estimation_variance(self, block: Block, code: int, omega: FloatArray) -> float:
-        """Return the variance of Σ_i ω_i Σ_j x_ij log θ_j that estimating θ from its words adds."""
+    def estimation_variance(self, block: Block, omegas: FloatArray) -> float:
+        """Return Σ_c [Σ_j s_cj²/θ_cj - (Σ_j s_cj)²]/N_c with s_cj = Σ_i ω_ci x_ij."""
         assert self.tokens is not None
-        place, column, value = counted_cells(self, block)
-        theta = self.probabilities[code]
-        scores = np.bincount(column, omega[place] * value, minlength=self.width)
-        safe = theta > 0.0
-        spread = np.sum(np.square(scores[safe]) / theta[safe]) - np.square(scores.sum())
-        return float(max(spread, 0.0) / max(self.tokens[code], 1.0))
+        scores, _ = weighted_sums(self, block, omegas)
+        total = 0.0
+        for s, theta, tokens in zip(scores, self.probabilities, self.tokens, strict=True):
+            safe = theta > 0.0
+            spread = np.sum(np.square(s[safe]) / theta[safe]) - np.square(s.sum())
+            total += float(max(spread, 0.0) / max(tokens, 1.0))
+        return total
 
     def described(self, column: int, code: int) -> dict[Any, float]:
         """Return the probability of the word."""
@@ -200,7 +207,8 @@ def checked_lengths(lengths: object, size: int) -> IntArray | None:
     if found.ndim == 0:
         found = np.full(size, found)
     whole = found.dtype.kind in "iu" or (
-        found.dtype.kind == "f" and bool(np.all(found == np.floor(found)))
+        found.dtype.kind == "f"
+        and bool(np.all(np.isfinite(found) & (found == np.floor(found)) & (found < 2.0**53)))
     )
     if found.shape != (size,) or not whole or (found < 0).any():
         raise BadSetting(

@@ -13,7 +13,7 @@ from suffice.families.bernoulli import refuse_text
 from suffice.families.blocks import numbers
 from suffice.families.laws import Scores
 from suffice.families.left_out import less
-from suffice.families.linear_laws import LinearLaws
+from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.notes import Note
 from suffice.families.smoothing import best_smoothing
 from suffice.families.totals_of_blocks import class_totals, stacked
@@ -36,7 +36,13 @@ class Poisson:
     name: ClassVar[str] = "poisson"
     smooths: ClassVar[bool] = True
 
-    def read(self, table: Table, columns: Sequence[int]) -> NDArray[np.floating[Any]]:
+    def read(
+        self,
+        table: Table,
+        columns: Sequence[int],
+        *,
+        learning: bool = True,  # noqa: ARG002
+    ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns, or refuse a cell that is no count."""
         for j in columns:
             if table.kinds[j] == CATEGORY:
@@ -159,12 +165,12 @@ class PoissonColumns(LinearLaws):
         """Return one draw for each code."""
         return rng.poisson(self.rates[codes]).astype(np.float64)
 
-    def estimation_variance(self, block: NDArray[Any], code: int, omega: FloatArray) -> float:
-        """Return Σ_j [Σ_i ω_i(x_ij - λ_j)]²/(λ_j W_j)."""
+    def estimation_variance(self, block: NDArray[Any], omegas: FloatArray) -> float:
+        """Return Σ_cj [Σ_i ω_ci(x_ij - λ_cj)]²/(λ_cj W_cj)."""
         assert self.held is not None
-        rate = self.rates[code]
-        scores = omega @ np.where(np.isnan(block), 0.0, block - rate)
-        spread = rate * np.broadcast_to(self.held[code], rate.shape)
+        sums, seen = weighted_sums(self, block, omegas)
+        scores = sums - seen * self.rates
+        spread = self.rates * self.held
         safe = spread > 0.0
         return float(np.sum(np.square(scores[safe]) / spread[safe]))
 

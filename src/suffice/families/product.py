@@ -64,10 +64,12 @@ class Product:
 
     # Rows
 
-    def read(self, table: Table) -> Blocks:
+    def read(self, table: Table, *, learning: bool = True) -> Blocks:
         """Return a table cut into blocks; cells that cannot belong to their family are refused."""
         pairs = zip(self.families, self.columns, strict=True)
-        return Blocks(tuple(family.read(table, group) for family, group in pairs))
+        return Blocks(
+            tuple(family.read(table, group, learning=learning) for family, group in pairs)
+        )
 
     def hashes(self, rows: Blocks, codes: IntArray, labels: Sequence[Label]) -> NDArray[np.uint64]:
         """Return a hash of what each row says, its label included."""
@@ -122,15 +124,29 @@ class Product:
     ) -> tuple[tuple[ColumnLaws, ...], tuple[Note, ...]]:
         """Return the laws of every group of columns, and reservations about columns by position."""
         laws, notes = [], []
+        blank = self.blank(groups)
+        if blank:
+            notes.append(Note("columns without any cell", "they say nothing", blank))
         for family, parts, alpha, columns in zip(
             self.families, groups, alphas, self.columns, strict=True
         ):
             found, said = family.estimate(parts, alpha)
             laws.append(found)
             for note in said:
-                places = tuple(columns[j] for j in note.columns)
+                places = tuple(columns[j] for j in note.columns if columns[j] not in blank)
+                if note.columns and not places:
+                    continue
                 notes.append(Note(note.problem, note.done, places, note.classes, note.silent))
         return tuple(laws), tuple(notes)
+
+    def blank(self, groups: Sequence[Sequence[Any]]) -> tuple[int, ...]:
+        """Return the columns of which no class has shown a cell."""
+        found: list[int] = []
+        for parts, columns in zip(groups, self.columns, strict=True):
+            seen = np.any([part.seen for part in parts], axis=0)
+            if not seen.all():
+                found += [columns[int(j)] for j in np.flatnonzero(~seen)]
+        return tuple(sorted(found))
 
     def differences(self, other: Product, names: Sequence[str]) -> str:
         """Return in words where two products disagree."""

@@ -8,6 +8,7 @@ from suffice.errors import BadSetting, listed
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
+from suffice.families.common import Common
 from suffice.families.gaussian import Gaussian
 from suffice.families.gaussian_columns import FORMS, GaussianColumns, LogNormal
 from suffice.families.multinomial import Multinomial
@@ -23,6 +24,7 @@ NAMED: dict[str, Any] = {
     "gaussian": GaussianColumns(),
     "shared-gaussian": GaussianColumns("shared"),
     "lognormal": LogNormal(),
+    "shared-lognormal": LogNormal("shared"),
     "multinomial": Multinomial(),
     "poisson": Poisson(),
 }
@@ -35,7 +37,7 @@ def family_named(asked: object, place: str) -> ColumnFamily:
             if asked.covariance == form and asked.divisor == "mle":
                 return GaussianColumns(variance)
     found: Any = NAMED.get(asked) if isinstance(asked, str) else None
-    if found is None and isinstance(asked, tuple({type(family) for family in NAMED.values()})):
+    if found is None and type(asked) in {Common, *map(type, NAMED.values())}:
         found = asked
     if found is None:
         raise BadSetting(

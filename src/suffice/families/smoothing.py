@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 HELD_OUT = "held-out"
 LEAST, MOST = 1e-8, 1e4
+LARGEST = 1e100
+"""Smoothing above this makes all classes alike, and sums of it too large."""
 GRID = 49
 REFINEMENTS = 40
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
@@ -58,10 +60,10 @@ def checked_smoothing(smoothing: object) -> float | str:
     if isinstance(smoothing, str) and smoothing == HELD_OUT:
         return smoothing
     number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
-    if not number or not 0.0 <= float(smoothing) < np.inf:  # type: ignore[arg-type]
+    if not number or not 0.0 <= float(smoothing) <= LARGEST:  # type: ignore[arg-type]
         raise BadSetting(
             f"smoothing={smoothing!r} is not known",
-            hint='a number of at least 0 (1 is Laplace\'s rule), or "held-out"',
+            hint='a number from 0 to 1e100 (1 is Laplace\'s rule), or "held-out"',
         )
     return float(smoothing)  # type: ignore[arg-type]
 

@@ -154,15 +154,16 @@ class TallyLaws:
         """Return None: a level is no number."""
         return
 
-    def variance(self, places: NDArray[np.integer[Any]], code: int, omega: FloatArray) -> float:
-        """Return Σ_j [Σ_l s_l²/p_l - (Σ_l s_l)²]/N_j with s_l = Σω_i over cells of level l."""
+    def variance(self, places: NDArray[np.integer[Any]], omegas: FloatArray) -> float:
+        """Return Σ_cj [Σ_l s_l²/p_l - (Σ_l s_l)²]/N_cj, s_l = Σ_i ω_ci over cells of level l."""
         total = 0.0
         for j in range(self.width):
-            p = self.probabilities(j)[code]
+            shares = self.probabilities(j)
             here = places[:, j]
-            known = (here >= 0) & (here < len(p))
-            scores = np.bincount(here[known], omega[known], minlength=len(p))
-            safe = p > 0.0
-            spread = np.sum(np.square(scores[safe]) / p[safe]) - np.square(scores.sum())
-            total += max(float(spread), 0.0) / max(float(self.totals[code, j]), 1.0)
+            known = (here >= 0) & (here < shares.shape[1])
+            for c, (p, omega) in enumerate(zip(shares, omegas, strict=True)):
+                scores = np.bincount(here[known], omega[known], minlength=len(p))
+                safe = p > 0.0
+                spread = np.sum(np.square(scores[safe]) / p[safe]) - np.square(scores.sum())
+                total += max(float(spread), 0.0) / max(float(self.totals[c, j]), 1.0)
         return total

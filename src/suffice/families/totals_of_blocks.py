@@ -8,9 +8,10 @@ import numpy as np
 
 from suffice.engines.sparse_blocks import collect_class_sums
 from suffice.engines.threads import collect_blocks
+from suffice.errors import NotFinite
 from suffice.families.linear_laws import indicators
-from suffice.rows.counts import refuse_counts
 from suffice.rows.sparse import SparseRows
+from suffice.rows.stored import refuse_stored
 from suffice.statistics import ByClass, Totals
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def class_totals(
     """
     if isinstance(block, SparseRows):
         totals, sums, smallest = collect_class_sums(block, codes, size, weights, threshold)
-        if not (smallest >= 0.0 and np.isfinite(sums).all()):
-            refuse_counts(block)
+        refuse_stored(block, smallest, threshold)
+        _refuse_overflow(sums)
         return [Totals(float(totals[c]), sums[c]) for c in range(size)]
     rows: Any = block
 
@@ -44,7 +45,19 @@ def class_totals(
         return ByClass.of(Totals, cells, codes[rows_of], range(size), w)
 
     found = collect_blocks(part, *rows.shape)
-    return [found.groups.get(c, Totals.empty(rows.shape[1])) for c in range(size)]
+    groups = [found.groups.get(c, Totals.empty(rows.shape[1])) for c in range(size)]
+    for group in groups:
+        _refuse_overflow(group.sums[np.newaxis])
+    return groups
+
+
+def _refuse_overflow(sums: FloatArray) -> None:
+    wide = ~np.isfinite(sums).all(axis=0)
+    if wide.any():
+        raise NotFinite(
+            f"column {int(np.argmax(wide))}: counts and weights add up to more than a number holds",
+            hint="divide the counts, or the weights, by a power of ten",
+        )
 
 
 def stacked(groups: list[Totals] | tuple[Totals, ...]) -> tuple[FloatArray, FloatArray]:

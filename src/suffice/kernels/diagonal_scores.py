@@ -28,8 +28,9 @@ def diagonal_scores(
 ) -> None:
     """Write constant - ½Σ_j((x_j - origin_j)·scale_j - shift_j)² into `out`, a column a class.
 
-    Squares are summed as they are: expanded, they would cancel where a class is narrow. A row that
-    is not finite, or too far away for squares, spoils its own scores and no others.
+    Scales are (k, d), or (1, d) where all classes have the same; shifts (k, d), constants (k,) and
+    `out` (n, k). Squares are summed as they are: expanded, they would cancel where a class is
+    narrow.
     """
     if pays(rows):
         from suffice.kernels import diagonal_scores_numba
@@ -37,3 +38,18 @@ def diagonal_scores(
         diagonal_scores_numba.diagonal_scores(rows, origin, scales, shifts, constants, out)
     else:
         diagonal_scores_numpy.diagonal_scores(rows, origin, scales, shifts, constants, out)
+
+
+def diagonal_odds(
+    rows: Rows, origin: Floats, curves: Floats, slopes: Floats, offset: float, out: Floats
+) -> None:
+    """Write offset + Σ_j z_j(curve_j·z_j + slope_j) with z = x - origin into `out` (n,).
+
+    The log odds of two classes in one column: half the work, and half the memory, of two scores.
+    """
+    if pays(rows):
+        from suffice.kernels import diagonal_scores_numba
+
+        diagonal_scores_numba.diagonal_odds(rows, origin, curves, slopes, offset, out)
+    else:
+        diagonal_scores_numpy.diagonal_odds(rows, origin, curves, slopes, offset, out)

@@ -56,7 +56,7 @@ def class_squares(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return (totals (k,), counts (k, d), sums (k, d), squares (k, d)); NaN cells are skipped."""
     if pays(rows):
-        from suffice.kernels import scatter_numba
+        from suffice.kernels import squares_numba
 
-        return scatter_numba.class_squares(rows, codes, size, weights, centres)
+        return squares_numba.class_squares(rows, codes, size, weights, centres)
     return scatter_numpy.class_squares(rows, codes, size, weights, centres)

@@ -5,10 +5,6 @@ runs over contiguous numbers. Tiles of 4 × 2 columns share their loads and fit 
 registers of AVX2. The buffer's columns are a little longer than a power of two: at exactly 2048 or
 4096 bytes all of them would compete for the same cache sets, which takes twice the time.
 
-Sums of squares column by column need no buffer: rows are read where they lie, and where these are
-contiguous the compiler vectorises along them. Blocks without missing cells, which is most of them,
-are summed without a test; the sums themselves tell when that was wrong.
-
 Sums may be reassociated inside the products (that is what lets the compiler vectorise them), but
 NaN and infinities keep their meaning.
 """
@@ -38,8 +34,7 @@ STRIDE = BLOCK + 8
 """Doubles from one column of the buffer to the next."""
 
 CHUNK = 4096
-"""Rows at a time that are sorted by class, or summed before their sums are added: at least so many,
-and for each class enough that the work on its sums is little beside the work on its rows."""
+"""Rows sorted by class at a time, at least; and 32 for each class, that its products are long."""
 
 NO_WEIGHTS = np.empty(0)
 
@@ -50,7 +45,7 @@ def pooled_scatter(
     """See `scatter_numpy.pooled_scatter`."""
     width = rows.shape[1]
     totals, sums, scatter = np.zeros(size), np.zeros((size, width)), np.zeros((width, width))
-    loop = _loop(_pool, rows.dtype.str, "A", 2)
+    loop = _loop(_pool, rows.dtype.str, 2)
     loop(rows, codes, _or_none(weights), np.ascontiguousarray(centres), totals, sums, scatter)
     return totals, sums, scatter
 
@@ -61,23 +56,9 @@ def class_scatters(
     """See `scatter_numpy.class_scatters`."""
     width = rows.shape[1]
     totals, sums, scatters = np.zeros(size), np.zeros((size, width)), np.zeros((size, width, width))
-    loop = _loop(_separate, rows.dtype.str, "A", 3)
+    loop = _loop(_separate, rows.dtype.str, 3)
     loop(rows, codes, _or_none(weights), np.ascontiguousarray(centres), totals, sums, scatters)
     return totals, sums, scatters
-
-
-def class_squares(
-    rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """See `scatter_numpy.class_squares`."""
-    width = rows.shape[1]
-    totals, counts = np.zeros(size), np.zeros((size, width))
-    sums, squares = np.zeros((size, width)), np.zeros((size, width))
-    loop = _loop(_square, rows.dtype.str, "C" if rows.flags.c_contiguous else "A", 2, 2)
-    loop(
-        rows, codes, _or_none(weights), np.ascontiguousarray(centres), totals, counts, sums, squares
-    )
-    return totals, counts, sums, squares
 
 
 def _or_none(weights: Floats | None) -> Floats:
@@ -86,13 +67,11 @@ def _or_none(weights: Floats | None) -> Floats:
 
 
 @once
-def _loop(
-    loop: Callable[..., None], cells: str, layout: str, *dimensions: int
-) -> Callable[..., None]:
-    """Return a loop compiled for float32 or float64 cells, with outputs of these dimensions."""
+def _loop(loop: Callable[..., None], cells: str, dimensions: int) -> Callable[..., None]:
+    """Return a loop compiled for float32 or float64 cells, with products of these dimensions."""
     kind = float32 if cells == np.dtype(np.float32).str else float64
-    inputs = array(kind, 2, layout), array(intp, 1, "A"), array(float64, 1, "A"), array(float64, 2)
-    return compiled(loop, *inputs, target(1), target(2), *(target(many) for many in dimensions))
+    inputs = array(kind, 2, "A"), array(intp, 1, "A"), array(float64, 1, "A"), array(float64, 2)
+    return compiled(loop, *inputs, target(1), target(2), target(dimensions))
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -215,87 +194,3 @@ def _separate(
                 _multiply(buffer, products, held)
                 first += held
             _mirror(products, scatters[code])
-
-
-# Both are inlined: where the arrays of sums are made, the compiler knows that nothing else lies there.
-
-
-@njit(nogil=True, inline="always")
-def _add_complete(
-    rows: Rows, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
-    held: Floats, seen: Floats, sums: Floats, squares: Floats,
-) -> bool:  # fmt: skip
-    """Write the sums of one block as if no cell were missing; return whether that was so."""
-    width, weighted = rows.shape[1], weights.size > 0
-    held[:] = sums[:] = squares[:] = 0.0
-    for row in range(start, stop):
-        code = codes[row]
-        weight = weights[row] if weighted else 1.0
-        held[code] += weight
-        for j in range(width):
-            cell = rows[row, j] - centres[code, j]
-            part = weight * cell
-            sums[code, j] += part
-            squares[code, j] += part * cell
-    complete = True
-    for code in range(held.size):
-        for j in range(width):
-            seen[code, j] = held[code]
-            # One NaN shows in its sum. So does an infinity, which the careful loop keeps.
-            complete &= sums[code, j] - sums[code, j] == 0.0
-    return complete
-
-
-@njit(nogil=True, inline="always")
-def _add_seen(
-    rows: Rows, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
-    held: Floats, seen: Floats, sums: Floats, squares: Floats,
-) -> bool:  # fmt: skip
-    """Write the sums of one block's observed cells; return whether none was missing."""
-    width, weighted = rows.shape[1], weights.size > 0
-    held[:] = seen[:] = sums[:] = squares[:] = 0.0
-    for row in range(start, stop):
-        code = codes[row]
-        weight = weights[row] if weighted else 1.0
-        held[code] += weight
-        for j in range(width):
-            cell = rows[row, j] - centres[code, j]
-            there = cell == cell  # noqa: PLR0124  a NaN is not itself
-            cell = cell if there else 0.0
-            part = weight * cell
-            seen[code, j] += weight if there else 0.0
-            sums[code, j] += part
-            squares[code, j] += part * cell
-    complete = True
-    for code in range(held.size):
-        for j in range(width):
-            complete &= seen[code, j] == held[code]
-    return complete
-
-
-def _square(
-    rows: Rows, codes: Codes, weights: Floats, centres: Floats,
-    totals: Floats, counts: Floats, sums: Floats, squares: Floats,
-) -> None:  # fmt: skip
-    length, width = rows.shape
-    size = totals.size
-    block = max(CHUNK, 64 * size)
-    held, seen = np.empty(size), np.empty((size, width))
-    added, squared = np.empty((size, width)), np.empty((size, width))
-    complete = True  # where the block before had missing cells, this one is likely to have some
-    for start in range(0, length, block):
-        stop = min(start + block, length)
-        if complete:
-            complete = _add_complete(
-                rows, codes, weights, centres, start, stop, held, seen, added, squared
-            )
-        if not complete:
-            complete = _add_seen(
-                rows, codes, weights, centres, start, stop, held, seen, added, squared
-            )
-        for code in range(size):
-            totals[code] += held[code]
-            for j in range(width):
-                counts[code, j] += seen[code, j]
-                sums[code, j] += added[code, j]
-                squares[code, j] += squared[code, j]

@@ -17,9 +17,9 @@ def lanes(size: int) -> int:
     """Return how many scores are added up side by side for so many classes.
 
     >>> [lanes(size) for size in (1, 2, 4, 5, 20)]
-    [1, 4, 4, 8, 8]
+    [1, 2, 4, 8, 8]
     """
-    return 1 if size == 1 else 4 if size <= 4 else LINE
+    return min(1 << (size - 1).bit_length(), LINE)
 
 
 def score_table(weights: NDArray[Any]) -> NDArray[np.float64]:
@@ -39,3 +39,10 @@ def score_table(weights: NDArray[Any]) -> NDArray[np.float64]:
     table = room[skipped : skipped + width * padded].reshape(width, padded)
     table[:, :size] = weights.T
     return table
+
+
+def packed(table: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return a table (d, ≥ size) in whole lanes: itself, where `score_table` has made it."""
+    if table.flags.c_contiguous and table.shape[1] >= size and not table.shape[1] % lanes(size):
+        return table
+    return score_table(table[:, :size].T)

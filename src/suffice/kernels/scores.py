@@ -59,9 +59,9 @@ def binary_posterior(scores: Floats, out: Floats) -> None:
     odds may lie in `out[:, 1]` itself, which saves a buffer.
     """
     if pays(scores):
-        from suffice.kernels import scores_numba
+        from suffice.kernels import posteriors_numba
 
-        scores_numba.binary_posterior(scores, out)
+        posteriors_numba.binary_posterior(scores, out)
     else:
         scores_numpy.binary_posterior(scores, out)
 
@@ -72,9 +72,9 @@ def binary_log_posterior(scores: Floats, out: Floats) -> None:
     Far odds come out as themselves: there is no floor. They too may lie in `out[:, 1]`.
     """
     if pays(scores):
-        from suffice.kernels import scores_numba
+        from suffice.kernels import posteriors_numba
 
-        scores_numba.binary_log_posterior(scores, out)
+        posteriors_numba.binary_log_posterior(scores, out)
     else:
         scores_numpy.binary_log_posterior(scores, out)
 
@@ -85,9 +85,9 @@ def softmax(scores: Floats, log: bool) -> None:
     Where the best score is infinite, the classes that have it share alike: the limit of far points.
     """
     if pays(scores):
-        from suffice.kernels import scores_numba
+        from suffice.kernels import posteriors_numba
 
-        scores_numba.softmax(scores, log)
+        posteriors_numba.softmax(scores, log)
     else:
         scores_numpy.softmax(scores, log)
 
@@ -98,8 +98,8 @@ def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
     Hard are the rows of which some score is not finite: they have to be scored with more care.
     """
     if pays(scores):
-        from suffice.kernels import scores_numba
+        from suffice.kernels import posteriors_numba
 
-        scores_numba.winners(scores, codes, hard)
+        posteriors_numba.winners(scores, codes, hard)
     else:
         scores_numpy.winners(scores, codes, hard)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import boolean, float32, float64, intp, njit, types
+from numba import float32, float64, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
 
@@ -21,15 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Codes = NDArray[np.intp]
-    Flags = NDArray[np.bool_]
     Rows = NDArray[Any]
 
 BLOCK = 256
 """Rows in the buffer."""
-
-EXPONENTIALS = 1 << 15
-"""Scores turned into shares at a time: a quarter of a megabyte."""
 
 STRIDE = BLOCK + 8
 """Doubles from one column of the buffer to the next: no power of two, for the cache's sake."""
@@ -62,42 +57,6 @@ def quadratic_scores(
     )
 
 
-def binary_posterior(scores: Floats, out: Floats) -> None:
-    """See `scores_numpy.binary_posterior`. The exponentials are NumPy's, which are vectorised."""
-    share, buffer = _binary(_odds, 2), np.empty(min(EXPONENTIALS, len(scores)))
-    with np.errstate(all="ignore"):
-        for start in range(0, len(scores), EXPONENTIALS):
-            odds = scores[start : start + EXPONENTIALS]
-            smalls = np.abs(odds, out=buffer[: len(odds)])
-            np.exp(np.negative(smalls, out=smalls), out=smalls)
-            share(odds, smalls, out[start : start + EXPONENTIALS])
-
-
-def binary_log_posterior(scores: Floats, out: Floats) -> None:
-    """See `scores_numpy.binary_log_posterior`."""
-    _binary(_log_odds, 1)(scores, out)
-
-
-def softmax(scores: Floats, log: bool) -> None:
-    """See `scores_numpy.softmax`. The exponentials are NumPy's, which are vectorised."""
-    lower, divide, subtract = _softmax()
-    step = max(EXPONENTIALS // max(scores.shape[1], 1), 1)
-    with np.errstate(all="ignore"):
-        for start in range(0, len(scores), step):
-            block = scores[start : start + step]
-            lower(block)
-            if log:
-                subtract(block, np.exp(block))
-            else:
-                np.exp(block, out=block)
-                divide(block)
-
-
-def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
-    """See `scores_numpy.winners`."""
-    _winners()(scores, codes, hard)
-
-
 def _cells(name: str) -> Any:
     return float32 if name == np.dtype(np.float32).str else float64
 
@@ -114,24 +73,6 @@ def _linear(loop: Callable[..., None], cells: str, contiguous: bool) -> Callable
 def _quadratic(cells: str) -> Callable[..., None]:
     inputs = array(float64, 1), array(float64, 3), array(float64, 2), array(float64, 1)
     return compiled(_score_quadratic, array(_cells(cells), 2, "A"), *inputs, target(2, "A"))
-
-
-@once
-def _binary(loop: Callable[..., None], inputs: int) -> Callable[..., None]:
-    return compiled(loop, *[array(float64, 1, "A")] * inputs, target(2, "A"))
-
-
-@once
-def _softmax() -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
-    table = target(2, "A")
-    subtract = compiled(_subtract_logs, table, array(float64, 2, "A"))
-    return compiled(_lower, table), compiled(_divide, table), subtract
-
-
-@once
-def _winners() -> Callable[..., None]:
-    codes, hard = types.Array(intp, 1, "A"), types.Array(boolean, 1, "A")
-    return compiled(_win, array(float64, 2, "A"), codes, hard)
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
@@ -243,66 +184,3 @@ def _score_quadratic(
             _norms(buffer, whitenings[c], shifts[c], white, norms, held)
             for r in range(held):
                 out[start + r, c] = constants[c] - 0.5 * norms[r]
-
-
-def _odds(scores: Floats, smalls: Floats, out: Floats) -> None:
-    """Write both probabilities, given the log odds and e to the power of minus their size."""
-    for i in range(scores.size):
-        likely = 1.0 / (1.0 + smalls[i])
-        if scores[i] > 0:
-            out[i, 0], out[i, 1] = smalls[i] * likely, likely
-        else:
-            out[i, 0], out[i, 1] = likely, smalls[i] * likely
-
-
-def _log_odds(scores: Floats, out: Floats) -> None:
-    for i in range(scores.size):
-        likely = -np.log1p(np.exp(-abs(scores[i])))
-        if scores[i] > 0:
-            out[i, 0], out[i, 1] = likely - scores[i], likely
-        else:
-            out[i, 0], out[i, 1] = likely, likely + scores[i]
-
-
-def _lower(scores: Floats) -> None:
-    """Subtract each row's best score; equal infinities differ by nothing."""
-    for i in range(scores.shape[0]):
-        top = -np.inf
-        for c in range(scores.shape[1]):
-            if not scores[i, c] <= top:  # also a NaN, which then spoils its row
-                top = scores[i, c]
-        for c in range(scores.shape[1]):
-            scores[i, c] = 0.0 if scores[i, c] == top else scores[i, c] - top
-
-
-def _divide(shares: Floats) -> None:
-    """Divide each row by its sum."""
-    for i in range(shares.shape[0]):
-        total = 0.0
-        for c in range(shares.shape[1]):
-            total += shares[i, c]
-        for c in range(shares.shape[1]):
-            shares[i, c] /= total
-
-
-def _subtract_logs(scores: Floats, shares: Floats) -> None:
-    """Subtract the logarithm of each row's sum of exponentials."""
-    for i in range(scores.shape[0]):
-        total = 0.0
-        for c in range(scores.shape[1]):
-            total += shares[i, c]
-        total = np.log(total)
-        for c in range(scores.shape[1]):
-            scores[i, c] -= total
-
-
-def _win(scores: Floats, codes: Codes, hard: Flags) -> None:
-    for i in range(scores.shape[0]):
-        top, best = scores[i, 0], 0
-        spoiled = top - top != 0.0  # of infinities and NaN alone
-        for c in range(1, scores.shape[1]):
-            score = scores[i, c]
-            spoiled |= score - score != 0.0
-            if score > top:
-                top, best = score, c
-        codes[i], hard[i] = best, spoiled

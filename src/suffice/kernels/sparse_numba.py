@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import boolean, float64, from_dtype, intp, njit, types, uint64
+from numba import boolean, float64, from_dtype, intp, njit, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.prefetch_numba import prefetch
-from suffice.kernels.score_table import lanes, score_table
+from suffice.kernels.lanes_numba import add_scaled, lanes_of, prefetch, types, write
+from suffice.kernels.score_table import lanes, packed
 from suffice.kernels.sparse_numpy import smallest_cell
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ AHEAD = 64
 CHUNK = 2048
 """Stored cells tested at a time, while the fastest cache holds them."""
 
-BLOCK = 1024
+BLOCK = 4096
 """Rows whose scores are held before their winners are picked."""
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -61,11 +61,7 @@ def sparse_scores(
 ) -> float:
     """See `sparse_numpy.sparse_scores`."""
     suspects = np.zeros(1)
-    table = _packed(table, len(offsets))
-    _scoring(lanes(len(offsets)), *_types(rows))(
-        rows.data, rows.indices, rows.indptr, table.reshape(-1), table.shape[1],
-        np.ascontiguousarray(offsets), *_limit(threshold), out, suspects,
-    )  # fmt: skip
+    _scorer(rows, table, offsets, threshold)(rows.indptr, out, suspects)
     return smallest_cell(rows, None) if suspects[0] else 0.0
 
 
@@ -73,27 +69,31 @@ def sparse_winners(
     rows: SparseRows, table: Floats, offsets: Floats, threshold: float | None, out: Codes
 ) -> float:
     """See `sparse_numpy.sparse_winners`."""
-    suspects, offsets, limit = np.zeros(1), np.ascontiguousarray(offsets), _limit(threshold)
-    score, pick = _scoring(lanes(len(offsets)), *_types(rows)), _picking()
-    table = _packed(table, len(offsets))
+    suspects = np.zeros(1)
+    score, pick = _scorer(rows, table, offsets, threshold), _picking()
     buffer = np.empty((min(BLOCK, len(rows)), len(offsets)))
-    flat = table.reshape(-1)
     for start in range(0, len(rows), BLOCK):
         codes = out[start : start + BLOCK]
-        held = buffer[: len(codes)]
-        indptr = rows.indptr[start : start + BLOCK + 1]
-        score(
-            rows.data, rows.indices, indptr, flat, table.shape[1], offsets, *limit, held, suspects
-        )
-        pick(held, codes)
+        scores = buffer[: len(codes)]
+        score(rows.indptr[start : start + BLOCK + 1], scores, suspects)
+        pick(scores, codes)
     return smallest_cell(rows, None) if suspects[0] else 0.0
 
 
-def _packed(table: Floats, size: int) -> Floats:
-    """Return the table in whole lanes, as the loops read it; `score_table` has made it so."""
-    if table.flags.c_contiguous and table.shape[1] % lanes(size) == 0 and table.shape[1] >= size:
-        return table
-    return score_table(table[:, :size].T)
+def _scorer(
+    rows: SparseRows, table: Floats, offsets: Floats, threshold: float | None
+) -> Callable[[Places, Floats, Floats], None]:
+    """Return the loop with all that does not change from block to block."""
+    many = lanes(len(offsets))
+    loop = _scoring(many, *_types(rows))
+    table = packed(table, len(offsets))
+    fixed = table.reshape(-1), table.shape[1], np.ascontiguousarray(offsets), *_limit(threshold)
+    zeros = (0.0,) * many
+
+    def score(indptr: Places, out: Floats, suspects: Floats) -> None:
+        loop(rows.data, rows.indices, indptr, *fixed, zeros, out, suspects)
+
+    return score
 
 
 def _limit(threshold: float | None) -> tuple[float, bool]:
@@ -116,10 +116,12 @@ def _adding(*names: str) -> Callable[..., None]:
 
 
 @once
-def _scoring(side_by_side: int, *names: str) -> Callable[..., None]:
-    loop = {1: _score_one, 4: _score_four, 8: _score_eight}[side_by_side]
+def _scoring(many: int, *names: str) -> Callable[..., None]:
     table = array(float64, 1), intp, array(float64, 1)
-    return compiled(loop, *_inputs(names), *table, float64, boolean, target(2, "A"), target(1))
+    zeros = types.UniTuple(float64, many)
+    return compiled(
+        _score, *_inputs(names), *table, float64, boolean, zeros, target(2, "A"), target(1)
+    )
 
 
 @once
@@ -149,7 +151,7 @@ def _add(
     weight = 1.0
     tested = q = indptr[0]
     while q < stop:
-        while ends <= q:
+        while ends <= q < stop:
             row += 1
             ends = indptr[row + 1]
             weight = weights[row] if weighted else 1.0
@@ -183,113 +185,33 @@ def _add(
         q = until
 
 
-@njit(nogil=True, fastmath={"contract"})
-def _one(
-    data: Cells, indices: Places, start: int, stop: int, last: int,
-    table: Floats, threshold: float, binary: bool,
-) -> float:  # fmt: skip
-    """Return the score of one row with a single class."""
-    a = 0.0
-    for p in range(uint64(start), uint64(stop)):
-        if p < uint64(last):
-            prefetch(table, uint64(indices[p + uint64(AHEAD)]))
-        cell = data[p]
-        if binary:
-            if cell > threshold:
-                a += table[uint64(indices[p])]
-        elif cell != 0:
-            a += cell * table[uint64(indices[p])]
-    return a
-
-
-@njit(nogil=True, fastmath={"contract"})
-def _four(
-    data: Cells, indices: Places, start: int, stop: int, last: int,
-    table: Floats, threshold: float, binary: bool,
-) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return the scores of one row with up to four classes."""
-    a = b = c = d = 0.0
-    for p in range(uint64(start), uint64(stop)):
-        if p < uint64(last):
-            prefetch(table, uint64(indices[p + uint64(AHEAD)]) * uint64(4))
-        cell = data[p]
-        if cell > threshold if binary else cell != 0:
-            value = 1.0 if binary else float64(cell)
-            j = uint64(indices[p]) * uint64(4)
-            a += value * table[j]
-            b += value * table[j + uint64(1)]
-            c += value * table[j + uint64(2)]
-            d += value * table[j + uint64(3)]
-    return a, b, c, d
-
-
-@njit(nogil=True, fastmath={"contract"})
-def _eight(
-    data: Cells, indices: Places, start: int, stop: int, last: int,
-    table: Floats, width: int, first: int, threshold: float, binary: bool,
-) -> tuple[float, float, float, float, float, float, float, float]:  # fmt: skip
-    """Return the scores of one row for eight classes from `first` on."""
-    a = b = c = d = e = f = g = h = 0.0
-    for p in range(uint64(start), uint64(stop)):
-        if p < uint64(last):
-            prefetch(table, uint64(indices[p + uint64(AHEAD)]) * uint64(width) + uint64(first))
-        cell = data[p]
-        if cell > threshold if binary else cell != 0:
-            value = 1.0 if binary else float64(cell)
-            j = uint64(indices[p]) * uint64(width) + uint64(first)
-            a += value * table[j]
-            b += value * table[j + uint64(1)]
-            c += value * table[j + uint64(2)]
-            d += value * table[j + uint64(3)]
-            e += value * table[j + uint64(4)]
-            f += value * table[j + uint64(5)]
-            g += value * table[j + uint64(6)]
-            h += value * table[j + uint64(7)]
-    return a, b, c, d, e, f, g, h
-
-
-def _score_one(
-    data: Cells, indices: Places, indptr: Places, table: Floats, _: int, offsets: Floats,
-    threshold: float, binary: bool, out: Floats, suspects: Floats,
-) -> None:  # fmt: skip
-    last, tested = indices.size - AHEAD, indptr[0]
-    for i in range(out.shape[0]):
-        start, stop = indptr[i], indptr[i + 1]
-        if tested <= start:
-            tested = min(max(start + CHUNK, stop), indptr[-1])
-            suspects[0] += _suspects(data[start:tested])
-        out[i, 0] = offsets[0] + _one(data, indices, start, stop, last, table, threshold, binary)
-
-
-def _score_four(
-    data: Cells, indices: Places, indptr: Places, table: Floats, _: int, offsets: Floats,
-    threshold: float, binary: bool, out: Floats, suspects: Floats,
-) -> None:  # fmt: skip
-    last, tested = indices.size - AHEAD, indptr[0]
-    for i in range(out.shape[0]):
-        start, stop = indptr[i], indptr[i + 1]
-        if tested <= start:
-            tested = min(max(start + CHUNK, stop), indptr[-1])
-            suspects[0] += _suspects(data[start:tested])
-        found = _four(data, indices, start, stop, last, table, threshold, binary)
-        for k in range(offsets.size):
-            out[i, k] = offsets[k] + found[k]
-
-
-def _score_eight(
+def _score(
     data: Cells, indices: Places, indptr: Places, table: Floats, width: int, offsets: Floats,
-    threshold: float, binary: bool, out: Floats, suspects: Floats,
+    threshold: float, binary: bool, zeros: tuple[float, ...], out: Floats, suspects: Floats,
 ) -> None:  # fmt: skip
-    last, tested = indices.size - AHEAD, indptr[0]
+    size, many = offsets.size, len(zeros)
+    line = np.empty(many)
+    step, ahead = uint64(width), uint64(AHEAD)
+    last = uint64(max(indices.size - AHEAD, 0))
+    tested = indptr[0]
     for i in range(out.shape[0]):
         start, stop = indptr[i], indptr[i + 1]
         if tested <= start:
             tested = min(max(start + CHUNK, stop), indptr[-1])
             suspects[0] += _suspects(data[start:tested])
-        for first in range(0, offsets.size, 8):
-            found = _eight(data, indices, start, stop, last, table, width, first, threshold, binary)
-            for k in range(min(8, offsets.size - first)):
-                out[i, first + k] = offsets[first + k] + found[k]
+        for first in range(0, size, many):
+            sums = lanes_of(zeros)
+            lane = uint64(first)
+            for p in range(uint64(start), uint64(stop)):
+                if p < last:
+                    prefetch(table, uint64(indices[p + ahead]) * step + lane)
+                cell = data[p]
+                if cell > threshold if binary else cell != 0:
+                    factor = 1.0 if binary else float64(cell)
+                    add_scaled(sums, table, uint64(indices[p]) * step + lane, factor)
+            write(sums, line)
+            for k in range(min(many, size - first)):
+                out[i, first + k] = offsets[first + k] + line[k]
 
 
 def _pick(scores: Floats, out: Codes) -> None:

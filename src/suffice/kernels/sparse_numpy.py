@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
+    Places = NDArray[np.integer[Any]]
+
+FEW = 1000
+"""Stored cells up to which NumPy's way of adding up products is quicker than calling SciPy."""
 
 BLOCK = 1 << 17
 """Stored cells worked on at a time."""
@@ -50,26 +55,41 @@ def sparse_scores(
     rows: SparseRows, table: Floats, offsets: Floats, threshold: float | None, out: Floats
 ) -> float:
     """Write offset + Σ_j f(x_j)·table[j] of every class into `out`; return the smallest cell."""
-    size = len(offsets)
     smallest = 0.0
     for part, block in _blocks(rows):
-        found = out[part]
-        found[:] = offsets
-        cells = _counted(block, threshold)
-        places, lengths = block.places, np.diff(block.indptr)
         smallest = float(np.minimum(smallest, smallest_cell(block, None)))
+        cells, places, lengths = _counted(block, threshold), block.places, np.diff(block.indptr)
         if not cells.all():  # nothing times minus infinity is nothing here
             kept = cells != 0.0
-            numbers = block.row_numbers()[kept]
+            lengths = np.bincount(block.row_numbers()[kept], minlength=len(block))
             cells, places = cells[kept], places[kept]
-            lengths = np.bincount(numbers, minlength=len(block))
-        there = np.flatnonzero(lengths)
-        if len(there):
-            starts = np.cumsum(lengths) - lengths
-            with np.errstate(all="ignore"):
-                terms = table[places, :size] * cells[:, None]
-                found[there] += np.add.reduceat(terms, starts[there], axis=0)
+        with np.errstate(all="ignore"):
+            if len(cells) < FEW:
+                out[part] = _few_products(cells, places, lengths, table[:, : len(offsets)])
+            else:
+                out[part] = _many_products(cells, places, lengths, table)[:, : len(offsets)]
+            out[part] += offsets
     return smallest
+
+
+def _few_products(cells: Floats, places: Places, lengths: Codes, table: Floats) -> Floats:
+    """Return Σ_j f(x_j)·table[j] of some rows: a single one takes a few microseconds."""
+    found = np.zeros((len(lengths), table.shape[1]))
+    there = np.flatnonzero(lengths)
+    if len(there):
+        starts = np.cumsum(lengths) - lengths
+        found[there] = np.add.reduceat(table[places] * cells[:, None], starts[there], axis=0)
+    return found
+
+
+def _many_products(cells: Floats, places: Places, lengths: Codes, table: Floats) -> Floats:
+    """Return the same by SciPy, which needs no room for the single products."""
+    from scipy import sparse
+
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    shape = len(lengths), len(table)
+    found: Floats = sparse.csr_array((cells, places, indptr), shape=shape) @ table
+    return found
 
 
 def sparse_winners(
@@ -95,7 +115,8 @@ def smallest_cell(rows: SparseRows, weights: Floats | None) -> float:
 
 def _counted(block: SparseRows, threshold: float | None) -> Floats:
     """Return f(x) of the stored cells, a copy: x itself, or 1 above the threshold and 0 below."""
-    cells = block.cells if threshold is None else block.cells > threshold
+    # As a double: float32 cells are widened before they are compared.
+    cells = block.cells if threshold is None else block.cells > np.float64(threshold)
     return cells.astype(np.float64)
 
 
@@ -105,11 +126,10 @@ def _part(weights: Floats | None, part: slice) -> Floats | None:
 
 def _blocks(rows: SparseRows) -> Iterator[tuple[slice, SparseRows]]:
     """Yield neighbouring rows that store about as many cells as a block holds."""
-    edges = np.arange(int(rows.indptr[0]), int(rows.indptr[-1]), BLOCK)
-    cuts = np.searchsorted(rows.indptr[1:-1], edges[1:], side="left") + 1
-    stops = [*np.unique(cuts[cuts < len(rows)]).tolist(), len(rows)]
-    start = 0
-    for stop in stops:
-        part = slice(start, stop)
-        yield part, rows[part]
-        start = stop
+    if rows.stored <= BLOCK:
+        yield slice(0, len(rows)), rows
+        return
+    ends = np.arange(int(rows.indptr[0]) + BLOCK, int(rows.indptr[-1]), BLOCK)
+    cuts = {0, len(rows), *np.searchsorted(rows.indptr, ends).tolist()}
+    for start, stop in pairwise(sorted(cuts)):
+        yield slice(start, stop), rows[start:stop]

@@ -47,21 +47,26 @@ def explain_columns(
                 orders[:, column] = _difference(scores.orders, of, against)
     parts = model.temperature * logs
     parts = np.where(orders > 0.0, -np.inf, np.where(orders < 0.0, np.inf, parts))
-    torn = (orders > 0.0).any(axis=1) & (orders < 0.0).any(axis=1)
+    priors = model.log_priors
+    same = priors[of] == priors[against]
+    with np.errstate(invalid="ignore"):
+        baseline = np.where(same, 0.0, priors[of] - priors[against])
+    every = np.column_stack([parts, baseline])
+    torn = np.isposinf(every).any(axis=1) & np.isneginf(every).any(axis=1)
     if torn.any():
         raise BadSetting(
-            f"row {int(np.argmax(torn))} holds events that are impossible in one class and events "
-            "that are impossible in the other: its log odds are no sum of columns",
-            hint="smoothing=1 makes everything possible",
+            f"row {int(np.argmax(torn))} is impossible, or infinitely unlikely, in one class for "
+            "one reason and in the other for another: its log odds are no sum of columns",
+            hint="smoothing=1 makes every event possible; priors above 0 every class",
         )
-    with np.errstate(invalid="ignore"):
-        baseline = model.log_priors[of] - model.log_priors[against]
     return LogOdds(of, against, baseline, parts, None)
 
 
 def _difference(scores: FloatArray, of: IntArray, against: IntArray) -> FloatArray:
     rows = np.arange(len(scores))
-    found: FloatArray = scores[rows, of] - scores[rows, against]
+    one, other = scores[rows, of], scores[rows, against]
+    with np.errstate(invalid="ignore"):
+        found: FloatArray = np.where(one == other, 0.0, one - other)
     return found
 
 

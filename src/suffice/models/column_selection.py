@@ -8,18 +8,26 @@ that judges each fold by the others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
+from suffice.families.blocks import numbers
 from suffice.families.categorical import Categorical
+from suffice.families.common import Common
 from suffice.families.gaussian_columns import GaussianColumns, LogNormal
 from suffice.families.poisson import Poisson
 from suffice.linear_algebra import normalized
-from suffice.models.column_types import are_counts, has_cells, has_few_values, is_positive
-from suffice.rows.cells import BOOLEAN, CATEGORY
+from suffice.models.column_types import (
+    are_counts,
+    family_like,
+    has_cells,
+    has_few_values,
+    is_positive,
+)
+from suffice.rows.cells import NUMBER
 from suffice.rows.content import content_hashes, joined_hashes, label_hashes
 from suffice.rows.levels import coded_columns
 from suffice.statistics.algebra import leave_one_out
@@ -38,21 +46,28 @@ MOST_VALUES = 50
 SWEEP_CELLS = 60_000_000
 """Scores of all candidates that may be held for the sweeps over the whole model."""
 SWEEPS = 3
+MOST_ROWS = 20_000
+"""Rows by which families are compared; of more, those with the smallest hashes."""
+LEAST_LOG = 745.0
+"""What a certain error costs at most: the logarithm of the smallest double."""
+CHANCE = 1.0
+"""Standard errors by which a family has to be better than the one before."""
 
 
-def candidates(table: Table, column: int, weights: FloatArray | None) -> tuple[ColumnFamily, ...]:
-    """Return the families that a column could have."""
-    kind = table.kinds[column]
-    if kind == BOOLEAN:
-        return (Bernoulli(),)
-    if kind == CATEGORY:
-        return (Categorical(),)
+def candidates(
+    table: Table, column: int, codes: IntArray, weights: FloatArray | None
+) -> tuple[ColumnFamily, ...]:
+    """Return the families that a column could have, the one it looks like first.
+
+    The last is always that the column has one law for all classes, and so says nothing.
+    """
+    first = family_like(table, column, codes, weights)
+    if table.kinds[column] != NUMBER:
+        return first, Common(first)
     cells = table.column(column)
-    if not has_cells(cells):
+    found: list[ColumnFamily] = [first, GaussianColumns(), GaussianColumns("shared")]
+    if np.isinf(cells).any() or not has_cells(cells):
         return (GaussianColumns(),)
-    found: list[ColumnFamily] = [GaussianColumns(), GaussianColumns("shared")]
-    if np.isinf(cells).any():
-        return tuple(found)
     if is_positive(cells):
         found += [LogNormal(), LogNormal("shared")]
     if are_counts(cells):
@@ -60,7 +75,7 @@ def candidates(table: Table, column: int, weights: FloatArray | None) -> tuple[C
         if has_few_values(cells, MOST_VALUES):
             found.append(Categorical())
     found += [Binned(bins).cut(cells, weights) for bins in (4, 8, 16)]
-    return tuple(dict.fromkeys(found))
+    return (*dict.fromkeys(found), Common(first))
 
 
 def select_families(
@@ -73,67 +88,93 @@ def select_families(
 ) -> list[ColumnFamily]:
     """Return the best of the families asked for, column by column, then all together.
 
-    First each column by itself, then sweeps: each column in turn takes the family with which
-    the whole model predicts best, as long as any gains. Sweeps are left out where the scores of
-    all candidates would not fit into memory.
+    The first family of each column is where it starts. First each column is judged by itself,
+    then come sweeps: each column in turn takes the family with which the whole model predicts
+    best, as long as any gains. A family is left for another only if that predicts better by
+    more than chance: by a standard error of the difference. Sweeps are left out where the
+    scores of all candidates would not fit into memory.
     """
     size = len(labels)
-    folds = _folds(table, codes, labels)
+    hashes = _hashes(table, codes, labels)
+    if len(codes) > MOST_ROWS:
+        chosen = np.sort(np.argsort(hashes, kind="stable")[:MOST_ROWS])
+        table, codes, hashes = _rows(table, chosen), codes[chosen], hashes[chosen]
+        weights = None if weights is None else weights[chosen]
+    folds = (hashes % np.uint64(FOLDS)).astype(np.intp)
     w = np.ones(len(codes)) if weights is None else weights
     priors = _training_priors(folds, codes, size, w)
-    losses: list[list[float]] = []
-    kept: list[list[FloatArray]] = []
+    # A class that only its own fold has shown cannot be predicted, by whatever family.
+    w = np.where(np.isneginf(priors[np.arange(len(codes)), codes]), 0.0, w)
+    if not w.any():
+        return [families[0] for families in asked]
     cells = len(codes) * size * sum(len(families) for families in asked if len(families) > 1)
     sweep = cells <= SWEEP_CELLS
-    base = np.zeros((len(codes), size))
+    best: list[int] = []
+    kept: list[list[FloatArray]] = []
+    total = priors.copy()
     for j, families in enumerate(asked):
         if len(families) == 1 and not sweep:
-            losses.append([0.0])
+            best.append(0)
             continue
         scores = [_held_out(table, j, f, codes, size, weights, folds, alpha) for f in families]
-        losses.append([_loss(s + priors, codes, w) for s in scores])
-        if sweep:
-            if len(families) == 1:
-                base += scores[0]
-            kept.append(scores if len(families) > 1 else [])
-    best = [int(np.argmin(column)) for column in losses]
+        losses = [_losses(s + priors, codes) for s in scores]
+        best.append(_better(losses, 0, w))
+        kept.append(scores if sweep else [])
     if sweep:
-        best = _swept(best, kept, base + priors, codes, w)
+        best = _start(best, asked, kept, priors, codes, w)
+        total = priors + sum(scores[place] for scores, place in zip(kept, best, strict=True))
+    for _ in range(SWEEPS if sweep else 0):
+        before = list(best)
+        for j, scores in enumerate(kept):
+            if len(scores) > 1:
+                rest = total - scores[best[j]]
+                best[j] = _better([_losses(rest + s, codes) for s in scores], best[j], w)
+                total = rest + scores[best[j]]
+        if best == before:
+            break
     return [families[place] for families, place in zip(asked, best, strict=True)]
 
 
-def _swept(
+def _start(
     best: list[int],
+    asked: Sequence[Sequence[ColumnFamily]],
     scores: list[list[FloatArray]],
-    base: FloatArray,
+    priors: FloatArray,
     codes: IntArray,
     weights: FloatArray,
 ) -> list[int]:
-    total = base.copy()
-    for held, place in zip(scores, best, strict=True):
-        if held:
-            total += held[place]
-    lowest = _loss(total, codes, weights)
-    for _ in range(SWEEPS):
-        before = lowest
-        for j, held in enumerate(scores):
-            if not held:
-                continue
-            rest = total - held[best[j]]
-            found = [_loss(rest + s, codes, weights) for s in held]
-            place = int(np.argmin(found))
-            if found[place] < lowest:
-                best[j], lowest = place, found[place]
-            total = rest + held[best[j]]
-        if not lowest < before * (1.0 - 1e-6):
-            break
-    return best
+    """Return where the sweeps start: what columns look like, or one family wherever it can be.
+
+    Many small gains, none beyond chance by itself, show when all columns take them together.
+    """
+    options = [[0] * len(asked), best]
+    options += [
+        [families.index(family) if family in families else 0 for families in asked]
+        for family in dict.fromkeys(f for families in asked for f in families)
+        if not isinstance(family, (Binned, Common))
+    ]
+    losses = []
+    for places in options:
+        joint = priors + sum(held[place] for held, place in zip(scores, places, strict=True))
+        losses.append(_losses(joint, codes))
+    return options[_better(losses, 0, weights)]
 
 
-def _loss(joint: FloatArray, codes: IntArray, weights: FloatArray) -> float:
+def _better(losses: list[FloatArray], held: int, weights: FloatArray) -> int:
+    """Return the candidate of the lowest loss, if it beats the one held by more than chance."""
+    means = [float(np.average(loss, weights=weights)) for loss in losses]
+    place = int(np.argmin(means))
+    gain = losses[held] - losses[place]
+    mean = float(np.average(gain, weights=weights))
+    error = np.sqrt(np.average(np.square(gain - mean), weights=weights) / weights.sum())
+    rounding = 1e-9 * max(1.0, abs(means[held]))
+    return place if mean > max(CHANCE * error, rounding) else held
+
+
+def _losses(joint: FloatArray, codes: IntArray) -> FloatArray:
+    """Return -log p(y | x) of every row."""
     found = normalized(joint)[np.arange(len(codes)), codes]
-    # A class that only its own fold has shown is nobody's fault.
-    return float(np.average(-np.maximum(found, -745.0), weights=weights))
+    return -np.maximum(found, -LEAST_LOG)
 
 
 def _held_out(
@@ -166,17 +207,23 @@ def _held_out(
     return out
 
 
-def _folds(table: Table, codes: IntArray, labels: Sequence[Label]) -> IntArray:
-    """Return the fold of each row: a hash of what it says."""
-    text = [j for j in range(table.width) if table.kinds[j] != "number"]
-    other = [j for j in range(table.width) if table.kinds[j] == "number"]
+def _hashes(table: Table, codes: IntArray, labels: Sequence[Label]) -> NDArray[np.uint64]:
+    """Return a hash of what each row says: folds and samples by it do not depend on order."""
+    text = [j for j in range(table.width) if table.kinds[j] != NUMBER]
+    other = [j for j in range(table.width) if table.kinds[j] == NUMBER]
     parts: list[NDArray[np.uint64]] = [label_hashes(labels)[codes]]
     if other:
-        cells = np.column_stack([table.column(j) for j in other])
-        parts.append(content_hashes(cells, other))
+        parts.append(content_hashes(numbers(table, other), other))
     if text:
         parts.append(content_hashes(coded_columns(table, text), text))
-    return (joined_hashes(parts) % np.uint64(FOLDS)).astype(np.intp)
+    return joined_hashes(parts)
+
+
+def _rows(table: Table, chosen: IntArray) -> Table:
+    """Return some rows of a table."""
+    matrix = None if table.matrix is None else table.matrix[chosen]
+    cells = None if table.cells is None else tuple(column[chosen] for column in table.cells)
+    return replace(table, matrix=matrix, cells=cells)
 
 
 def _training_priors(

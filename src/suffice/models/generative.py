@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,8 +23,13 @@ from suffice.linear_algebra import log_sum_exp, normalized
 from suffice.models.linear import LinearForm
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.families.gaussian import NormalClasses
     from suffice.rows import FloatArray, IntArray, Label
+
+ROOM = 1 << 16
+"""Scores that are held at a time where only the best of them counts: half a megabyte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +50,9 @@ class GenerativeModel:
 
     def log_joint(self, rows: FloatArray) -> FloatArray:
         """Return log p(x, y), one column per class."""
-        return self.densities.log_densities(rows) + self.log_priors
+        found = self.densities.log_densities(rows)
+        found += self.log_priors
+        return found
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Return log p(x), the evidence."""
@@ -69,10 +76,9 @@ class GenerativeModel:
             block, found = rows[part], out[part]
             with np.errstate(all="ignore"):
                 if size == 2:
-                    odds = found[:, 1]
-                    if self._contrast is not None:
-                        origin, weights, offset = self._contrast
-                        linear_scores(block, origin, weights, offset, found[:, 1:])
+                    odds = found[:, 1]  # where they lie is room enough
+                    if self._has_odds:
+                        self._block_odds(block, odds)
                     else:
                         self._block_scores(block, found)
                         odds -= found[:, 0]
@@ -80,7 +86,7 @@ class GenerativeModel:
                     (binary_log_posterior if log else binary_posterior)(odds, found)
                     return
                 self._block_scores(block, found)
-                if not np.isfinite(found.sum()):
+                if not np.isfinite(found.sum()):  # one sum is quicker than a look at each
                     hard[part] = ~np.isfinite(found).all(axis=1)
                 softmax(found, log)
 
@@ -92,26 +98,39 @@ class GenerativeModel:
 
     def codes(self, rows: FloatArray) -> IntArray:
         """Return, for each row, the position of its likeliest class (the first, in a tie)."""
-        size = len(self.labels)
-        out = np.zeros(len(rows), dtype=np.intp)
+        return self.chosen(rows, np.arange(len(self.labels), dtype=np.intp))
+
+    def chosen(self, rows: FloatArray, classes: NDArray[Any]) -> NDArray[Any]:
+        """Return the likeliest class of each row (the first, in a tie): an element of `classes`.
+
+        Nothing is as long as the rows but the answer: fetching memory for codes, and giving it
+        back, would take as long as scoring does.
+        """
+        width = 1 if self._has_odds else len(self.labels)
+        step = max(ROOM // width, 1)
+        out = np.empty(len(rows), dtype=classes.dtype)
         hard = np.zeros(len(rows), dtype=bool)
 
         def work(part: slice) -> None:
-            with np.errstate(all="ignore"):
-                if self._contrast is not None:
-                    odds = np.empty((len(out[part]), 1))
-                    origin, weights, offset = self._contrast
-                    linear_scores(rows[part], origin, weights, offset, odds)
-                    hard[part] = ~np.isfinite(odds[:, 0])
-                    out[part] = odds[:, 0] > 0.0
-                    return
-                scores = np.empty((len(out[part]), size))
-                self._block_scores(rows[part], scores)
-                winners(scores, out[part], hard[part])
+            room = np.empty((min(step, part.stop - part.start), width))
+            places = np.empty(len(room), dtype=np.intp)
+            for start in range(part.start, part.stop, step):
+                some = slice(start, min(start + step, part.stop))
+                scores, codes = room[: some.stop - start], places[: some.stop - start]
+                with np.errstate(all="ignore"):
+                    if self._has_odds:
+                        self._block_odds(rows[some], scores[:, 0])
+                        np.logical_not(np.isfinite(scores[:, 0]), out=hard[some])
+                        np.greater(scores[:, 0], 0.0, out=codes)
+                    else:
+                        self._block_scores(rows[some], scores)
+                        winners(scores, codes, hard[some])
+                np.take(classes, codes, out=out[some], mode="clip")  # nothing to clip: no buffer
 
         for_blocks(work, len(rows), rows.shape[1])
         if hard.any():
-            out[hard] = self.densities.scores(rows[hard], self.log_priors).argmax(axis=1)
+            found = self.densities.scores(rows[hard], self.log_priors)
+            out[hard] = classes[found.argmax(axis=1)]
         return out
 
     def _block_scores(self, rows: FloatArray, out: FloatArray) -> None:
@@ -128,15 +147,25 @@ class GenerativeModel:
             quadratic_scores(rows, densities.origin, matrices, shifts, constants, out)
 
     @cached_property
-    def _contrast(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """For two classes and a flat boundary: origin, and the log odds as one score column."""
-        if len(self.labels) != 2 or not self.densities.is_shared:
-            return None
-        if not np.isfinite(self.log_priors).all():
-            return None
-        weights, offset = self.densities.contrast
-        odds = float(self.log_priors[1] - self.log_priors[0])
-        return self.densities.origin, weights[np.newaxis], np.array([offset + odds])
+    def _has_odds(self) -> bool:
+        """Whether there are two classes whose log odds are one score column."""
+        if len(self.labels) != 2 or not np.isfinite(self.log_priors).all():
+            return False
+        densities = self.densities
+        return densities.is_shared if isinstance(densities, FullNormals) else densities.has_odds
+
+    def _block_odds(self, rows: FloatArray, out: FloatArray) -> None:
+        """Write the log odds of the second class of one block."""
+        densities = self.densities
+        prior = float(self.log_priors[1] - self.log_priors[0])
+        if isinstance(densities, FullNormals):
+            weights, offset = densities.contrast
+            intercept = np.array([offset + prior])
+            linear_scores(
+                rows, densities.origin, weights[np.newaxis], intercept, out[:, np.newaxis]
+            )
+        else:
+            densities.block_odds(rows, prior, out)
 
     def linear_form(self) -> LinearForm:
         """Return the same classifier as weights and intercepts, if its boundary is flat."""

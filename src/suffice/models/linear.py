@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadSetting, listed
-from suffice.kernels.sparse import sparse_scores
+from suffice.kernels.sparse import score_table, sparse_scores
 from suffice.linear_algebra import normalized
 from suffice.rows.sparse import SparseRows
 
@@ -44,7 +44,7 @@ class LinearForm:
         """Return one score per row and class."""
         if isinstance(rows, SparseRows):
             out = np.empty((len(rows), len(self.labels)))
-            table = np.ascontiguousarray(self.weights.T)
+            table = score_table(self.weights)
             sparse_scores(rows, table, self.intercepts, None, out)
             return out
         return (rows - self.origin) @ self.weights.T + self.offsets

@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.engines.sparse_blocks import for_sparse_blocks, winning_codes
 from suffice.engines.threads import for_blocks
 from suffice.errors import NotLinear, listed
 from suffice.families.blocks import Blocks
 from suffice.families.gaussian_columns import LogNormalColumns, NormalColumns
 from suffice.families.laws import Scores
+from suffice.families.linear_laws import LinearLaws
 from suffice.families.multinomial import MultinomialCounts
 from suffice.kernels.scores import softmax
+from suffice.kernels.sparse import score_table
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.drawing import drawn_codes
+from suffice.models.far_rows import with_far_rows
 from suffice.models.generative import GenerativeModel
 from suffice.models.linear import LinearForm
+from suffice.rows.sparse import SparseRows
+from suffice.rows.stored import refuse_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from suffice.families.laws import ColumnLaws
     from suffice.families.product import Product
@@ -42,6 +48,8 @@ class NaiveBayesModel:
     product: Product
     weights: FloatArray
     temperature: float = 1.0
+    blank: tuple[int, ...] = ()
+    """Columns of which no class has shown a cell: there is nothing to draw them from."""
 
     def with_log_priors(self, log_priors: FloatArray) -> Self:
         """Return a model with other priors and the same densities."""
@@ -51,11 +59,27 @@ class NaiveBayesModel:
 
     def scores(self, rows: Blocks) -> Scores:
         """Return log p(x | c) up to what classes have in common, (n, k)."""
-        found = [law.scores(part) for law, part in zip(self.laws, rows.parts, strict=True)]
-        return summed(found)
+        return summed(self._group_scores(rows))
+
+    def _group_scores(self, rows: Blocks) -> list[Scores]:
+        return [law.scores(part) for law, part in zip(self.laws, rows.parts, strict=True)]
+
+    def comparable(self, rows: Blocks, log_priors: FloatArray | None = None) -> FloatArray:
+        """Return log π_c + β·log p(x | c) up to what classes share, and limits where it must.
+
+        Classes for which a row is impossible are out of it, unless it is so for all of them.
+        """
+        priors = self.log_priors if log_priors is None else log_priors
+        found = self._group_scores(rows)
+        joint = combined(summed(found), priors, self.temperature)
+        return with_far_rows(self.laws, rows, found, joint, priors)
 
     def log_joint(self, rows: Blocks) -> FloatArray:
         """Return log p(x, y), one column per class; -inf where a row is impossible."""
+        return self.log_densities(rows) + self.log_priors
+
+    def log_densities(self, rows: Blocks) -> FloatArray:
+        """Return log p(x | y), one column per class; -inf where a row is impossible."""
         out = np.empty((len(rows), len(self.labels)))
 
         def work(part: slice) -> None:
@@ -64,7 +88,7 @@ class NaiveBayesModel:
             carrier = np.zeros(len(some))
             for law, block in zip(self.laws, some.parts, strict=True):
                 carrier += law.carrier(block)
-            out[part] = found.logs + carrier[:, np.newaxis] + self.log_priors
+            out[part] = found.logs + carrier[:, np.newaxis]
             if found.orders is not None:
                 out[part][found.orders > 0.0] = -np.inf
 
@@ -85,7 +109,7 @@ class NaiveBayesModel:
         out = np.empty((len(rows), len(self.labels)))
 
         def work(part: slice) -> None:
-            found = self.tempered(self.scores(rows[part]))
+            found = self.comparable(rows[part])
             softmax(found, log)
             out[part] = found
 
@@ -97,17 +121,32 @@ class NaiveBayesModel:
         if self._normal is not None:
             found: IntArray = self._normal.codes(rows.parts[0])  # type: ignore[arg-type]
             return found
+        first = rows.parts[0]
+        if isinstance(first, SparseRows) and self._sparse_form is not None:
+            law, table, offsets = self._sparse_form
+            found, smallest = winning_codes(first, table, offsets, law.threshold)
+            refuse_stored(first, smallest, law.threshold)
+            return found
         out = np.zeros(len(rows), dtype=np.intp)
 
         def work(part: slice) -> None:
-            out[part] = self.tempered(self.scores(rows[part])).argmax(axis=1)
+            out[part] = self.comparable(rows[part]).argmax(axis=1)
 
         self._for_blocks(work, rows)
         return out
 
-    def tempered(self, scores: Scores) -> FloatArray:
-        """Return log π_c + β·log p(x | c); of classes for which a row is impossible, the limit."""
-        return combined(scores, self.log_priors, self.temperature)
+    @cached_property
+    def _sparse_form(self) -> tuple[LinearLaws, FloatArray, FloatArray] | None:
+        """The scores of sparse rows as one table and offsets, where nothing is impossible."""
+        law = self.laws[0]
+        if not isinstance(law, LinearLaws) or law.order_slopes is not None:
+            return None
+        offsets = self.log_priors.copy()
+        if law.offsets is not None:
+            offsets += self.temperature * law.offsets.sum(axis=1)
+        if self.temperature == 1.0:
+            return law, law.table, offsets
+        return law, score_table(self.temperature * law.slopes), offsets
 
     @cached_property
     def _normal(self) -> GenerativeModel | None:
@@ -120,6 +159,10 @@ class NaiveBayesModel:
         return GenerativeModel(self.labels, self.log_priors, law.normals, self.weights)
 
     def _for_blocks(self, work: Callable[[slice], None], rows: Blocks) -> None:
+        first = rows.parts[0]
+        if isinstance(first, SparseRows):
+            for_sparse_blocks(work, first)
+            return
         for_blocks(work, len(rows), max(1, rows.cells // max(1, len(rows))))
 
     # The other school
@@ -149,14 +192,18 @@ class NaiveBayesModel:
         size: int,
         rng: np.random.Generator,
         label: Label | None = None,
-        lengths: IntArray | None = None,
+        lengths: Mapping[int, IntArray] | None = None,
     ) -> tuple[Blocks, IntArray]:
-        """Draw classes from the priors (or one given class), then columns from their laws."""
+        """Draw classes from the priors (or one given class), then columns from their laws.
+
+        `lengths` tells, by group, how long multinomial rows are; they are drawn where it does
+        not.
+        """
         codes = drawn_codes(self.labels, self.log_priors, size, rng, label)
         parts: list[Any] = []
-        for law in self.laws:
+        for g, law in enumerate(self.laws):
             if isinstance(law, MultinomialCounts):
-                parts.append(law.sample(codes, rng, lengths))
+                parts.append(law.sample(codes, rng, (lengths or {}).get(g)))
             else:
                 parts.append(law.sample(codes, rng))
         return Blocks(tuple(parts)), codes

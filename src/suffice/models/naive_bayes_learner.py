@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadRows
+from suffice.errors import BadRows, ForgettingUnseen
 from suffice.families.complement import Complement
 from suffice.families.smoothing import HELD_OUT
 from suffice.models.forgetting import forgotten
@@ -102,7 +103,7 @@ class NaiveBayesLearner:
             held = self.product.summarize(rows, codes, labels, weights, names)
         if not self.keeps_rows:
             return held
-        return WithRows(held, sampled(rows, codes, labels, weights, hashes))
+        return WithRows(held, sampled(self.product, rows, codes, labels, weights, hashes))
 
     def _folds(
         self,
@@ -128,7 +129,24 @@ class NaiveBayesLearner:
     def forget(self, held: Any, gone: Any, names: Sequence[str]) -> Any:
         """Return held - gone, and be honest about the digits that are left."""
         order = [j for group in self.product.columns for j in group]
-        return forgotten(held, gone, [names[j] for j in order])
+        try:
+            return forgotten(held, gone, [names[j] for j in order])
+        except ForgettingUnseen as refusal:
+            problem = self._by_name(refusal.problem, names)
+            raise ForgettingUnseen(problem, hint=refusal.hint) from None
+
+    def _by_name(self, problem: str, names: Sequence[str]) -> str:
+        """Return a refusal in which a column of a part is called by its name."""
+        part = re.search(r"part (\d+): ", problem)
+        if part is None:
+            return problem
+        group = self.product.columns[int(part[1])]
+
+        def named(found: re.Match[str]) -> str:
+            return names[group[int(found[1])]]
+
+        rest = problem[part.end() :]
+        return problem[: part.start()] + re.sub(r"(?:categorical )?column (\d+)", named, rest)
 
     # Statistics -> model
 
@@ -148,13 +166,11 @@ class NaiveBayesLearner:
             log_priors = np.zeros(len(labels))  # no density, so nothing for priors to multiply
         elif self.priors is not None:
             log_priors = checked_log_priors(self.priors, labels)
-        model = NaiveBayesModel(labels, log_priors, laws, self.product, weights)
+        blank = self.product.blank(groups)
+        model = NaiveBayesModel(labels, log_priors, laws, self.product, weights, blank=blank)
         fit = NaiveBayesFit(model, groups, alphas, notes)
         beta = self._beta(statistics, fit)
-        if beta != 1.0:
-            model = NaiveBayesModel(labels, log_priors, laws, self.product, weights, beta)
-            fit = NaiveBayesFit(model, groups, alphas, notes)
-        return fit
+        return fit if beta == 1.0 else replace(fit, model=replace(model, temperature=beta))
 
     def _alphas(
         self, held: Any, groups: list[list[Any]], labels: Sequence[Label]

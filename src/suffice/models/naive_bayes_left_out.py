@@ -44,6 +44,10 @@ def left_out(
     priors, vanished = left_out_priors(model.weights, codes, held, log_priors)
     found = left_out_scores(model.product, fit.groups, fit.alphas, rows, codes, held, complete=True)
     joint = combined(found, priors, model.temperature)
+    # Without the row no class of positive prior may be left: then all others are alike.
+    lost = np.isneginf(joint).all(axis=1)
+    joint[lost] = 0.0
+    joint[lost, codes[lost]] = -np.inf if len(model.labels) > 1 else 0.0
     return LeaveOneOut(normalized(joint), codes, held, vanished)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from suffice.errors import BadRows
 from suffice.models.label_shift import LabelShift, influences, shifted_priors
-from suffice.models.naive_bayes import combined
 
 if TYPE_CHECKING:
     from suffice.families.blocks import Blocks
@@ -25,15 +24,14 @@ def estimate_priors(model: NaiveBayesModel, rows: Blocks) -> LabelShift:
         raise BadRows("there are no rows to estimate priors from", hint="give at least one row")
     size = len(model.labels)
     beta = model.temperature
-    scores = combined(model.scores(rows), np.zeros(size), beta)
+    scores = model.comparable(rows, np.zeros(size))
 
     def estimation(priors: FloatArray, g: FloatArray, spread: FloatArray) -> FloatArray:
         variances = np.zeros(size)
         for m in range(size):
-            for c in range(size):
-                omega = influences(priors, g, spread, m, c)
-                for law, block in zip(model.laws, rows.parts, strict=True):
-                    variances[m] += beta**2 * law.estimation_variance(block, c, omega)
+            omegas = np.stack([influences(priors, g, spread, m, c) for c in range(size)])
+            for law, block in zip(model.laws, rows.parts, strict=True):
+                variances[m] += beta**2 * law.estimation_variance(block, omegas)
         return variances
 
     return shifted_priors(model.labels, scores, estimation)

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.binned import Binned
 from suffice.families.blocks import Blocks
+from suffice.families.common import Common
+from suffice.families.complement import Complement
+from suffice.families.multinomial import Multinomial
 from suffice.rows import sorted_levels
 from suffice.rows.levels import BLANK, CodedColumns
 from suffice.rows.sparse import SparseRows
+from suffice.statistics import Tallies
 from suffice.statistics.row_sample import END, MOST, RowSample, SampledRow
 
 if TYPE_CHECKING:
@@ -19,11 +25,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.families.blocks import Block
+    from suffice.families.laws import ColumnFamily
     from suffice.families.product import Product
     from suffice.rows import FloatArray, IntArray, Label
 
 
 def sampled(
+    product: Product,
     rows: Blocks,
     codes: IntArray,
     labels: Sequence[Label],
@@ -35,7 +43,8 @@ def sampled(
     totals = np.bincount(inverse, weights)
     limit = END if len(kinds) <= MOST else int(kinds[MOST])
     chosen = first[:MOST]
-    cells = [_cells(part, chosen) for part in rows.parts]
+    pairs = zip(product.families, rows.parts, strict=True)
+    cells = [_cells(part, chosen, counts=_counts(family)) for family, part in pairs]
     held = {
         int(kinds[i]): SampledRow(
             tuple(part[i] for part in cells), labels[codes[place]], float(totals[i])
@@ -45,15 +54,18 @@ def sampled(
     return RowSample(held, limit)
 
 
-def _cells(part: Block, places: IntArray) -> list[tuple[Any, ...]]:
+def _counts(family: ColumnFamily) -> bool:
+    """Whether rows of a family may come dense or sparse: then they are kept as what is not 0."""
+    return isinstance(family, (Bernoulli, Multinomial, Complement))
+
+
+def _cells(part: Block, places: IntArray, *, counts: bool) -> list[tuple[Any, ...]]:
     """Return the cells of some rows as plain numbers and levels."""
     if isinstance(part, SparseRows):
         some = part.take(places)
         edges = some.indptr.tolist()
-        columns, values = some.indices.tolist(), some.data.tolist()
-        return [
-            (tuple(columns[a:b]), tuple(float(v) for v in values[a:b])) for a, b in pairwise(edges)
-        ]
+        columns, values = some.indices.tolist(), some.data.astype(np.float64).tolist()
+        return [_stored(columns[a:b], values[a:b]) for a, b in pairwise(edges)]
     if isinstance(part, CodedColumns):
         return [
             tuple(
@@ -62,23 +74,38 @@ def _cells(part: Block, places: IntArray) -> list[tuple[Any, ...]]:
             )
             for row in part.codes[places].tolist()
         ]
-    return [tuple(row) for row in part[places].astype(np.float64).tolist()]
+    rows = part[places].astype(np.float64) + 0.0  # -0.0 has the hash of 0.0, and becomes it
+    if counts:
+        return [_stored(np.flatnonzero(row).tolist(), row[row != 0.0].tolist()) for row in rows]
+    return [tuple(row) for row in rows.tolist()]
+
+
+def _stored(columns: list[int], values: list[float]) -> tuple[Any, ...]:
+    pairs = sorted((j, v) for j, v in zip(columns, values, strict=True) if v != 0.0)
+    return tuple(j for j, _ in pairs), tuple(v for _, v in pairs)
 
 
 def blocks_of(
     rows: Sequence[SampledRow], product: Product, groups: Sequence[Sequence[Any]]
 ) -> Blocks:
-    """Return sampled rows as the blocks they came from; sparse ones are sparse again."""
+    """Return sampled rows as blocks; counts come back sparse if that is possible."""
     parts: list[Any] = []
     for g, family in enumerate(product.families):
         cells = [row.cells[g] for row in rows]
-        if family.name == "categorical":
+        if _counts(family):
+            found = _sparse(cells, groups[g][0].width)
+            negative = isinstance(family, Bernoulli) and (family.threshold or 0.0) < 0.0
+            plain = bool(np.isfinite(found.data).all()) and not negative
+            parts.append(found if plain else found.toarray())
+        elif isinstance(groups[g][0], Tallies) and not _is_binned(family):
             parts.append(_coded(cells))
-        elif cells and len(cells[0]) == 2 and isinstance(cells[0][0], tuple):
-            parts.append(_sparse(cells, groups[g][0].width))
         else:
             parts.append(np.array(cells, dtype=np.float64))
     return Blocks(tuple(parts))
+
+
+def _is_binned(family: ColumnFamily) -> bool:
+    return isinstance(family.family if isinstance(family, Common) else family, Binned)
 
 
 def _coded(cells: Sequence[tuple[Any, ...]]) -> CodedColumns:

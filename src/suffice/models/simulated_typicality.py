@@ -29,27 +29,24 @@ def simulated_typicality(model: NaiveBayesModel, rows: Blocks) -> FloatArray:
     A row is compared with draws that miss the same cells and, where counts are multinomial,
     have the same length. Ranks count the row itself, so no p-value is zero.
     """
-    found = model.log_joint(rows) - model.log_priors
+    found = model.log_densities(rows)
     out = np.empty_like(found)
     lengths = _lengths(model, rows)
     missing = _missing(rows)
     keys: dict[bytes, list[int]] = {}
     for i in range(len(rows)):
         key = b"".join(part[i].tobytes() for part in missing)
-        key += b"" if lengths is None else lengths[i].tobytes()
+        key += b"".join(long[i].tobytes() for long in lengths.values())
         keys.setdefault(key, []).append(i)
-    if lengths is not None:
-        _check_cost(lengths, keys, len(model.labels))
-    draws = {} if lengths is not None else _all_draws(model)
+    draws = {} if lengths else {c: _draws(model, c, {}) for c in range(len(model.labels))}
     for places in keys.values():
         gaps = [part[places[0]] for part in missing]
-        long = None if lengths is None else int(lengths[places[0]])
+        long = {g: int(each[places[0]]) for g, each in lengths.items()}
         for c in range(len(model.labels)):
-            drawn = draws[c] if long is None else _draws(model, c, long)
+            drawn = draws[c] if not long else _draws(model, c, long)
             scores = np.sort(_scores(model, drawn, gaps, c))
-            rank = np.searchsorted(
-                scores, found[places, c] + _slack(found[places, c]), side="right"
-            )
+            own = found[places, c]
+            rank = np.searchsorted(scores, own + _slack(own), side="right")
             out[places, c] = (rank + 1.0) / (DRAWS + 1.0)
     return out
 
@@ -60,13 +57,9 @@ def _slack(values: FloatArray) -> FloatArray:
     return found
 
 
-def _all_draws(model: NaiveBayesModel) -> dict[int, Blocks]:
-    return {c: _draws(model, c, None) for c in range(len(model.labels))}
-
-
-def _draws(model: NaiveBayesModel, code: int, length: int | None) -> Blocks:
+def _draws(model: NaiveBayesModel, code: int, long: dict[int, int]) -> Blocks:
     rng = np.random.default_rng(SEED + code)
-    lengths = None if length is None else np.full(DRAWS, length, dtype=np.intp)
+    lengths = {g: np.full(DRAWS, length, dtype=np.intp) for g, length in long.items()}
     rows, _ = model.sample(DRAWS, rng, model.labels[code], lengths)
     return rows
 
@@ -87,7 +80,7 @@ def _scores(
             cells = np.array(block, dtype=np.float64)
             cells[:, hidden] = np.nan
             parts.append(cells)
-    return (model.log_joint(Blocks(tuple(parts))) - model.log_priors)[:, code]
+    return model.log_densities(Blocks(tuple(parts)))[:, code]
 
 
 def _missing(rows: Blocks) -> list[NDArray[np.bool_]]:
@@ -103,9 +96,10 @@ def _missing(rows: Blocks) -> list[NDArray[np.bool_]]:
     return parts
 
 
-def _lengths(model: NaiveBayesModel, rows: Blocks) -> IntArray | None:
-    """Return the lengths of rows whose counts are multinomial, None if no counts are."""
-    for law, block in zip(model.laws, rows.parts, strict=True):
+def _lengths(model: NaiveBayesModel, rows: Blocks) -> dict[int, IntArray]:
+    """Return the lengths of rows in every group of multinomial counts."""
+    found = {}
+    for g, (law, block) in enumerate(zip(model.laws, rows.parts, strict=True)):
         if not isinstance(law, MultinomialCounts):
             continue
         place, _, value = counted_cells(law, block)
@@ -117,14 +111,13 @@ def _lengths(model: NaiveBayesModel, rows: Blocks) -> IntArray | None:
                 "to compare it with",
                 hint="typicality needs whole counts; TF-IDF weights have a posterior only",
             )
-        return np.bincount(place, value, minlength=len(rows)).astype(np.intp)
-    return None
-
-
-def _check_cost(lengths: IntArray, keys: dict[bytes, list[int]], classes: int) -> None:
-    tokens = DRAWS * classes * sum(int(lengths[places[0]]) + 1 for places in keys.values())
-    if tokens > MOST_TOKENS * classes:
-        raise BadRows(
-            f"rows of {len(keys)} different lengths would need {tokens:.2g} drawn words",
-            hint="ask about fewer rows at a time",
-        )
+        lengths = np.bincount(place, value, minlength=len(rows))
+        words = DRAWS * float(np.unique(lengths).sum())
+        if words > MOST_TOKENS:
+            raise BadRows(
+                f"rows of {len(np.unique(lengths))} different lengths, the longest of "
+                f"{lengths.max():g}, would need {words:.2g} drawn words",
+                hint="ask about fewer or shorter rows at a time",
+            )
+        found[g] = lengths.astype(np.intp)
+    return found

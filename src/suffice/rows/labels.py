@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,14 +105,26 @@ def _sorted_labels(values: NDArray[Any], codes: IntArray, *, ravelled: bool) -> 
 
 
 def sorted_levels(values: Sequence[Label]) -> list[int]:
-    """Return the places of values in sorted order; by type and `repr` if they do not compare."""
+    """Return the places of values in sorted order; by kind first if they do not compare.
+
+    Numbers come before text and text before the rest, each in its own order, so that leaving
+    some out does not change the order of the others.
+    """
     places = range(len(values))
     if not any(isinstance(value, (set, frozenset)) for value in values):  # < is no order there
         try:
             return sorted(places, key=lambda place: values[place])  # type: ignore[arg-type,return-value]
         except TypeError:
             pass
-    return sorted(places, key=lambda place: (type(values[place]).__name__, repr(values[place])))
+    return sorted(places, key=lambda place: _rank(values[place]))
+
+
+def _rank(value: Label) -> tuple[Any, ...]:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return 0, value
+    if isinstance(value, str):
+        return 1, value
+    return 2, type(value).__name__, repr(value)
 
 
 def _order(values: NDArray[Any]) -> IntArray:

@@ -62,7 +62,7 @@ def read_sparse(data: Any) -> SparseRows:
             hint="pass a sparse matrix of real numbers",
         )
     matrix = data if data.format == "csr" else data.tocsr()
-    cells = np.ascontiguousarray(matrix.data)
+    cells = np.require(matrix.data, requirements=("C", "A"))
     if cells.dtype not in KEPT:
         cells = cells.astype(np.float64)
     rows = SparseRows(cells, _whole(matrix.indices), _whole(matrix.indptr), int(matrix.shape[1]))
@@ -73,7 +73,7 @@ def read_sparse(data: Any) -> SparseRows:
 
 def _whole(places: NDArray[Any]) -> NDArray[np.integer[Any]]:
     """Return columns or pointers as int32 or int64: SciPy has made them so, without a copy."""
-    places = np.ascontiguousarray(places)
+    places = np.require(places, requirements=("C", "A"))  # contiguous, aligned
     return places if places.dtype in (np.int32, np.int64) else places.astype(np.int64)
 
 

@@ -53,6 +53,13 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
             f"row {row}: a weight of {values[row]:g} cannot count a row (Negative or not finite)",
             hint="weights are finite and ≥ 0; 0 leaves the row out",
         )
+    with np.errstate(over="ignore"):
+        total = values.sum()
+    if not total < math.inf:
+        raise BadWeights(
+            f"the weights, of up to {high:g}, add up to more than a number can hold",
+            hint="divide all of them by a power of ten: only their ratios matter much",
+        )
     if high == 0.0:
         raise BadWeights(
             f"all {size} sample weights are zero: "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import DifferentKinds
+from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.moments import remaining
@@ -51,9 +51,14 @@ class ByColumn:
         self._check(other)
         if other.weight == 0.0:
             return self
-        both = zip(self.parts, other.parts, strict=True)
-        parts: Any = tuple(a - b for a, b in both)  # type: ignore[operator]
-        return type(self)(remaining(self.weight, other.weight), parts)
+        parts: list[Any] = []
+        for place, (a, b) in enumerate(zip(self.parts, other.parts, strict=True)):
+            try:
+                parts.append(a - b)  # type: ignore[operator]
+            except ForgettingUnseen as refusal:
+                problem = f"part {place}: {refusal.problem}"
+                raise ForgettingUnseen(problem, hint=refusal.hint) from None
+        return type(self)(remaining(self.weight, other.weight), tuple(parts))
 
     def _check(self, other: Self) -> None:
         ours, theirs = ([type(part).__name__ for part in s.parts] for s in (self, other))

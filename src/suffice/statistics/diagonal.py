@@ -32,7 +32,7 @@ from suffice.statistics.moments import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from suffice.errors import NotFinite
     from suffice.rows import FloatArray, IntArray
@@ -102,6 +102,11 @@ class DiagonalMoments:
         return len(self.mean)
 
     @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which columns have any cell."""
+        return self.counts > 0.0
+
+    @property
     def lost(self) -> FloatArray:
         """Per column, the largest possible relative error of its variance."""
         return relative_loss(self.error, self.scatter)
@@ -113,7 +118,7 @@ class DiagonalMoments:
         gap = (other.mean - self.mean) + (other.low - self.low)
         mean, low = self.mean, self.low
         both = (self.counts > 0.0) & (other.counts > 0.0)
-        held, touched = counts, 1.0
+        held, touched = counts, np.ones(1)
         if not both.all():
             # A column that one side has never seen has no mean there, so there is no gap.
             fresh = self.counts == 0.0

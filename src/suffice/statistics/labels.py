@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadLabels
+from suffice.rows import sorted_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,16 +19,13 @@ if TYPE_CHECKING:
 
 
 def ordered(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Return labels in their own order or, where they have none, by type and text.
+    """Return labels in their own order or, where they have none, by kind.
 
     >>> ordered(["spam", "ham"])
     ('ham', 'spam')
     """
     held = list(labels)
-    try:
-        return tuple(sorted(held))  # type: ignore[type-var]
-    except TypeError:
-        return tuple(sorted(held, key=lambda label: (type(label).__name__, repr(label))))
+    return tuple(held[place] for place in sorted_levels(held))
 
 
 def labels_to_array(labels: Iterable[Label]) -> NDArray[np.uint8]:

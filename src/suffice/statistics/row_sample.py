@@ -82,7 +82,7 @@ class RowSample:
         """Multiply every weight by `factor`; 0 leaves nothing."""
         f = checked_factor(factor)
         if f == 0.0:
-            return type(self)({}, self.limit)
+            return type(self)({})
         rows = {h: row._replace(weight=row.weight * f) for h, row in self.rows.items()}
         return type(self)(rows, self.limit)
 

@@ -20,6 +20,8 @@ from suffice.statistics.moments import remaining
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray, IntArray, Label
 
 Levels = tuple[tuple["Label", ...], ...]
@@ -82,6 +84,11 @@ class Tallies:
     def starts(self) -> IntArray:
         """Where each column's levels begin in `held`, and where the last one's end."""
         return np.cumsum([0, *(len(levels) for levels in self.levels)], dtype=np.intp)
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which columns have any cell."""
+        return np.array([self.column(j).any() for j in range(self.width)], dtype=bool)
 
     @property
     def lost(self) -> FloatArray:

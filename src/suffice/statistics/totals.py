@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
-from suffice.statistics.algebra import checked_factor
+from suffice.statistics.algebra import ROUNDING, checked_factor
 from suffice.statistics.centres import rows_that_count
 from suffice.statistics.differences import are_whole, differences
 from suffice.statistics.moments import check_kinds, remaining
@@ -16,7 +16,7 @@ from suffice.statistics.moments import check_kinds, remaining
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from suffice.rows import FloatArray
 
@@ -82,6 +82,13 @@ class Totals:
         if self.missing is None:
             return np.broadcast_to(np.float64(self.weight), self.sums.shape)
         return self.weight - self.missing
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which columns have any cell."""
+        if self.missing is None:
+            return np.broadcast_to(np.bool_(self.weight > 0.0), self.sums.shape)
+        return self.missing < self.weight * (1.0 - ROUNDING)
 
     @property
     def lost(self) -> FloatArray:

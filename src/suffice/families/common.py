@@ -1,0 +1,127 @@
+"""A column that says nothing about the class: one law for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting
+from suffice.families.laws import ColumnFamily, ColumnLaws, Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suffice.families.blocks import Block
+    from suffice.families.notes import Note
+    from suffice.rows import FloatArray, IntArray, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """p(x_j | c) = p(x_j): the law of the family, learned from the rows of all classes.
+
+    For columns that repeat what others have said already, and would make naive Bayes too sure
+    of itself. Densities and samples still have the column; posteriors do not.
+    """
+
+    family: ColumnFamily
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        if isinstance(self.family, Common) or self.family.name in ("multinomial", "complement"):
+            raise BadSetting(
+                f"Common({self.family!r}) has no meaning",
+                hint="give it the family of a single column",
+            )
+
+    @property
+    def name(self) -> str:
+        """How the family is called in settings."""
+        return f"common {self.family.name}"
+
+    @property
+    def smooths(self) -> bool:
+        """Whether there is anything to smooth."""
+        return self.family.smooths
+
+    def read(self, table: Table, columns: Sequence[int], *, learning: bool = True) -> Any:
+        """Return the block of these columns as the family reads it."""
+        return self.family.read(table, columns, learning=learning)
+
+    def summarize(
+        self, block: Any, codes: IntArray, size: int, weights: FloatArray | None
+    ) -> Sequence[Any]:
+        """Return the statistics of each class: they are kept apart, for classes may go."""
+        return self.family.summarize(block, codes, size, weights)
+
+    def estimate(
+        self, groups: Sequence[Any], alpha: float
+    ) -> tuple[CommonColumns, tuple[Note, ...]]:
+        """Return one law for all classes."""
+        inner, notes = self.family.estimate([reduce(add, groups)], alpha)
+        return CommonColumns(inner, len(groups)), notes
+
+    def smoothing(self, folds: Sequence[Sequence[Any]]) -> float | None:
+        """Return the α of the largest held-out likelihood."""
+        return self.family.smoothing([[reduce(add, groups)] for groups in folds])
+
+    def left_out(
+        self,
+        groups: Sequence[Any],
+        alpha: float,  # noqa: ARG002
+        block: Any,
+        codes: IntArray,  # noqa: ARG002
+        weights: FloatArray,  # noqa: ARG002
+    ) -> Scores:
+        """Return zeros: what is common to all classes changes no posterior."""
+        return Scores(np.zeros((len(block), len(groups))), None)
+
+
+@dataclass(frozen=True, eq=False)
+class CommonColumns:
+    """The same scores for every class."""
+
+    inner: ColumnLaws
+    size: int
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.inner.width
+
+    def _repeated(self, scores: Scores) -> Scores:
+        shape = (len(scores.logs), self.size)
+        orders = None if scores.orders is None else np.broadcast_to(scores.orders, shape)
+        return Scores(np.broadcast_to(scores.logs, shape), orders)
+
+    def scores(self, block: Any) -> Scores:
+        """Return log p(x), one and the same for all classes."""
+        return self._repeated(self.inner.scores(block))
+
+    def carrier(self, block: Any) -> FloatArray:
+        """Return h(x)."""
+        return self.inner.carrier(block)
+
+    def column_scores(self, block: Any, column: int) -> Scores:
+        """Return what one column adds to the scores."""
+        return self._repeated(self.inner.column_scores(block, column))
+
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> Block:
+        """Return one draw for each code, whatever the code."""
+        return self.inner.sample(np.zeros_like(codes), rng)
+
+    def linear(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return zeros: the column is no part of the odds, linear or not."""
+        return np.zeros((self.size, self.width)), np.zeros(self.size), np.zeros(self.width)
+
+    def estimation_variance(self, block: Any, omegas: FloatArray) -> float:  # noqa: ARG002
+        """Return 0: an error that all classes share moves no prior."""
+        return 0.0
+
+    def described(self, column: int, code: int) -> dict[Any, float]:  # noqa: ARG002
+        """Return the parameters of one column."""
+        return self.inner.described(column, 0)

@@ -1,0 +1,95 @@
+"""What numba has no words for: several sums side by side, and asking for memory in time.
+
+A loop that jumps about in a large table waits for memory at every step: the processor looks only
+some dozens of steps ahead. Asked some hundred steps ahead, the same loop takes half as long. And
+where each jump finds several numbers side by side, one vector of the processor adds all of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Untyped: only some releases of numba have types.
+ir: Any = import_module("llvmlite.ir")
+types: Any = import_module("numba.types")
+cgutils: Any = import_module("numba.core.cgutils")
+intrinsic: Any = import_module("numba.extending").intrinsic
+
+READ, ALL_CACHES, OF_DATA = 0, 3, 1
+MAY_FUSE = ("contract",)
+"""A product and a sum may be rounded together."""
+
+
+@intrinsic
+def prefetch(_: Any, table: Any, place: Any) -> Any:
+    """Let the cache fetch `table[place]`, of a contiguous table; nothing waits, nothing changes."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        byte, number = ir.IntType(8), ir.IntType(32)
+        address = builder.bitcast(
+            _address(context, builder, signature.args[0], *given), byte.as_pointer()
+        )
+        shape = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        call = builder.module.declare_intrinsic("llvm.prefetch", [address.type], shape)
+        builder.call(call, [address, number(READ), number(ALL_CACHES), number(OF_DATA)])
+        return context.get_dummy_value()
+
+    return types.void(table, place), generate
+
+
+@intrinsic
+def lanes_of(_: Any, zeros: Any) -> Any:
+    """Return as many sums as there are `zeros`, a tuple of floats; each call starts anew."""
+
+    def generate(_: Any, builder: Any, signature: Any, __: Any) -> Any:
+        vector = _vector(signature.return_type)
+        place = cgutils.alloca_once(builder, vector)  # in the end a register
+        builder.store(ir.Constant(vector, [0.0] * vector.count), place)
+        return builder.bitcast(place, ir.ArrayType(ir.DoubleType(), vector.count).as_pointer())
+
+    return types.CPointer(zeros)(zeros), generate
+
+
+@intrinsic
+def add_scaled(_: Any, lanes: Any, table: Any, place: Any, factor: Any) -> Any:  # noqa: ARG001
+    """Add factor · `table[place]`, `table[place + 1]`, … to the lanes, in one step."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        vector = _vector(signature.args[0])
+        sums = builder.bitcast(given[0], vector.as_pointer())
+        start = _address(context, builder, signature.args[1], *given[1:3])
+        terms = builder.load(builder.bitcast(start, vector.as_pointer()), align=8)
+        nothing = ir.Constant(vector, ir.Undefined)
+        first = builder.insert_element(nothing, given[3], ir.IntType(32)(0))
+        all_first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+        factors = builder.shuffle_vector(first, nothing, all_first)
+        product = builder.fmul(factors, terms, flags=MAY_FUSE)
+        builder.store(builder.fadd(builder.load(sums), product, flags=MAY_FUSE), sums)
+        return context.get_dummy_value()
+
+    return types.void(lanes, table, place, types.float64), generate
+
+
+@intrinsic
+def write(_: Any, lanes: Any, out: Any) -> Any:
+    """Write the sums into `out`, a contiguous array that has room for them."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        vector = _vector(signature.args[0])
+        sums = builder.load(builder.bitcast(given[0], vector.as_pointer()))
+        start = _address(context, builder, signature.args[1], given[1], ir.IntType(64)(0))
+        builder.store(sums, builder.bitcast(start, vector.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(lanes, out), generate
+
+
+def _vector(lanes: Any) -> Any:
+    """Return the processor's type of so many doubles."""
+    return ir.VectorType(ir.DoubleType(), lanes.dtype.count)
+
+
+def _address(context: Any, builder: Any, kind: Any, table: Any, place: Any) -> Any:
+    """Return where an element of a contiguous array is."""
+    return builder.gep(context.make_array(kind)(context, builder, table).data, [place])

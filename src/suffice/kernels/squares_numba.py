@@ -1,0 +1,134 @@
+"""Centred sums of squares by class and column in numba: the twin for large inputs.
+
+Rows are read where they lie, one after the other, and where they are contiguous the compiler
+vectorises along them. Blocks without missing cells, which is most of them, are summed without a
+test; the sums themselves tell when that was wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import float32, float64, intp, njit
+
+from suffice.kernels.compilation import array, compiled, once, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Codes = NDArray[np.intp]
+    Rows = NDArray[Any]
+
+BLOCK = 4096
+"""Rows that are summed before their sums are added to the others, at least; and 64 for each class,
+so that there is little work on sums beside that on rows."""
+
+NO_WEIGHTS = np.empty(0)
+
+
+def class_squares(
+    rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """See `scatter_numpy.class_squares`."""
+    totals, (counts, sums, squares) = np.zeros(size), np.zeros((3, size, rows.shape[1]))
+    loop = _loop(rows.dtype.str, "C" if rows.flags.c_contiguous else "A")
+    given = NO_WEIGHTS if weights is None else weights  # a loop's arguments have one type
+    loop(rows, codes, given, np.ascontiguousarray(centres), totals, counts, sums, squares)
+    return totals, counts, sums, squares
+
+
+@once
+def _loop(cells: str, layout: str) -> Callable[..., None]:
+    """Return the loop compiled for float32 or float64 cells that lie so."""
+    rows = array(float32 if cells == np.dtype(np.float32).str else float64, 2, layout)
+    inputs = rows, array(intp, 1, "A"), array(float64, 1, "A"), array(float64, 2)
+    return compiled(_square, *inputs, target(1), target(2), target(2), target(2))
+
+
+# Both are inlined into `_square`: where the arrays of sums are made, the compiler knows that
+# nothing else lies there.
+
+
+@njit(nogil=True, inline="always")
+def _add_complete(
+    rows: Rows, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
+    held: Floats, seen: Floats, sums: Floats, squares: Floats,
+) -> bool:  # fmt: skip
+    """Write the sums of one block as if no cell were missing; return whether that was so."""
+    width, weighted = rows.shape[1], weights.size > 0
+    held[:] = sums[:] = squares[:] = 0.0
+    for row in range(start, stop):
+        code = codes[row]
+        weight = weights[row] if weighted else 1.0
+        held[code] += weight
+        for j in range(width):
+            cell = rows[row, j] - centres[code, j]
+            part = weight * cell
+            sums[code, j] += part
+            squares[code, j] += part * cell
+    complete = True
+    for code in range(held.size):
+        for j in range(width):
+            seen[code, j] = held[code]
+            # One NaN shows in its sum. So does an infinity, which the careful loop keeps.
+            complete &= sums[code, j] - sums[code, j] == 0.0
+    return complete
+
+
+@njit(nogil=True, inline="always")
+def _add_seen(
+    rows: Rows, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
+    held: Floats, seen: Floats, sums: Floats, squares: Floats,
+) -> bool:  # fmt: skip
+    """Write the sums of one block's observed cells; return whether none was missing."""
+    width, weighted = rows.shape[1], weights.size > 0
+    held[:] = seen[:] = sums[:] = squares[:] = 0.0
+    for row in range(start, stop):
+        code = codes[row]
+        weight = weights[row] if weighted else 1.0
+        held[code] += weight
+        for j in range(width):
+            cell = rows[row, j] - centres[code, j]
+            there = cell == cell  # noqa: PLR0124  a NaN is not itself
+            cell = cell if there else 0.0
+            part = weight * cell
+            seen[code, j] += weight if there else 0.0
+            sums[code, j] += part
+            squares[code, j] += part * cell
+    complete = True
+    for code in range(held.size):
+        for j in range(width):
+            complete &= seen[code, j] == held[code]
+    return complete
+
+
+def _square(
+    rows: Rows, codes: Codes, weights: Floats, centres: Floats,
+    totals: Floats, counts: Floats, sums: Floats, squares: Floats,
+) -> None:  # fmt: skip
+    length, width = rows.shape
+    size = totals.size
+    block = max(BLOCK, 64 * size)
+    held, seen = np.empty(size), np.empty((size, width))
+    added, squared = np.empty((size, width)), np.empty((size, width))
+    complete = True  # where the block before had missing cells, this one is likely to have some
+    for start in range(0, length, block):
+        stop = min(start + block, length)
+        if complete:
+            complete = _add_complete(
+                rows, codes, weights, centres, start, stop, held, seen, added, squared
+            )
+        if not complete:
+            complete = _add_seen(
+                rows, codes, weights, centres, start, stop, held, seen, added, squared
+            )
+        for code in range(size):
+            totals[code] += held[code]
+            for j in range(width):
+                counts[code, j] += seen[code, j]
+                sums[code, j] += added[code, j]
+                squares[code, j] += squared[code, j]
