@@ -171,6 +171,14 @@ def test_blocks_with_and_without_missing_cells_take_turns(layout, weighted):
         np.testing.assert_allclose(found, expected, rtol=CLOSE, atol=1e-9)
 
 
+@pytest.mark.parametrize("twin", [scatter_numpy, squares_numba])
+def test_whole_weights_are_counted_exactly(twin):
+    rows, weights = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0]]), np.array([2.0, 3.0, 5.0])
+    totals, counts, _, _ = twin.class_squares(rows, np.array([0, 0, 1]), 2, weights, rows[1:])
+    assert (totals == [5, 5]).all()
+    assert (counts == [[5, 3], [5, 5]]).all()
+
+
 def test_an_infinite_cell_among_missing_ones_still_shows():
     rows, codes = np.ones((3 * squares_numba.BLOCK, 3)), np.arange(3 * squares_numba.BLOCK) % 2
     rows[10, 0], rows[12, 1] = np.nan, np.inf

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns import PlainColumns
 from suffice.rows.cells import BOOLEAN
 from suffice.rows.levels import CodedColumns
+from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +27,12 @@ def rows_given_back(
 
     Columns in which nothing was ever seen stay blank.
     """
+    if isinstance(rows.parts[0], SparseRows) and isinstance(columns, PlainColumns):
+        return _sparse_array(rows.parts[0])
     kinds = [getattr(column, "kind", "number") for column in columns.columns]
     found: dict[int, NDArray[Any]] = {}
-    for block, group in zip(rows.parts, product.columns, strict=True):
+    for part, group in zip(rows.parts, product.columns, strict=True):
+        block = part.toarray() if isinstance(part, SparseRows) else part
         for place, j in enumerate(group):
             found[j] = _column(block, place, kinds[j])
             if j in blank:
@@ -42,6 +47,13 @@ def rows_given_back(
         for name, values in zip(columns.names, cells, strict=True)
     }
     return nw.from_dict(data, backend=library).to_native()
+
+
+def _sparse_array(rows: SparseRows) -> Any:
+    """Return sparse rows as SciPy's: what was learned from sparse rows is drawn as such."""
+    from scipy.sparse import csr_array
+
+    return csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _column(block: Any, place: int, kind: str) -> NDArray[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.errors import BadRows, BadSetting
 from suffice.families.blocks import numbers
+from suffice.families.drawn_rows import present_rows
 from suffice.families.left_out import presences_left_out
 from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
@@ -27,7 +28,11 @@ if TYPE_CHECKING:
     from suffice.families.laws import Scores
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
+    from suffice.rows.sparse import SparseRows
     from suffice.statistics import Totals
+
+WIDE = 2000
+"""Columns from which draws are sparse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,11 @@ class Bernoulli:
 
     A cell is 1 above the threshold and 0 at or below it. Without a threshold cells have to be
     0 or 1, or truths.
+
+    >>> from suffice import NaiveBayes
+    >>> warm = NaiveBayes(Bernoulli(threshold=20.0))
+    >>> warm.fit([[12.0], [35.0], [28.0], [None]], ["a", "a", "b", "b"]).parameters_["x0"]
+    {'a': {'probability': 0.5}, 'b': {'probability': 0.666...}}
     """
 
     threshold: float | None = None
@@ -155,11 +165,16 @@ class BernoulliColumns(LinearLaws):
         """Return nothing: presence has no carrier."""
         return np.zeros(len(block))
 
-    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one draw of zeros and ones for each code."""
-        draws = rng.random((len(codes), self.width))
-        found: FloatArray = (draws < self.probabilities[codes]).astype(np.float64)
-        return found
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray | SparseRows:
+        """Return one draw of zeros and ones for each code; sparse, where columns are many.
+
+        Above a threshold of 0 or more, a 1 stands for the least whole number above it.
+        """
+        found = present_rows(self.probabilities, codes, rng)
+        if self.width > WIDE and (self.threshold is None or self.threshold == 0.0):
+            return found
+        one, zero = _representatives(self.threshold)
+        return np.where(found.toarray() > 0.0, one, zero)
 
     def estimation_variance(self, block: Block, omegas: FloatArray) -> float:
         """Return Σ_cj [Σ_i ω_ci(x_ij - φ_cj)]²/(φ_cj(1 - φ_cj) n_cj)."""
@@ -174,6 +189,13 @@ class BernoulliColumns(LinearLaws):
     def described(self, column: int, code: int) -> dict[Any, float]:
         """Return the probability of a 1."""
         return {"probability": float(self.probabilities[code, column])}
+
+
+def _representatives(threshold: float | None) -> tuple[float, float]:
+    """Return a number above the threshold and one that is not, 1 and 0 where that is so."""
+    if threshold is None or 0.0 <= threshold < 1.0:
+        return 1.0, 0.0
+    return float(np.floor(threshold) + 1.0), float(min(threshold, 0.0))
 
 
 def refuse_text(table: Table, column: int, family: str) -> None:

@@ -43,6 +43,11 @@ class Binned:
     `edges` None asks for quantiles of the first rows, at most `bins` bins: `cut` returns the
     family with its edges. What lies outside counts as in the outer bin. Statistics with other
     edges are statistics of something else: they do not merge.
+
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes(Binned(edges=(0, 10, 20)))
+    >>> model.fit([[1.0], [12.0], [15.0], [19.0]], ["a", "a", "b", "b"]).parameters_["x0"]["b"]
+    {(0.0, 10.0): 0.25, (10.0, 20.0): 0.75...}
     """
 
     bins: int = BINS

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Categorical:
-    """p(x_j = l | c) = (N_cl + α)/(N_c + αK_j) over the levels that the data have shown."""
+    """p(x_j = l | c) = (N_cl + α)/(N_c + αK_j) over the levels that the data have shown.
+
+    A level that no class has shown gets α/(N_c + α(K_j + 1)), for that cell alone.
+
+    >>> from suffice import NaiveBayes
+    >>> rows = [["red"], ["red"], ["blue"], ["red"]]
+    >>> NaiveBayes(Categorical()).fit(rows, ["a", "a", "b", "b"]).parameters_["x0"]
+    {'a': {'blue': 0.25, 'red': 0.75...}, 'b': {'blue': 0.5, 'red': 0.5}}
+    """
 
     name: ClassVar[str] = "categorical"
     smooths: ClassVar[bool] = True

@@ -31,6 +31,11 @@ class Complement:
     """score_c = -Σ_j x_j log θ̃_cj with θ̃_cj = (Σ_{b≠c} N_bj + α)/(Σ_{b≠c} N_b + αd).
 
     A linear form and not a density: there is no p(x | c) behind it, and no prior in it.
+
+    >>> from suffice import ComplementNaiveBayes  # the estimator of this family
+    >>> model = ComplementNaiveBayes().fit([[3, 0], [1, 1], [0, 2]], ["spam", "spam", "ham"])
+    >>> model.parameters_["x0"]  # -log (4 + 1)/(5 + 2) and -log (0 + 1)/(2 + 2)
+    {'ham': {'weight': 0.336...}, 'spam': {'weight': 1.386...}}
     """
 
     boolean: bool = False

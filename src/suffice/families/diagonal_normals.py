@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 BLOCK_CELLS = 60_000
 """Cells that are scored together: small enough to stay in the cache."""
 EXPANDABLE = 1e3
-"""Squared distances of the class means from the origin, summed, up to which squares are expanded:
-rounding then adds less than 1e-12 to the log odds."""
+"""Up to which sum of squared distances of the class means from the origin, in standard deviations,
+squares are expanded: rounding then adds less than 1e-12 to the log odds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +139,12 @@ class DiagonalNormals:
         """
         if self.size != 2 or self.is_shared:
             return None
-        (a, b), (m, n) = self.quadratic
-        used = a[self.active]
-        if not (np.square([m, n]).sum() <= EXPANDABLE and np.all((used > 1e-140) & (used < 1e140))):
+        scales, shifts = self.quadratic
+        used = scales[:, self.active]
+        moderate = np.all((used > 1e-140) & (used < 1e140))
+        if not moderate or not np.square(shifts).sum() <= EXPANDABLE:
             return None
+        (a, b), (m, n) = scales, shifts
         widths = np.log(self.deviations[0] / self.deviations[1])[self.active].sum()
         offset = float((m - n) @ (m + n) / 2.0 + widths)
         return (a - b) * (a + b) / 2.0, b * n - a * m, offset

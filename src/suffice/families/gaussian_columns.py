@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
-from suffice.errors import BadRows, BadSetting, NotFinite
+from suffice.errors import BadRows, BadSetting
 from suffice.families.bernoulli import refuse_text
 from suffice.families.blocks import numbers
 from suffice.families.gaussian import Gaussian
-from suffice.families.laws import Scores
+from suffice.families.normal_columns import LogNormalColumns, NormalColumns, logarithms
 from suffice.families.summary import ClassSummary
-from suffice.linear_algebra import LOG_TAU
-from suffice.rows import refuse_infinite
 from suffice.rows.cells import CATEGORY, place_of
 from suffice.statistics import ByClass, DiagonalMoments
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.diagonal_normals import DiagonalNormals
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
@@ -38,6 +35,13 @@ class GaussianColumns:
     With shared variances the posterior is logistic: it is the model that Ng and Jordan (2001)
     pair with logistic regression. Variances are floored relative to the column's own total
     variance, so a column in small units is as good as any.
+
+    >>> from suffice import NaiveBayes
+    >>> rows, labels = [[1.0], [3.0], [6.0], [10.0]], ["a", "a", "b", "b"]
+    >>> NaiveBayes(GaussianColumns()).fit(rows, labels).parameters_["x0"]
+    {'a': {'mean': 2.0, 'variance': 1.0}, 'b': {'mean': 8.0, 'variance': 4.0}}
+    >>> NaiveBayes(GaussianColumns("shared")).fit(rows, labels).parameters_["x0"]["b"]
+    {'mean': 8.0, 'variance': 2.5...}
     """
 
     variance: str = "per-class"
@@ -121,6 +125,11 @@ class LogNormal(GaussianColumns):
 
     A cell that is not positive cannot be learned from. Asked about, it is as impossible in one
     class as in any other, so it says nothing about the class.
+
+    >>> from suffice import NaiveBayes
+    >>> model = NaiveBayes(LogNormal()).fit([[1.0], [100.0], [10.0], [1000.0]], ["a", "a", "b", "b"])
+    >>> model.parameters_["x0"]["a"]["log_mean"]  # log 10
+    2.302...
     """
 
     called: ClassVar[str] = "lognormal"
@@ -147,181 +156,3 @@ class LogNormal(GaussianColumns):
     def laws(self, normals: Any, counts: FloatArray) -> NormalColumns:
         """Return the laws of cells whose logarithms are normal."""
         return LogNormalColumns(normals, counts)
-
-
-@dataclass(frozen=True, eq=False)
-class NormalColumns:
-    """log p(x | c) = Σ_j -½((x_j - μ_cj)/σ_cj)² - log σ_cj - ½ log 2π."""
-
-    normals: DiagonalNormals
-    counts: FloatArray
-
-    @property
-    def size(self) -> int:
-        """The number of classes."""
-        return self.normals.size
-
-    @property
-    def width(self) -> int:
-        """The number of columns."""
-        return len(self.normals.origin)
-
-    def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
-        """Return what is normal."""
-        return block
-
-    def scores(self, block: NDArray[Any]) -> Scores:
-        """Return log p(x | c) up to what classes share; missing cells are skipped.
-
-        Squares of shared variances are left to the carrier: far away they would drown what
-        classes differ in. Where squares of a class's own leave the range of a double, -inf.
-        """
-        cells = self.transformed(block)
-        if self.normals.is_shared:
-            return Scores(self._linear_scores(cells), None)
-        out = np.empty((len(cells), self.size))
-        with np.errstate(all="ignore"):
-            self.normals.block_scores(cells, np.zeros(self.size), out)
-        hard = ~np.isfinite(out).all(axis=1)
-        if hard.any():
-            out[hard] = self.normals.log_densities(cells[hard])
-        return Scores(out, None)
-
-    def _linear_scores(self, cells: NDArray[Any]) -> FloatArray:
-        """Return Σ_j over seen cells of slope·(x - origin) + offset."""
-        normals = self.normals
-        slopes = np.where(normals.active, normals.means / np.square(normals.deviations), 0.0)
-        offsets = -slopes * (normals.origin_low / normals.scale + normals.means / 2.0)
-        with np.errstate(over="ignore"):
-            centred = cells - normals.origin
-        blank = np.isnan(centred)
-        if not blank.any():
-            found: FloatArray = centred @ (slopes / normals.scale).T + offsets.sum(axis=1)
-        else:
-            found = np.where(blank, 0.0, centred) @ (slopes / normals.scale).T
-            found += ~blank @ offsets.T
-        if not np.isfinite(found).all():
-            refuse_infinite(cells)
-        return found
-
-    def carrier(self, block: NDArray[Any]) -> FloatArray:
-        """Return what classes share: -½Σz²/σ² and volumes where variances are shared, else 0."""
-        normals = self.normals
-        if not normals.is_shared:
-            return np.zeros(len(block))
-        with np.errstate(over="ignore"):
-            z = (self.transformed(block) - normals.origin - normals.origin_low) / normals.scale
-            squares = np.square(z / normals.deviations[0])
-        logs = np.log(normals.deviations[0]) + np.log(normals.scale) + LOG_TAU / 2.0
-        counted = ~np.isnan(squares) & normals.active
-        found: FloatArray = -np.where(counted, squares / 2.0 + logs, 0.0).sum(axis=1)
-        return found
-
-    def column_scores(self, block: NDArray[Any], column: int) -> Scores:
-        """Return what one column adds to the scores."""
-        chosen = np.arange(self.width) == column
-        inner = self.normals.marginal(chosen)
-        cells = self.transformed(block[:, column : column + 1])
-        if not inner.is_shared:
-            return Scores(inner.scores(cells, np.zeros(self.size)), None)
-        # Squares that classes share would drown what they differ in, far away.
-        weights, offsets = inner.linear
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = (cells - inner.origin) * weights[:, 0] + offsets
-        return Scores(np.where(np.isnan(cells), 0.0, found), None)
-
-    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one draw for each code."""
-        return self.normals.sample(codes, rng)
-
-    def linear(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """Return (weights, offsets, origin) where variances are shared, else None."""
-        if not self.normals.is_shared:
-            return None
-        weights, offsets = self.normals.linear
-        return weights, offsets, self.normals.origin
-
-    def estimation_variance(self, block: NDArray[Any], omegas: FloatArray) -> float:
-        """Return Σ_cj a_cj²/W_cj for the means, and for the variances M_cj²/(2W_cj).
-
-        a_cj = Σ_i ω_ci u_ij and M_cj = Σ_i ω_ci(u_ij² - 1) in units of the class; shared
-        variances were learned from all classes together: (Σ_c M_cj)²/(2W_j).
-        """
-        normals, act = self.normals, self.normals.active
-        with np.errstate(over="ignore"):
-            z = (self.transformed(block) - normals.origin - normals.origin_low) / normals.scale
-        held = np.maximum(self.counts[:, act], 1.0)
-        firsts, seconds = np.zeros_like(held), np.zeros_like(held)
-        for c, omega in enumerate(omegas):
-            m = 0 if normals.is_shared else c
-            with np.errstate(over="ignore"):
-                u = ((z - normals.means[c]) / normals.deviations[m])[:, act]
-            seen = ~np.isnan(u) & (omega != 0.0)[:, np.newaxis]
-            u = np.where(seen, u, 0.0)
-            firsts[c], seconds[c] = omega @ u, omega @ (np.square(u) - seen)
-        means = np.square(firsts) / held
-        if normals.is_shared:
-            spreads = np.square(seconds.sum(axis=0)) / (2.0 * held.sum(axis=0))
-        else:
-            spreads = np.square(seconds) / (2.0 * held)
-        return float(means.sum() + spreads.sum())
-
-    def described(self, column: int, code: int) -> dict[Any, float]:
-        """Return mean and variance."""
-        m = 0 if self.normals.is_shared else code
-        return {
-            "mean": float(self.normals.class_means[code, column]),
-            "variance": float(self.normals.variances[m, column]),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class LogNormalColumns(NormalColumns):
-    """The same for log x, with -log x for the change of variable."""
-
-    def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
-        """Return what is normal: the logarithms."""
-        return logarithms(block)
-
-    def scores(self, block: NDArray[Any]) -> Scores:
-        """Return log p(x | c); a cell that is not positive is impossible in every class."""
-        found = NormalColumns.scores(self, block)
-        outside = (block <= 0.0).sum(axis=1, keepdims=True)
-        if not outside.any():
-            return found
-        return Scores(found.logs, np.broadcast_to(outside, found.logs.shape).astype(np.float64))
-
-    def carrier(self, block: NDArray[Any]) -> FloatArray:
-        """Return what classes share of log x, and -Σ log x over the cells that count."""
-        logs = self.transformed(block)[:, self.normals.active]
-        change = -np.where(np.isnan(logs), 0.0, logs).sum(axis=1)
-        found: FloatArray = NormalColumns.carrier(self, block) + change
-        return found
-
-    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one draw for each code."""
-        found: FloatArray = np.exp(self.normals.sample(codes, rng))
-        return found
-
-    def linear(self) -> None:
-        """Return None: linear in log x is not linear in x."""
-        return
-
-    def described(self, column: int, code: int) -> dict[Any, float]:
-        """Return mean and variance of the logarithm."""
-        found = NormalColumns.described(self, column, code)
-        return {"log_mean": found["mean"], "log_variance": found["variance"]}
-
-
-def logarithms(block: NDArray[Any]) -> FloatArray:
-    """Return logarithms in double precision, NaN for what has none.
-
-    An infinite cell is refused by its place.
-    """
-    if np.isinf(block).any():
-        row, place = divmod(int(np.isinf(block).argmax()), block.shape[1])
-        raise NotFinite.of(row, f"column {place}", float(block[row, place]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.log(block.astype(np.float64, copy=False))
-    found[np.isneginf(found)] = np.nan
-    return found

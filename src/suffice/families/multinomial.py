@@ -11,6 +11,7 @@ import numpy as np
 from suffice.errors import BadRows, BadSetting
 from suffice.families.bernoulli import refuse_text
 from suffice.families.blocks import numbers
+from suffice.families.drawn_rows import counted_rows
 from suffice.families.left_out import counted_cells, counts_left_out
 from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from suffice.families.laws import Scores
     from suffice.families.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
+    from suffice.rows.sparse import SparseRows
     from suffice.statistics import Totals
 
 
@@ -37,6 +39,11 @@ class Multinomial:
     Counts may be any non-negative numbers, TF-IDF weights among them. `boolean` counts a word
     once, however often it appears in a row. The law is conditional on the row's length, so
     missing counts are refused: nobody could say how long the row was.
+
+    >>> from suffice import NaiveBayes
+    >>> words = NaiveBayes({(0, 1): Multinomial(boolean=True)})
+    >>> words.fit([[3, 0], [1, 1], [0, 2]], ["spam", "spam", "ham"]).parameters_["x0"]
+    {'ham': {'probability': 0.333...}, 'spam': {'probability': 0.600...}}
     """
 
     boolean: bool = False
@@ -148,22 +155,29 @@ class MultinomialCounts(LinearLaws):
 
     def sample(
         self, codes: IntArray, rng: np.random.Generator, lengths: IntArray | None = None
-    ) -> FloatArray:
-        """Return one draw for each code; lengths are Poisson with the class's mean, or given."""
-        if self.threshold is not None and lengths is None:
-            # A word counts once: draw presences so that as many distinct words as usual appear.
-            lengths = rng.poisson(self.mean_lengths[codes]).astype(np.intp)
+    ) -> SparseRows:
+        """Return one draw for each code; lengths are Poisson with the class's mean, or given.
+
+        Where a word counts once, the length is the number of different words.
+        """
         if lengths is None:
             lengths = rng.poisson(self.mean_lengths[codes]).astype(np.intp)
-        out = np.zeros((len(codes), self.width))
+        rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
         for c in np.unique(codes):
             here = np.flatnonzero(codes == c)
             p = self.probabilities[c] / self.probabilities[c].sum()
             if self.threshold is None:
-                out[here] = rng.multinomial(lengths[here], p)
-            else:
-                _draw_distinct(out, here, lengths[here], p, rng)
-        return out
+                edges = np.cumsum(p)
+                drawn = np.searchsorted(edges, rng.random(int(lengths[here].sum())) * edges[-1],
+                                        side="right")  # fmt: skip
+                rows.append(np.repeat(here, lengths[here]))
+                columns.append(np.minimum(drawn, self.width - 1))
+                continue
+            for row in here:
+                words = _distinct(p, int(lengths[row]), rng)
+                rows.append(np.full(len(words), row))
+                columns.append(words)
+        return counted_rows(np.concatenate(rows), np.concatenate(columns), len(codes), self.width)
 
     def estimation_variance(self, block: Block, omegas: FloatArray) -> float:
         """Return Σ_c [Σ_j s_cj²/θ_cj - (Σ_j s_cj)²]/N_c with s_cj = Σ_i ω_ci x_ij."""
@@ -181,22 +195,18 @@ class MultinomialCounts(LinearLaws):
         return {"probability": float(self.probabilities[code, column])}
 
 
-def _draw_distinct(
-    out: FloatArray, rows: IntArray, lengths: IntArray, p: FloatArray, rng: np.random.Generator
-) -> None:
-    """Write as many different words as the length says, by draws that skip repetitions.
+def _distinct(p: FloatArray, length: int, rng: np.random.Generator) -> IntArray:
+    """Return as many different words as the length says, drawn without repetitions.
 
-    The largest of log p + Gumbel noise are a draw without repetitions, in one step.
+    The largest of log p + Gumbel noise are such a draw, in one step.
     """
     with np.errstate(divide="ignore"):
         logs = np.log(p)
-    possible = int(np.isfinite(logs).sum())
-    for row, length in zip(rows, lengths, strict=True):
-        many = min(int(length), possible)
-        if many == 0:
-            continue
-        noisy = logs + rng.gumbel(size=len(logs))
-        out[row, np.argpartition(-noisy, many - 1)[:many]] = 1.0
+    many = min(length, int(np.isfinite(logs).sum()))
+    if many == 0:
+        return np.zeros(0, dtype=np.intp)
+    noisy = logs + rng.gumbel(size=len(logs))
+    return np.argpartition(-noisy, many - 1)[:many]
 
 
 def checked_lengths(lengths: object, size: int) -> IntArray | None:

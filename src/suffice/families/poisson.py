@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    """λ_cj = (Σx + α·x̄_j)/(W_c + α): α pseudo-rows at the mean of all classes."""
+    """λ_cj = (Σx + α·x̄_j)/(W_c + α): α pseudo-rows at the mean of all classes.
+
+    >>> from suffice import NaiveBayes
+    >>> calls = NaiveBayes(Poisson()).fit([[0], [2], [7], [5]], ["a", "a", "b", "b"])
+    >>> calls.parameters_["x0"]  # (2 + 3.5)/(2 + 1) and (12 + 3.5)/(2 + 1)
+    {'a': {'rate': 1.833...}, 'b': {'rate': 5.166...}}
+    """
 
     name: ClassVar[str] = "poisson"
     smooths: ClassVar[bool] = True

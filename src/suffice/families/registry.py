@@ -8,10 +8,10 @@ from suffice.errors import BadSetting, listed
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
-from suffice.families.common import Common
 from suffice.families.gaussian import Gaussian
 from suffice.families.gaussian_columns import FORMS, GaussianColumns, LogNormal
 from suffice.families.multinomial import Multinomial
+from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
 
 if TYPE_CHECKING:

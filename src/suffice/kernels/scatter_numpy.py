@@ -34,7 +34,9 @@ def pooled_scatter(
     sums = np.zeros((size, width))
     scatter = np.zeros((width, width))
     with np.errstate(all="ignore"):
-        for block, roots, starts, present in _centred_blocks(rows, codes, size, weights, centres):
+        for block, roots, _, starts, present in _centred_blocks(
+            rows, codes, size, weights, centres
+        ):
             _add_sums(sums, block, roots, starts, present)
             scatter += block.T @ block
     return totals, sums, scatter
@@ -50,7 +52,7 @@ def class_scatters(
     scatters = np.zeros((size, width, width))
     blocks = _centred_blocks(rows, codes, size, weights, centres, least=32 * size)
     with np.errstate(all="ignore"):
-        for block, roots, starts, present in blocks:
+        for block, roots, _, starts, present in blocks:
             _add_sums(sums, block, roots, starts, present)
             for code, start, stop in _runs(starts, present, len(block)):
                 run = block[start:stop]
@@ -68,8 +70,10 @@ def class_squares(
     sums = np.zeros((size, width))
     squares = np.zeros((size, width))
     with np.errstate(all="ignore"):
-        for block, roots, starts, present in _centred_blocks(rows, codes, size, weights, centres):
-            seen = np.square(roots)[:, None] if weights is not None else roots[:, None]
+        for block, roots, own, starts, present in _centred_blocks(
+            rows, codes, size, weights, centres
+        ):
+            seen = own[:, None]  # not the square of a root: counts are exact
             if not np.isfinite(block.sum()):
                 missing = np.isnan(block)
                 block[missing] = 0.0
@@ -83,8 +87,8 @@ def class_squares(
 
 def _centred_blocks(
     rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats, least: int = 1
-) -> Iterator[tuple[Floats, Floats, Codes, Codes]]:
-    """Yield √w(x - c) of one block sorted by class, √w, where each class starts, and which it is.
+) -> Iterator[tuple[Floats, Floats, Floats, Codes, Codes]]:
+    """Yield √w(x - c) of one block sorted by class, √w and w, where classes start, and which.
 
     The block is overwritten by the next one. `least` asks for longer blocks, up to eight times.
     """
@@ -101,12 +105,12 @@ def _centred_blocks(
         block = buffer[: len(part)]
         np.take(centres, part, axis=0, out=block, mode="clip")
         np.subtract(rows[start : start + step][order], block, out=block)
-        if weights is None:
-            roots = np.ones(len(part))
-        else:
-            roots = np.sqrt(weights[start : start + step][order])
+        own = roots = np.ones(len(part))
+        if weights is not None:
+            own = weights[start : start + step][order]
+            roots = np.sqrt(own)
             block *= roots[:, None]
-        yield block, roots, starts, part[starts]
+        yield block, roots, own, starts, part[starts]
 
 
 def _runs(starts: Codes, present: Codes, length: int) -> Iterator[tuple[int, int, int]]:

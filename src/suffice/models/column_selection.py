@@ -16,8 +16,8 @@ import numpy as np
 from suffice.families.binned import Binned
 from suffice.families.blocks import numbers
 from suffice.families.categorical import Categorical
-from suffice.families.common import Common
 from suffice.families.gaussian_columns import GaussianColumns, LogNormal
+from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
 from suffice.linear_algebra import normalized
 from suffice.models.column_types import (

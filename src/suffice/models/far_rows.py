@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.families.diagonal_normals import DiagonalNormals
-from suffice.families.gaussian_columns import NormalColumns
+from suffice.families.normal_columns import NormalColumns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

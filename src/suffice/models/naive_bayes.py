@@ -12,10 +12,10 @@ from suffice.engines.sparse_blocks import for_sparse_blocks, winning_codes
 from suffice.engines.threads import for_blocks
 from suffice.errors import NotLinear, listed
 from suffice.families.blocks import Blocks
-from suffice.families.gaussian_columns import LogNormalColumns, NormalColumns
 from suffice.families.laws import Scores
 from suffice.families.linear_laws import LinearLaws
 from suffice.families.multinomial import MultinomialCounts
+from suffice.families.normal_columns import LogNormalColumns, NormalColumns
 from suffice.kernels.scores import softmax
 from suffice.kernels.sparse import score_table
 from suffice.linear_algebra import log_sum_exp

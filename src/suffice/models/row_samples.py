@@ -10,9 +10,9 @@ import numpy as np
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.blocks import Blocks
-from suffice.families.common import Common
 from suffice.families.complement import Complement
 from suffice.families.multinomial import Multinomial
+from suffice.families.one_law import Common
 from suffice.rows import sorted_levels
 from suffice.rows.levels import BLANK, CodedColumns
 from suffice.rows.sparse import SparseRows

@@ -12,6 +12,7 @@ from suffice.families.left_out import counted_cells
 from suffice.families.multinomial import MultinomialCounts
 from suffice.models.typicality import DRAWS, SEED
 from suffice.rows.levels import CodedColumns
+from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +78,8 @@ def _scores(
             codes[:, hidden] = -1
             parts.append(CodedColumns(codes, block.levels))
         else:
-            cells = np.array(block, dtype=np.float64)
+            dense = block.toarray() if isinstance(block, SparseRows) else block
+            cells = np.array(dense, dtype=np.float64)
             cells[:, hidden] = np.nan
             parts.append(cells)
     return model.log_densities(Blocks(tuple(parts)))[:, code]

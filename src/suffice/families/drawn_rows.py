@@ -1,0 +1,44 @@
+"""Drawn counts as sparse rows: most words appear in no row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.rows.sparse import SparseRows
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray, IntArray
+
+CELLS = 4_000_000
+"""Presences that are drawn at once."""
+
+
+def counted_rows(rows: IntArray, columns: IntArray, size: int, width: int) -> SparseRows:
+    """Return how often each column was drawn in each row.
+
+    >>> counted_rows(np.array([1, 0, 1]), np.array([2, 0, 2]), 2, 3).toarray()
+    array([[1., 0., 0.],
+           [0., 0., 2.]])
+    """
+    cells, counts = np.unique(rows.astype(np.int64) * width + columns, return_counts=True)
+    places, held = np.divmod(cells, width)
+    indptr = np.searchsorted(places, np.arange(size + 1)).astype(np.int64)
+    return SparseRows(counts.astype(np.float64), held, indptr, width)
+
+
+def present_rows(
+    probabilities: FloatArray, codes: IntArray, rng: np.random.Generator
+) -> SparseRows:
+    """Return which columns are there in each row, each by its own probability."""
+    width = probabilities.shape[1]
+    step = max(1, CELLS // max(1, width))
+    rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    for start in range(0, len(codes), step):
+        chosen = codes[start : start + step]
+        there = rng.random((len(chosen), width)) < probabilities[chosen]
+        place, column = np.nonzero(there)
+        rows.append(place + start)
+        columns.append(column)
+    return counted_rows(np.concatenate(rows), np.concatenate(columns), len(codes), width)
