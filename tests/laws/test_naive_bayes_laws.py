@@ -56,33 +56,37 @@ def labels(rng: np.random.Generator, size: int) -> Any:
     return y
 
 
-def frames(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
-    """Return a frame of numbers, words, truths and counts with blanks, and labels."""
+def mixed(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
+    """Return rows of numbers, words, truths and counts with blanks, and labels."""
     y = labels(rng, size)
     code = np.searchsorted(CLASSES, y)
-    data = {
-        "word": WORDS[(rng.integers(0, 5, size) + code) % 5],
-        "flag": pd.array(rng.random(size) < 0.3 + 0.2 * code, dtype="boolean"),
-        "calls": rng.poisson(1.0 + 2.0 * code).astype(float),
-        "size": rng.normal(50.0 + 3.0 * code, 1.0 + code),
-        "price": rng.lognormal(1.0 + 0.5 * code, 0.6),
-        "age": rng.uniform(0.0, 90.0, size),
-        "height": rng.normal(code, 2.0),
-        "up": rng.poisson(1.0, size),
-        "down": rng.poisson(1.0 + code),
-    }
-    frame = pd.DataFrame(data)
-    for name in ("word", "flag", "calls", "size", "price", "age", "height"):
-        frame.loc[rng.random(size) < 0.1, name] = None
+    columns = [
+        WORDS[(rng.integers(0, 5, size) + code) % 5],
+        rng.random(size) < 0.3 + 0.2 * code,
+        rng.poisson(1.0 + 2.0 * code).astype(float),
+        rng.normal(50.0 + 3.0 * code, 1.0 + code),
+        rng.lognormal(1.0 + 0.5 * code, 0.6),
+        rng.uniform(0.0, 90.0, size),
+        rng.normal(code, 2.0),
+        rng.poisson(1.0, size),
+        rng.poisson(1.0 + code),
+    ]
+    x = np.empty((size, 9), dtype=object)
+    for j, cells in enumerate(columns):
+        x[:, j] = cells.tolist()
+    x[:, :7][rng.random((size, 7)) < 0.1] = None
     if rng.random() < 0.2:
-        frame["calls"] = np.nan
-    return frame, y
+        x[:, rng.integers(0, 7)] = None
+    return x, y
 
 
-def mixed(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
-    """Return the same without a frame, as rows of objects: they are read much faster."""
-    frame, y = frames(rng, size)
-    return frame.astype(object).to_numpy(), y
+def frames(rng: np.random.Generator, size: int) -> tuple[Any, Any]:
+    """Return the same as a frame."""
+    x, y = mixed(rng, size)
+    names = [*list(FAMILIES)[:7], "up", "down"]
+    frame = pd.DataFrame(x, columns=names).astype({"flag": "boolean", "word": object})
+    numbers = [name for name in names if name not in ("flag", "word")]
+    return frame.astype(dict.fromkeys(numbers, float)), y
 
 
 def counts(rng: np.random.Generator, size: int = 24, width: int = 6) -> tuple[Any, Any]:
@@ -319,6 +323,8 @@ def test_sparse_rows_are_the_same_as_dense_ones(case: Case, seed: int) -> None:
         )
     both = case.model().partial_fit(x[:10], y[:10]).partial_fit(csr_array(x[10:]), y[10:])
     assert_agree(both, dense, x, whole=whole)
+    merged = case.model().partial_fit(thin[10:], y[10:]) + case.model().partial_fit(x[:10], y[:10])
+    assert_agree(merged, dense, x, whole=whole)
     both.forget(thin[:10], y[:10])
     assert_agree(both, case.model().fit(thin[10:], y[10:]), x, whole=whole)
     if case.settings.get("smoothing") != 0:
@@ -491,6 +497,21 @@ def test_the_implied_logistic_model_of_counts_has_the_same_probabilities(
     scores = cells @ logistic.coef_.T + logistic.intercept_
     odds = model.predict_log_proba(x) - model.predict_log_proba(x)[:, :1]
     assert_close(scores, odds[:, 1:])
+
+
+def test_far_rows_have_the_posterior_of_the_limit_and_no_density() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    x = rng.normal(size=(40, 2)) * (1.0 + y[:, np.newaxis]) + y[:, np.newaxis]
+    model = NaiveBayes({0: "gaussian", 1: "shared-gaussian"}).fit(x, y)
+    # Squares of one column against a linear score of the other: the wider class wins.
+    for row in ([1e160, -1e200], [-1e200, 1e200], [1e307, 0.0]):
+        assert model.predict_proba([row])[0].tolist() == [0.0, 1.0]
+        assert model.predict([row])[0] == 1
+        assert model.log_density([row])[0] < -1e300
+    flagged = np.column_stack([x[:, 0], y])
+    strict = NaiveBayes({0: "gaussian", 1: "bernoulli"}, smoothing=0).fit(flagged, y)
+    assert strict.predict_proba([[1e200, 0.0], [1e200, 1.0]]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 # Priors

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadRows, BadSetting
+from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.estimators.answers import Answers, checked_size, comparison, place_of
 from suffice.estimators.column_kinds import check_kinds
 from suffice.estimators.naive_bayes_learning import blocks
@@ -14,6 +14,7 @@ from suffice.estimators.naive_bayes_parameters import NaiveBayesParameters
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation, ImpliedLogistic
 from suffice.estimators.sampled_columns import rows_given_back
+from suffice.estimators.weightless import renumbered
 from suffice.families.linear_laws import LinearLaws
 from suffice.families.multinomial import MultinomialCounts, checked_lengths
 from suffice.models.column_explanation import explain_columns
@@ -25,7 +26,7 @@ from suffice.rows.sparse import SparseRows
 from suffice.rows.stored import refuse_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TypeVar
 
     from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         pairs = zip(rows.parts, state.chosen.product.columns, self._fit.model.laws, strict=True)
         for block, group, law in pairs:
             if isinstance(block, SparseRows) and isinstance(law, LinearLaws):
-                refuse_stored(block, float("nan"), law.threshold)
+                refuse_stored(block, float("nan"), signed=law.signed)
             elif isinstance(block, np.ndarray):
                 refuse_infinite(block, [state.columns.names[j] for j in group])
 
@@ -160,9 +161,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
 
     def _linear_rows(self, X: object) -> Any:
         """Return rows as the linear form multiplies them: indicators where there is a threshold."""
-        model = self._fit.model
-        rows = self._rows(X)
-        return linear_rows(model, rows)
+        return linear_rows(self._fit.model, self._rows(X), self._require().columns.names)
 
     # Each row as if never seen
 
@@ -177,17 +176,25 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         batch = self._read(X, y, sample_weight, state)
         codes = self._codes_of_fit(batch)
         given = fit.model.log_priors if self._has_fixed_priors() else None
-        rows = blocks(state.chosen.product, batch.rows)
+        try:
+            rows = blocks(state.chosen.product, batch.rows)
+            self._refuse(rows)
+        except SufficeError as error:
+            if batch.places is None:
+                raise
+            raise renumbered(error, batch.places) from None
         return left_out(fit, rows, codes, batch.weights, given)
 
     def _has_fixed_priors(self) -> bool:
         return self.priors is not None
 
 
-def linear_rows(model: Any, rows: Blocks) -> Any:
+def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
     """Return blocks side by side as one matrix of numbers, in the order of the columns."""
     if isinstance(rows.parts[0], SparseRows):
         part, law = rows.parts[0], model.laws[0]
+        sound = np.isfinite(part.cells.sum()) and (not part.stored or part.cells.min() >= 0)
+        refuse_stored(part, 0.0 if sound else float("nan"), signed=law.signed)
         if law.threshold is None:
             return part
         counted = (part.data > law.threshold).astype(np.float64)
@@ -199,7 +206,7 @@ def linear_rows(model: Any, rows: Blocks) -> Any:
     if np.isnan(out).any():
         row, column = divmod(int(np.isnan(out).argmax()), out.shape[1])
         raise BadSetting(
-            f"row {row}, column {column} is missing: a logistic model has no way to skip a cell",
+            f"row {row}, {names[column]} is missing: a logistic model has no way to skip a cell",
             hint="ask the naive Bayes model itself; it skips missing cells exactly",
         )
     return out

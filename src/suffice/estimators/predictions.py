@@ -57,9 +57,8 @@ class Predictions(Learned):
         answer = None if lean is None else lean.predict(X)  # type: ignore[arg-type]
         if answer is not None:
             return answer
-        model = self._fit.model
-        found: NDArray[Any] = self.classes_[self._asked(X, model.codes)]
-        return found
+        model, classes = self._fit.model, self.classes_
+        return self._asked(X, lambda rows: model.chosen(rows, classes))
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return p(y | x), one column a class."""

@@ -46,7 +46,7 @@ def taken(data: Any, places: IntArray) -> Any:
         return data.iloc[places]
     if hasattr(data, "take"):  # Arrow
         return data.take(places)
-    return data[places]
+    return (data.tocsr() if hasattr(data, "tocsr") else data)[places]  # not all sparse ones have []
 
 
 def renumbered(error: E, places: IntArray) -> E:

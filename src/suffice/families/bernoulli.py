@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from numbers import Real
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from suffice.families.blocks import numbers
 from suffice.families.drawn_rows import present_rows
 from suffice.families.left_out import presences_left_out
 from suffice.families.linear_laws import LinearLaws, weighted_sums
-from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
+from suffice.families.smoothing import best_smoothing, left_out_shares, log_shares
 from suffice.families.totals_of_blocks import class_totals, stacked
 from suffice.rows import refuse_infinite
 from suffice.rows.cells import CATEGORY, place_of
@@ -51,6 +52,7 @@ class Bernoulli:
     threshold: float | None = None
     name: ClassVar[str] = "bernoulli"
     smooths: ClassVar[bool] = True
+    needs_folds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -90,7 +92,7 @@ class Bernoulli:
         self, block: Block, codes: IntArray, size: int, weights: FloatArray | None
     ) -> list[Totals]:
         """Return how many cells were 1, class by class."""
-        return class_totals(block, codes, size, weights, self.threshold)
+        return class_totals(block, codes, size, weights, self.threshold, signed=True)
 
     def check_sparse(self) -> None:
         """Refuse sparse rows where every cell that is not stored would be a 1."""
@@ -119,15 +121,11 @@ class Bernoulli:
         return laws, ()
 
     def smoothing(self, folds: Sequence[Sequence[Totals]]) -> float:
-        """Return the α of the largest held-out likelihood."""
-        parts = []
-        for groups in folds:
-            ones, held = stacked(tuple(groups))
-            both = np.stack([ones, np.maximum(held - ones, 0.0)], axis=2)
-            parts.append(both.reshape(len(ones), -1))
-        events = np.stack(parts)
-        starts = np.arange(0, events.shape[2], 2)
-        return best_smoothing(held_out_shares(events, starts, np.array(2.0)))
+        """Return the α of the largest leave-one-out likelihood."""
+        ones, held = stacked([reduce(add, groups) for groups in zip(*folds, strict=True)])
+        both = np.stack([ones, np.maximum(held - ones, 0.0)], axis=2).reshape(len(ones), -1)
+        starts = np.arange(0, both.shape[1], 2)
+        return best_smoothing(left_out_shares(both, starts, np.array(2.0)))
 
     def left_out(
         self,
@@ -149,6 +147,7 @@ class BernoulliColumns(LinearLaws):
 
     held: FloatArray | None = None
     """The weight of the cells that each φ was learned from."""
+    signed: ClassVar[bool] = True
 
     @cached_property
     def probabilities(self) -> FloatArray:

@@ -54,6 +54,7 @@ class Binned:
     edges: tuple[float, ...] | None = None
     name: ClassVar[str] = "binned"
     smooths: ClassVar[bool] = True
+    needs_folds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -212,9 +213,12 @@ def quantile_edges(cells: NDArray[Any], weights: FloatArray | None, bins: int) -
     few = np.unique(values)
     if 1 < len(few) <= bins:
         # A bin for each value, cut midway, and as wide outside as next to the outer cut.
-        middles = few[:-1] + (few[1:] - few[:-1]) / 2.0
-        low, high = 2.0 * few[0] - middles[0], 2.0 * few[-1] - middles[-1]
-        return tuple(float(edge) for edge in np.unique([low, *middles, high]))
+        middles = few[:-1] + (few[1:] / 2.0 - few[:-1] / 2.0)
+        with np.errstate(over="ignore"):
+            low = few[0] - (middles[0] - few[0])
+            high = few[-1] + (few[-1] - middles[-1])
+        most = np.finfo(np.float64).max
+        return tuple(float(e) for e in np.unique(np.clip([low, *middles, high], -most, most)))
     order = np.argsort(values, kind="stable")
     values, below = values[order], np.cumsum(held[order])
     targets = np.arange(1, bins) / bins * below[-1]

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.rows.cells import place_of
 from suffice.rows.levels import CodedColumns
 from suffice.rows.sparse import SparseRows
+from suffice.rows.stored import MOST_COUNT, refuse_huge
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suffice.rows import IntArray
 
 Block: TypeAlias = NDArray[np.floating[Any]] | CodedColumns | SparseRows
@@ -51,6 +55,19 @@ def _cells(part: Block) -> int:
 def taken(part: Block, places: IntArray) -> Block:
     """Return a copy of some rows of a block."""
     return part.take(places) if isinstance(part, SparseRows) else part[places]
+
+
+def refuse_large_cells(
+    rows: NDArray[Any], columns: Sequence[int], names: Sequence[str] | None
+) -> None:
+    """Refuse dense counts that are too large to be added up."""
+    if rows.dtype == np.float64 and not np.nanmax(rows, initial=0.0) <= MOST_COUNT:
+
+        def place(at: int) -> str:
+            row, column = divmod(at, rows.shape[1])
+            return f"row {row}, {place_of(columns[column], names)}"
+
+        refuse_huge(rows, place)
 
 
 def numbers(table: Any, columns: Any) -> NDArray[np.floating[Any]]:

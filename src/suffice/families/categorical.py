@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.engines.threads import collect_blocks
 from suffice.families.laws import Scores
-from suffice.families.smoothing import best_smoothing, held_out_shares
+from suffice.families.smoothing import best_smoothing, left_out_shares
 from suffice.families.tally_laws import TallyLaws, TallyTable
 from suffice.rows.levels import CodedColumns, coded_columns
 from suffice.statistics import ByClass, Tallies
@@ -37,6 +37,7 @@ class Categorical:
 
     name: ClassVar[str] = "categorical"
     smooths: ClassVar[bool] = True
+    needs_folds: ClassVar[bool] = False
 
     def read(
         self,
@@ -159,14 +160,14 @@ def tallies_left_out(
 
 
 def best_tally_smoothing(folds: Sequence[Sequence[Tallies]], *, opened: bool = True) -> float:
-    """Return the α of the largest held-out likelihood of tallies."""
-    levels, tables = tables_of([group for groups in folds for group in groups], opened=opened)
-    held = np.concatenate([table.counts for table in tables], axis=1)
-    events = held.reshape(len(folds), len(folds[0]), -1)
+    """Return the α of the largest leave-one-out likelihood of tallies."""
+    groups = [reduce(add, parts) for parts in zip(*folds, strict=True)]
+    levels, tables = tables_of(groups, opened=opened)
+    events = np.concatenate([table.counts for table in tables], axis=1)
     sizes = np.array([len(column) for column in levels])
     filled = sizes[sizes > 0]
     if not len(filled):
         return 1.0
     starts = np.concatenate([[0], np.cumsum(filled)[:-1]])
     choices = np.array([table.choices for table in tables])[sizes > 0]
-    return best_smoothing(held_out_shares(events, starts, choices))
+    return best_smoothing(left_out_shares(events, starts, choices))

@@ -41,6 +41,11 @@ class Complement:
     boolean: bool = False
     name: ClassVar[str] = "complement"
     smooths: ClassVar[bool] = True
+    needs_folds: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        Multinomial(self.boolean)
 
     def read(
         self,
@@ -75,7 +80,7 @@ class Complement:
         """Return the α with which complements predict the words of other complements best."""
         parts = [_others(stacked(tuple(groups))[0]) for groups in folds]
         events = np.stack(parts)
-        return best_smoothing(held_out_shares(events, None, np.array(float(events.shape[2]))))
+        return best_smoothing(held_out_shares(events))
 
     def left_out(
         self,

@@ -56,11 +56,13 @@ def diagonal_variances(family: Gaussian, summary: ClassSummary) -> tuple[FloatAr
     if family.covariance == "spherical":
         held = np.broadcast_to(summary.weights[:, np.newaxis], held.shape)
     theta = theta / pooled
-    thin = np.flatnonzero(np.any((theta < CLASS_FLOOR) & act, axis=1))
+    flat = (theta < CLASS_FLOOR) & act
+    thin = np.flatnonzero(flat.any(axis=1))
     theta, _ = raised(theta, held)
     if len(thin):
         problem = f"{len(thin)} of {summary.size} classes do not vary in every column"
-        notes.append(Note(problem, STAND_IN, classes=tuple(int(c) for c in thin)))
+        columns = tuple(int(j) for j in np.flatnonzero(flat.any(axis=0)))
+        notes.append(Note(problem, STAND_IN, columns, tuple(int(c) for c in thin)))
     variances = theta * pooled
     if family.covariance == "spherical":
         # Back to the standardized columns: σ² in the common unit, divided by each scale.

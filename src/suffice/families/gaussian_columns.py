@@ -47,6 +47,7 @@ class GaussianColumns:
     variance: str = "per-class"
     called: ClassVar[str] = "gaussian"
     smooths: ClassVar[bool] = False
+    needs_folds: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -127,7 +128,8 @@ class LogNormal(GaussianColumns):
     class as in any other, so it says nothing about the class.
 
     >>> from suffice import NaiveBayes
-    >>> model = NaiveBayes(LogNormal()).fit([[1.0], [100.0], [10.0], [1000.0]], ["a", "a", "b", "b"])
+    >>> rows, labels = [[1.0], [100.0], [10.0], [1000.0]], ["a", "a", "b", "b"]
+    >>> model = NaiveBayes(LogNormal()).fit(rows, labels)
     >>> model.parameters_["x0"]["a"]["log_mean"]  # log 10
     2.302...
     """

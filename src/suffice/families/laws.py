@@ -81,6 +81,11 @@ class ColumnFamily(Protocol):
         """Whether there is anything to smooth."""
         ...
 
+    @property
+    def needs_folds(self) -> bool:
+        """Whether α can only be chosen from statistics kept by fold."""
+        ...
+
     def read(self, table: Table, columns: Sequence[int], *, learning: bool = True) -> Any:
         """Return the block of these columns, or refuse a cell that cannot belong to it.
 
@@ -99,7 +104,11 @@ class ColumnFamily(Protocol):
         ...
 
     def smoothing(self, folds: Sequence[Sequence[Any]]) -> float | None:
-        """Return the α of the largest held-out likelihood, None if there is nothing to smooth."""
+        """Return the α of the largest held-out likelihood, None if there is nothing to smooth.
+
+        `folds` are the statistics of all classes, fold by fold; one fold of everything is enough
+        where none are needed.
+        """
         ...
 
 

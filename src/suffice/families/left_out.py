@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 
-def less(held: FloatArray, gone: FloatArray | float) -> FloatArray:
-    """Return held - gone, where what only rounding can have left is zero."""
+def less(held: FloatArray, gone: FloatArray | float, scale: FloatArray | None = None) -> FloatArray:
+    """Return held - gone, where what only rounding can have left is zero.
+
+    `scale` is what rounding was of, if `held` is itself a difference of larger numbers.
+    """
     left = held - gone
-    found: FloatArray = np.where(left <= 1e-12 * held, 0.0, left)
+    found: FloatArray = np.where(left <= 1e-12 * (held if scale is None else scale), 0.0, left)
     return found
 
 
@@ -55,8 +58,9 @@ def presences_left_out(
     seen = ~np.isnan(cells)
     w = weights[:, np.newaxis] * seen
     is_one = np.where(seen, cells, 0.0) > 0.0
-    event = less(np.where(is_one, ones[codes], zeros[codes]), w)
-    found = log_shares(event, less(np.broadcast_to(held, ones.shape)[codes], w), alpha, 2.0)
+    whole = np.broadcast_to(held, ones.shape)[codes]
+    event = less(np.where(is_one, ones[codes], zeros[codes]), w, whole)
+    found = log_shares(event, less(whole, w), alpha, 2.0)
     logs = np.where(seen, found.logs, 0.0).sum(axis=1)
     orders = None if found.orders is None else np.where(seen, found.orders, 0.0).sum(axis=1)
     return with_own(scores, codes, Scores(logs, orders))
@@ -80,7 +84,7 @@ def _sparse_presences(
         total = float(held[c, 0])
         for w in np.unique(weights[codes == c]):
             rest = np.array([max(total - w, 0.0) if total - w > 1e-12 * total else 0.0])
-            absent = log_shares(less(zeros[c], w), rest, alpha, 2.0)
+            absent = log_shares(less(zeros[c], w, held[c]), rest, alpha, 2.0)
             chosen = (codes == c) & (weights == w)
             logs[chosen] = absent.logs.sum()
             if absent.orders is not None:
@@ -88,7 +92,7 @@ def _sparse_presences(
             # A word that every row has is never absent: its term cancels below.
             cells = (own == c) & (weights[place] == w)
             j, i = column[cells], place[cells]
-            present = log_shares(less(ones[c, j], w), rest, alpha, 2.0)
+            present = log_shares(less(ones[c, j], w, held[c]), rest, alpha, 2.0)
             np.add.at(logs, i, present.logs - absent.logs[j])
             gained = np.zeros(len(j)) if present.orders is None else present.orders
             lost = 0.0 if absent.orders is None else absent.orders[j]

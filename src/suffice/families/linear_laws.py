@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.families.laws import Scores
 from suffice.kernels.sparse import score_table, sparse_scores
 from suffice.rows.sparse import SparseRows
-from suffice.rows.stored import refuse_stored
+from suffice.rows.stored import refuse_huge_stored, refuse_stored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +34,8 @@ class LinearLaws:
     order_slopes: FloatArray | None = None
     order_offsets: FloatArray | None = None
     threshold: float | None = None
+    signed: ClassVar[bool] = False
+    """Whether cells may be negative: only where a threshold is all they are compared with."""
 
     @property
     def size(self) -> int:
@@ -79,7 +81,9 @@ class LinearLaws:
         out = np.empty((len(rows), self.size))
         constant = np.zeros(self.size) if offsets is None else offsets.sum(axis=1)
         smallest = sparse_scores(rows, table, constant, self.threshold, out)
-        refuse_stored(rows, smallest, self.threshold)
+        refuse_stored(rows, smallest, signed=self.signed)
+        if not np.isfinite(out.sum()):
+            refuse_huge_stored(rows)
         return out
 
     def cells(self, block: NDArray[Any]) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import BadRows, BadSetting
 from suffice.families.bernoulli import refuse_text
-from suffice.families.blocks import numbers
+from suffice.families.blocks import numbers, refuse_large_cells
 from suffice.families.drawn_rows import counted_rows
 from suffice.families.left_out import counted_cells, counts_left_out
 from suffice.families.linear_laws import LinearLaws, weighted_sums
@@ -49,6 +49,15 @@ class Multinomial:
     boolean: bool = False
     name: ClassVar[str] = "multinomial"
     smooths: ClassVar[bool] = True
+    needs_folds: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        if not isinstance(self.boolean, (bool, np.bool_)):
+            raise BadSetting(
+                f"boolean={self.boolean!r} is neither True nor False",
+                hint="True counts a word once a row",
+            )
 
     def read(
         self,
@@ -74,6 +83,7 @@ class Multinomial:
         if not (rows >= 0.0).all() or np.isinf(rows).any():
             names = None if table.names is None else [table.names[j] for j in columns]
             refuse_counts(rows, names)
+        refuse_large_cells(rows, columns, table.names)
         return rows
 
     @property
@@ -105,7 +115,7 @@ class Multinomial:
     def smoothing(self, folds: Sequence[Sequence[Totals]]) -> float:
         """Return the α of the largest held-out likelihood."""
         events = np.stack([stacked(tuple(groups))[0] for groups in folds])
-        return best_smoothing(held_out_shares(events, None, np.array(float(events.shape[2]))))
+        return best_smoothing(held_out_shares(events))
 
     def left_out(
         self,

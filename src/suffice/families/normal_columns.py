@@ -52,8 +52,8 @@ class NormalColumns:
         out = np.empty((len(cells), self.size))
         with np.errstate(all="ignore"):
             self.normals.block_scores(cells, np.zeros(self.size), out)
-        hard = ~np.isfinite(out).all(axis=1)
-        if hard.any():
+        if not np.isfinite(out.sum()):
+            hard = ~np.isfinite(out).all(axis=1)
             out[hard] = self.normals.log_densities(cells[hard])
         return Scores(out, None)
 
@@ -62,14 +62,14 @@ class NormalColumns:
         normals = self.normals
         slopes = np.where(normals.active, normals.means / np.square(normals.deviations), 0.0)
         offsets = -slopes * (normals.origin_low / normals.scale + normals.means / 2.0)
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             centred = cells - normals.origin
-        blank = np.isnan(centred)
-        if not blank.any():
-            found: FloatArray = centred @ (slopes / normals.scale).T + offsets.sum(axis=1)
-        else:
-            found = np.where(blank, 0.0, centred) @ (slopes / normals.scale).T
-            found += ~blank @ offsets.T
+            blank = np.isnan(centred)
+            if not blank.any():
+                found: FloatArray = centred @ (slopes / normals.scale).T + offsets.sum(axis=1)
+            else:
+                found = np.where(blank, 0.0, centred) @ (slopes / normals.scale).T
+                found += ~blank @ offsets.T
         if not np.isfinite(found).all():
             refuse_infinite(cells)
         return found

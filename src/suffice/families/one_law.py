@@ -26,6 +26,13 @@ class Common:
 
     For columns that repeat what others have said already, and would make naive Bayes too sure
     of itself. Densities and samples still have the column; posteriors do not.
+
+    >>> from suffice import NaiveBayes
+    >>> from suffice.families import Poisson
+    >>> model = NaiveBayes({0: "poisson", 1: Common(Poisson())})
+    >>> rows = [[0, 0], [2, 4], [7, 14], [5, 10]]
+    >>> model.fit(rows, ["a", "a", "b", "b"]).explain([[4, 8]]).contributions.round(2).tolist()
+    [[0.81, 0.0]]
     """
 
     family: ColumnFamily
@@ -47,6 +54,11 @@ class Common:
     def smooths(self) -> bool:
         """Whether there is anything to smooth."""
         return self.family.smooths
+
+    @property
+    def needs_folds(self) -> bool:
+        """Whether α can only be chosen from statistics kept by fold."""
+        return self.family.needs_folds
 
     def read(self, table: Table, columns: Sequence[int], *, learning: bool = True) -> Any:
         """Return the block of these columns as the family reads it."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.errors import BadRows
 from suffice.families.bernoulli import refuse_text
-from suffice.families.blocks import numbers
+from suffice.families.blocks import numbers, refuse_large_cells
 from suffice.families.laws import Scores
 from suffice.families.left_out import less
 from suffice.families.linear_laws import LinearLaws, weighted_sums
@@ -41,6 +42,7 @@ class Poisson:
 
     name: ClassVar[str] = "poisson"
     smooths: ClassVar[bool] = True
+    needs_folds: ClassVar[bool] = False
 
     def read(
         self,
@@ -65,6 +67,7 @@ class Poisson:
                     f"row {row}, {name}: {cells[row]:g} is negative",
                     hint="Poisson columns count events; use gaussian for what can be negative",
                 )
+        refuse_large_cells(rows, columns, table.names)
         return rows
 
     def summarize(
@@ -93,22 +96,22 @@ class Poisson:
         return PoissonColumns(logs, -rates, orders, None, None, held), notes
 
     def smoothing(self, folds: Sequence[Sequence[Totals]]) -> float:
-        """Return the α of the largest held-out likelihood."""
-        parts = [stacked(tuple(groups)) for groups in folds]
-        sums = np.stack([s for s, _ in parts])
-        held = np.stack([np.broadcast_to(h, s.shape) for s, h in parts])
-        rest, weight = sums.sum(axis=0) - sums, held.sum(axis=0) - held
-        pooled = rest.sum(axis=1, keepdims=True) / np.maximum(
-            weight.sum(axis=1, keepdims=True), 1e-300
-        )
+        """Return the α of the largest leave-one-out likelihood, as far as sums tell it.
+
+        A row that is left out takes its own count with it: seen from an event, 1 + S/W events on
+        average, if the column is Poisson (the event itself, and the others of its row).
+        """
+        sums, held = stacked([reduce(add, groups) for groups in zip(*folds, strict=True)])
+        held = np.broadcast_to(held, sums.shape)
+        pooled = np.broadcast_to(_pooled(sums, held), sums.shape)
+        there = (held > 0.0) & (pooled > 0.0)
+        s, w, mean = sums[there], held[there], pooled[there]
+        left, rows = np.maximum(s - 1.0 - s / w, 0.0), np.maximum(w - 1.0, 0.0)
 
         def log_likelihood(alpha: float) -> float:
-            rates = (rest + alpha * pooled) / (weight + alpha)
-            there = sums > 0.0
-            with np.errstate(divide="ignore"):
-                logs = np.log(rates[there])
-            logs = np.where(np.isfinite(logs), logs, 0.0)  # never seen elsewhere: no α helps
-            return float(sums[there] @ logs - np.sum(held * rates))
+            logs = np.log(left + alpha * mean) - np.log(rows + alpha)
+            rates = (np.maximum(s - s / w, 0.0) + alpha * mean) / (rows + alpha)
+            return float(s @ logs - w @ rates)
 
         return best_smoothing(log_likelihood)
 

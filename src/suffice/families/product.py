@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -91,22 +92,31 @@ class Product:
         for family, block, group in zip(self.families, rows.parts, self.columns, strict=True):
             try:
                 found.append(family.summarize(block, codes, size, weights))
-            except NotFinite:
-                self._refuse(block, group, names)
-                raise
-        totals = np.bincount(codes, weights, minlength=size)
+            except NotFinite as error:
+                raise self._named(error, block, group, names) from None
         return ByClass(
             {
-                label: ByColumn(float(totals[c]), tuple(parts[c] for parts in found))
+                label: ByColumn(found[0][c].weight, tuple(parts[c] for parts in found))
                 for c, label in enumerate(labels)
-                if totals[c] > 0.0
+                if found[0][c].weight > 0.0
             }
         )
 
-    def _refuse(self, block: Block, group: Sequence[int], names: Sequence[str] | None) -> None:
+    def _named(
+        self, error: NotFinite, block: Block, group: Sequence[int], names: Sequence[str] | None
+    ) -> NotFinite:
+        """Return a refusal that calls columns by their names, and finds the infinite cell."""
+
+        def called(place: int) -> str:
+            return f"column {group[place]}" if names is None else names[group[place]]
+
         if isinstance(block, np.ndarray):
-            called = [f"column {j}" if names is None else names[j] for j in group]
-            refuse_infinite(block, called)
+            try:
+                refuse_infinite(block, [called(place) for place in range(len(group))])
+            except NotFinite as found:
+                return found
+        problem = re.sub(r"column (\d+)", lambda found: called(int(found[1])), error.problem)
+        return NotFinite(problem, hint=error.hint)
 
     # Statistics
 

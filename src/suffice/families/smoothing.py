@@ -100,29 +100,46 @@ def best_smoothing(log_likelihood: Callable[[float], float]) -> float:
     return float(np.exp((low + high) / 2.0))
 
 
-def held_out_shares(
-    folds: FloatArray, starts: IntArray | None, choices: FloatArray
+def left_out_shares(
+    events: FloatArray, starts: IntArray, choices: FloatArray
 ) -> Callable[[float], float]:
-    """Return the held-out log-likelihood of event counts as a function of α.
+    """Return the leave-one-out log-likelihood of tallies as a function of α.
 
-    `folds` is (folds, classes, events). `starts` tells where the events of each column begin
-    (None: all events compete), `choices` how many compete in each column. What a fold holds is
-    judged by the counts of the others: Σ N_fce log[(N_ce - N_fce + α)/(N_c - N_fc + αK)].
+    Where a row holds one event of each column, leaving it out takes one from the event and one
+    from the column: Σ N_ce log[(N_ce - 1 + α)/(N_c - 1 + αK)] needs the counts alone, and rows
+    that say the same are still left out one at a time. `events` is (classes, events); `starts`
+    tells where the events of each column begin, `choices` how many compete in each.
     """
-    rest = folds.sum(axis=0) - folds
-    if starts is None:
-        totals = rest.sum(axis=2, keepdims=True)
-        held = folds.sum(axis=2, keepdims=True)
-    else:
-        totals, held = (np.add.reduceat(part, starts, axis=2) for part in (rest, folds))
-    there = folds > 0.0
-    weights, counts = folds[there], rest[there]
-    some = held > 0.0
-    masses, sizes = held[some], totals[some]
-    many = np.broadcast_to(choices, held.shape)[some]
+    totals = np.add.reduceat(events, starts, axis=1)
+    there, some = events > 0.0, totals > 0.0
+    weights, masses = events[there], totals[some]
+    # Of a weight below one there is no whole row to take away: all of it goes.
+    counts, sizes = (np.maximum(part - 1.0, 0.0) for part in (weights, masses))
+    many = np.broadcast_to(choices, totals.shape)[some]
 
     def log_likelihood(alpha: float) -> float:
-        found = weights @ np.log(counts + alpha) - masses @ np.log(sizes + alpha * many)
+        return float(weights @ np.log(counts + alpha) - masses @ np.log(sizes + alpha * many))
+
+    return log_likelihood
+
+
+def held_out_shares(
+    folds: FloatArray,
+) -> Callable[[float], float]:
+    """Return the held-out log-likelihood of counts of words as a function of α.
+
+    `folds` is (folds, classes, words). What a fold holds is judged by the counts of the others:
+    Σ N_fcj log[(N_cj - N_fcj + α)/(N_c - N_fc + αd)]. Words of one row come together, so leaving
+    out one word at a time would make α too small.
+    """
+    rest = folds.sum(axis=0) - folds
+    there = folds > 0.0
+    weights, counts = folds[there], rest[there]
+    masses, sizes = folds.sum(axis=2), rest.sum(axis=2)
+    many = float(folds.shape[2])
+
+    def log_likelihood(alpha: float) -> float:
+        found = weights @ np.log(counts + alpha) - np.sum(masses * np.log(sizes + alpha * many))
         return float(found)
 
     return log_likelihood

@@ -11,12 +11,15 @@ from suffice.engines.threads import collect_blocks
 from suffice.errors import NotFinite
 from suffice.families.linear_laws import indicators
 from suffice.rows.sparse import SparseRows
-from suffice.rows.stored import refuse_stored
+from suffice.rows.stored import MOST_COUNT, refuse_huge_stored, refuse_stored
 from suffice.statistics import ByClass, Totals
 
 if TYPE_CHECKING:
     from suffice.families.blocks import Block
     from suffice.rows import FloatArray, IntArray
+
+MOST_SUM = 1e300
+"""Sums above this are refused: their products with logarithms would leave the range."""
 
 
 def class_totals(
@@ -25,14 +28,19 @@ def class_totals(
     size: int,
     weights: FloatArray | None,
     threshold: float | None = None,
+    *,
+    signed: bool = False,
 ) -> list[Totals]:
     """Return the totals of each class 0 … size - 1; cells count as 1 or 0 by a threshold.
 
-    Negative cells of sparse rows are found on the way, those of dense rows by the reader.
+    Cells of sparse rows that cannot be meant are found on the way, those of dense rows by the
+    reader; where cells are `signed`, negative ones can.
     """
     if isinstance(block, SparseRows):
         totals, sums, smallest = collect_class_sums(block, codes, size, weights, threshold)
-        refuse_stored(block, smallest, threshold)
+        refuse_stored(block, smallest, signed=signed)
+        if not sums.max(initial=0.0) <= MOST_COUNT:
+            refuse_huge_stored(block)
         _refuse_overflow(sums)
         return [Totals(float(totals[c]), sums[c]) for c in range(size)]
     rows: Any = block
@@ -52,7 +60,7 @@ def class_totals(
 
 
 def _refuse_overflow(sums: FloatArray) -> None:
-    wide = ~np.isfinite(sums).all(axis=0)
+    wide = ~(sums <= MOST_SUM).all(axis=0)
     if wide.any():
         raise NotFinite(
             f"column {int(np.argmax(wide))}: counts and weights add up to more than a number holds",

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label, Table
 
 FOLDS = 5
+IMPOSSIBLE = 1e-10
+"""What stands for a probability of zero, where nothing is smoothed."""
 MOST_VALUES = 50
 """Whole numbers with more values than this are no categories."""
 SWEEP_CELLS = 60_000_000
@@ -96,16 +98,17 @@ def select_families(
     """
     size = len(labels)
     hashes = _hashes(table, codes, labels)
+    w = np.ones(len(codes)) if weights is None else weights
+    chosen = np.arange(len(codes))
     if len(codes) > MOST_ROWS:
         chosen = np.sort(np.argsort(hashes, kind="stable")[:MOST_ROWS])
-        table, codes, hashes = _rows(table, chosen), codes[chosen], hashes[chosen]
-        weights = None if weights is None else weights[chosen]
-    folds = (hashes % np.uint64(FOLDS)).astype(np.intp)
-    w = np.ones(len(codes)) if weights is None else weights
+    shares = _fold_weights(hashes[chosen], w[chosen])
+    places, folds = np.nonzero(shares)
+    table, codes, w = _rows(table, chosen[places]), codes[chosen[places]], shares[places, folds]
     priors = _training_priors(folds, codes, size, w)
     # A class that only its own fold has shown cannot be predicted, by whatever family.
-    w = np.where(np.isneginf(priors[np.arange(len(codes)), codes]), 0.0, w)
-    if not w.any():
+    judged = np.where(np.isneginf(priors[np.arange(len(codes)), codes]), 0.0, w)
+    if not judged.any():
         return [families[0] for families in asked]
     cells = len(codes) * size * sum(len(families) for families in asked if len(families) > 1)
     sweep = cells <= SWEEP_CELLS
@@ -116,19 +119,19 @@ def select_families(
         if len(families) == 1 and not sweep:
             best.append(0)
             continue
-        scores = [_held_out(table, j, f, codes, size, weights, folds, alpha) for f in families]
+        scores = [_held_out(table, j, f, codes, size, w, folds, alpha) for f in families]
         losses = [_losses(s + priors, codes) for s in scores]
-        best.append(_better(losses, 0, w))
+        best.append(_better(losses, 0, judged))
         kept.append(scores if sweep else [])
     if sweep:
-        best = _start(best, asked, kept, priors, codes, w)
+        best = _start(best, asked, kept, priors, codes, judged)
         total = priors + sum(scores[place] for scores, place in zip(kept, best, strict=True))
     for _ in range(SWEEPS if sweep else 0):
         before = list(best)
         for j, scores in enumerate(kept):
             if len(scores) > 1:
                 rest = total - scores[best[j]]
-                best[j] = _better([_losses(rest + s, codes) for s in scores], best[j], w)
+                best[j] = _better([_losses(rest + s, codes) for s in scores], best[j], judged)
                 total = rest + scores[best[j]]
         if best == before:
             break
@@ -202,13 +205,13 @@ def _held_out(
         scores = laws.scores(block[rows])
         logs = scores.logs
         if scores.orders is not None:
-            logs = logs + np.log(1e-10) * scores.orders
+            logs = logs + np.log(IMPOSSIBLE) * scores.orders
         out[rows[:, np.newaxis], np.array(there)] = logs
     return out
 
 
 def _hashes(table: Table, codes: IntArray, labels: Sequence[Label]) -> NDArray[np.uint64]:
-    """Return a hash of what each row says: folds and samples by it do not depend on order."""
+    """Return a hash of what each row says: a sample by it does not depend on order."""
     text = [j for j in range(table.width) if table.kinds[j] != NUMBER]
     other = [j for j in range(table.width) if table.kinds[j] == NUMBER]
     parts: list[NDArray[np.uint64]] = [label_hashes(labels)[codes]]
@@ -224,6 +227,34 @@ def _rows(table: Table, chosen: IntArray) -> Table:
     matrix = None if table.matrix is None else table.matrix[chosen]
     cells = None if table.cells is None else tuple(column[chosen] for column in table.cells)
     return replace(table, matrix=matrix, cells=cells)
+
+
+def _fold_weights(hashes: NDArray[np.uint64], weights: FloatArray) -> FloatArray:
+    """Return how much of each row belongs to each fold, (n, folds).
+
+    The fold of a row is a hash of what it says. Of rows that say the same, one after the other
+    goes into the next fold, and a weight of 2 is two such rows: so equal rows vouch for each
+    other, and weights count repetitions.
+    """
+    order = np.argsort(hashes, kind="stable")
+    held = weights[order]
+    ends = np.cumsum(held)
+    starts = ends - held
+    first = np.concatenate([[True], hashes[order][1:] != hashes[order][:-1]])
+    starts = starts - np.maximum.accumulate(np.where(first, starts, 0.0))
+    out = np.empty((len(weights), FOLDS))
+    own = (hashes[order] % np.uint64(FOLDS)).astype(np.intp)
+
+    def below(end: FloatArray, turn: int) -> FloatArray:
+        """Return how much of [0, end) lies in intervals [m, m + 1) with m = turn modulo FOLDS."""
+        rounds = np.floor(end / FOLDS)
+        found: FloatArray = rounds + np.clip(end - rounds * FOLDS - turn, 0.0, 1.0)
+        return found
+
+    for turn in range(FOLDS):
+        share = below(starts + held, turn) - below(starts, turn)
+        out[order, (own + turn) % FOLDS] = share
+    return np.where(out > 1e-9, out, 0.0)
 
 
 def _training_priors(

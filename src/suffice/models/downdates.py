@@ -314,6 +314,8 @@ def diagonal_log_densities(
     lost = w * own_held / left * np.square(delta)
     stretch = own_held / left
     unsafe = np.any(seen & (left <= w * (1.0 + 1e-12) + less), axis=1)
+    # A class that never showed a column has the mean of those that did, this row among them.
+    unsafe |= np.any(seen & np.any(held <= 0.0, axis=0), axis=1)
     out = np.empty((len(z), summary.size))
     spherical = family.covariance == "spherical"
     unit = (

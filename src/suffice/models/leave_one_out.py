@@ -216,6 +216,9 @@ def without_row(
         gone = (summary.scatters[code] if scatters is not None else scatter).copy()  # type: ignore[index]
         lost = np.where(counts[code] > 0.0, lost, gone)
         means[code] -= np.where(seen & (counts[code] > 0.0), delta * weight / held, 0.0)
+        absent = (counts == 0.0) & np.any(counts > 0.0, axis=0)
+        shown = np.where(absent.any(axis=0), counts.sum(axis=0), 1.0)
+        means = np.where(absent, (counts * means).sum(axis=0) / shown, means)
     elif there[code]:
         a = weight * summary.weights[code] / weights[code]
         lost = a * np.multiply.outer(delta, delta)

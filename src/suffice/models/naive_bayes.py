@@ -29,6 +29,8 @@ from suffice.rows.stored import refuse_stored
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
+
     from suffice.families.laws import ColumnLaws
     from suffice.families.product import Product
     from suffice.rows import FloatArray, IntArray, Label
@@ -88,7 +90,10 @@ class NaiveBayesModel:
             carrier = np.zeros(len(some))
             for law, block in zip(self.laws, some.parts, strict=True):
                 carrier += law.carrier(block)
-            out[part] = found.logs + carrier[:, np.newaxis]
+            with np.errstate(invalid="ignore"):
+                some_logs = found.logs + carrier[:, np.newaxis]
+            # Beyond the range of a double only -inf is certain.
+            out[part] = np.where(np.isnan(some_logs), -np.inf, some_logs)
             if found.orders is not None:
                 out[part][found.orders > 0.0] = -np.inf
 
@@ -116,6 +121,13 @@ class NaiveBayesModel:
         self._for_blocks(work, rows)
         return out
 
+    def chosen(self, rows: Blocks, classes: NDArray[Any]) -> NDArray[Any]:
+        """Return the likeliest class of each row (the first, in a tie): an element of `classes`."""
+        if self._normal is not None:
+            found: NDArray[Any] = self._normal.chosen(rows.parts[0], classes)  # type: ignore[arg-type]
+            return found
+        return classes[self.codes(rows)]
+
     def codes(self, rows: Blocks) -> IntArray:
         """Return, for each row, the position of its likeliest class (the first, in a tie)."""
         if self._normal is not None:
@@ -125,7 +137,7 @@ class NaiveBayesModel:
         if isinstance(first, SparseRows) and self._sparse_form is not None:
             law, table, offsets = self._sparse_form
             found, smallest = winning_codes(first, table, offsets, law.threshold)
-            refuse_stored(first, smallest, law.threshold)
+            refuse_stored(first, smallest, signed=law.signed)
             return found
         out = np.zeros(len(rows), dtype=np.intp)
 

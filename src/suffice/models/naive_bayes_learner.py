@@ -49,9 +49,10 @@ class NaiveBayesFit:
 class NaiveBayesLearner:
     """Learns a NaiveBayesModel: summarize, then estimate.
 
-    `smoothing` is α ≥ 0 or "held-out": then statistics are kept by fold, and α maximizes the
-    likelihood of each fold under the others. `temperature` is β > 0 or "held-out": then a
-    sample of rows is kept, and β is fitted to their leave-one-out scores.
+    `smoothing` is α ≥ 0 or "held-out": then α maximizes the likelihood of what was left out,
+    each row of tallies by itself, words and counts by fold; folds are kept only for these.
+    `temperature` is β > 0 or "held-out": then a sample of rows is kept, and β is fitted to
+    their leave-one-out scores.
 
     >>> import numpy as np
     >>> from suffice.families import Bernoulli, Product
@@ -71,8 +72,9 @@ class NaiveBayesLearner:
 
     @property
     def keeps_folds(self) -> bool:
-        """Whether statistics are kept by fold."""
-        return self.smoothing == HELD_OUT
+        """Whether statistics are kept by fold: where α cannot be chosen without."""
+        needed = any(family.needs_folds for family in self.product.families)
+        return self.smoothing == HELD_OUT and needed
 
     @property
     def keeps_rows(self) -> bool:
@@ -176,15 +178,17 @@ class NaiveBayesLearner:
         self, held: Any, groups: list[list[Any]], labels: Sequence[Label]
     ) -> tuple[float, ...]:
         """Return the smoothing of every group: given, or the best for what is held out."""
-        if not self.keeps_folds:
+        if self.smoothing != HELD_OUT:
             return (float(self.smoothing),) * len(self.product.families)
         alphas = []
         for g, family in enumerate(self.product.families):
-            empty = self.product.empty_like(groups[g][0])
-            folds = [
-                [part.groups[v].parts[g] if v in part.groups else empty for v in labels]
-                for part in held.parts
-            ]
+            folds = [groups[g]]
+            if isinstance(held, Folds):
+                empty = self.product.empty_like(groups[g][0])
+                folds = [
+                    [part.groups[v].parts[g] if v in part.groups else empty for v in labels]
+                    for part in held.parts
+                ]
             best = family.smoothing(folds)
             alphas.append(1.0 if best is None else best)
         return tuple(alphas)
@@ -202,10 +206,12 @@ class NaiveBayesLearner:
         codes = np.array([known[row.label] for row in held], dtype=np.intp)
         weights = np.array([row.weight for row in held])
         given = None if self.priors is None else fit.model.log_priors
+        # Rows that say the same are one here, and are still left out one at a time.
+        one = np.minimum(weights, 1.0)
         found = left_out_scores(
-            self.product, fit.groups, fit.alphas, rows, codes, weights, complete=False
+            self.product, fit.groups, fit.alphas, rows, codes, one, complete=False
         )
-        priors, vanished = left_out_priors(fit.model.weights, codes, weights, given)
+        priors, vanished = left_out_priors(fit.model.weights, codes, one, given)
         return fitted_temperature(
             found.logs[~vanished] if found.orders is None else _possible(found)[~vanished],
             priors[~vanished],

@@ -60,11 +60,13 @@ def left_out_scores(
     weights: FloatArray,
     *,
     complete: bool,
+    budget: float = 1e11,
 ) -> Scores:
     """Return log p(x | c) of rows that were in the fit, each as if it never had been.
 
-    `complete` says that the rows are all there were: where a downdate has no digits, they can
-    then be summed again.
+    `weights` is what is taken out of each row. `complete` says that the rows are all there were:
+    where a downdate has no digits, they can then be summed again. `budget` is how much may be
+    spent on floors, which otherwise are held fixed.
     """
     found = []
     step = max(1, CELLS * max(1, len(rows)) // max(1, rows.cells * len(groups[0])))
@@ -73,7 +75,7 @@ def left_out_scores(
         product.families, groups, alphas, rows.parts, strict=True
     ):
         if isinstance(family, GaussianColumns):
-            found.append(_normal(family, held, block, codes, weights, complete=complete))
+            found.append(_normal(family, held, block, codes, weights, complete, budget))
             continue
         counts = cast("CountFamily", family)
         judged = [
@@ -92,8 +94,8 @@ def _normal(
     block: Any,
     codes: IntArray,
     weights: FloatArray,
-    *,
     complete: bool,
+    budget: float,
 ) -> Scores:
     """Return the scores of normal columns, by downdated variances."""
     summary = family.summary(parts)
@@ -108,6 +110,7 @@ def _normal(
         codes,
         weights,
         uniform,
+        refit_budget=budget,
         complete=complete,
     )
     logs = result.log_posterior

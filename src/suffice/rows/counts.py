@@ -91,7 +91,11 @@ def _refuse(
             hint="leave a word out by a count of 0; drop rows whose counts are not known",
         )
     if np.isinf(value):
-        raise NotFinite.of(start + row, place, value)
+        raise NotFinite(
+            f"row {start + row}, {place}: {value:g} is not a finite number "
+            "(input contains infinity)",
+            hint="drop the row: a count has to be known",
+        )
     if value < 0:
         raise BadRows(
             f"row {start + row}, {place}: {value:g} is negative (Negative values in data)",

@@ -84,7 +84,10 @@ def _coded_integers(values: NDArray[Any], dtype: np.dtype[Any]) -> Coded:
         shifted = (values - np.uint64(low)).astype(np.intp)
     else:
         shifted = values.astype(np.intp) - low
-    present = np.bincount(shifted) > 0
+    # Mostly the first rows have shown every label; a pass over all would cost as much as a sum.
+    present = np.bincount(shifted[:65536], minlength=high - low + 1) > 0
+    if not present.all():
+        present = np.bincount(shifted) > 0
     if present.all():
         return np.arange(low, high + 1, dtype=values.dtype).astype(dtype), shifted
     classes = np.array([low + int(step) for step in np.flatnonzero(present)], dtype=values.dtype)
