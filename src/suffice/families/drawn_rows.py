@@ -15,17 +15,20 @@ CELLS = 4_000_000
 """Presences that are drawn at once."""
 
 
-def counted_rows(rows: IntArray, columns: IntArray, size: int, width: int) -> SparseRows:
-    """Return how often each column was drawn in each row.
+def counted_rows(
+    rows: IntArray, columns: IntArray, size: int, width: int, counts: FloatArray | None = None
+) -> SparseRows:
+    """Return how often each column was drawn in each row, `counts` times each.
 
     >>> counted_rows(np.array([1, 0, 1]), np.array([2, 0, 2]), 2, 3).toarray()
     array([[1., 0., 0.],
            [0., 0., 2.]])
     """
-    cells, counts = np.unique(rows.astype(np.int64) * width + columns, return_counts=True)
+    cells, which = np.unique(rows.astype(np.int64) * width + columns, return_inverse=True)
     places, held = np.divmod(cells, width)
     indptr = np.searchsorted(places, np.arange(size + 1)).astype(np.int64)
-    return SparseRows(counts.astype(np.float64), held, indptr, width)
+    totals = np.bincount(which, counts, minlength=len(cells)).astype(np.float64)
+    return SparseRows(totals, held, indptr, width)
 
 
 def present_rows(

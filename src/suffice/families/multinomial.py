@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from suffice.rows.sparse import SparseRows
     from suffice.statistics import Totals
 
+SHORT = 8
+"""Rows of more words than so many times the vocabulary are not drawn word by word."""
+
 
 @dataclass(frozen=True, slots=True)
 class Multinomial:
@@ -173,21 +176,32 @@ class MultinomialCounts(LinearLaws):
         if lengths is None:
             lengths = rng.poisson(self.mean_lengths[codes]).astype(np.intp)
         rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+        long: list[tuple[Any, FloatArray]] = []
         for c in np.unique(codes):
             here = np.flatnonzero(codes == c)
             p = self.probabilities[c] / self.probabilities[c].sum()
             if self.threshold is None:
+                some = here[lengths[here] <= SHORT * self.width]
                 edges = np.cumsum(p)
-                drawn = np.searchsorted(edges, rng.random(int(lengths[here].sum())) * edges[-1],
-                                        side="right")  # fmt: skip
-                rows.append(np.repeat(here, lengths[here]))
-                columns.append(np.minimum(drawn, self.width - 1))
+                drawn = rng.random(int(lengths[some].sum())) * edges[-1]
+                words = np.searchsorted(edges, drawn, side="right")
+                rows.append(np.repeat(some, lengths[some]))
+                columns.append(np.minimum(words, self.width - 1))
+                long += [(row, p) for row in here if lengths[row] > SHORT * self.width]
                 continue
             for row in here:
                 words = _distinct(p, int(lengths[row]), rng)
                 rows.append(np.full(len(words), row))
                 columns.append(words)
-        return counted_rows(np.concatenate(rows), np.concatenate(columns), len(codes), self.width)
+        counts = [np.ones(sum(map(len, rows)))]
+        for row, p in long:
+            found = rng.multinomial(lengths[row], p)
+            words = np.flatnonzero(found)
+            rows.append(np.full(len(words), row))
+            columns.append(words)
+            counts.append(found[words].astype(np.float64))
+        cells = np.concatenate(rows), np.concatenate(columns)
+        return counted_rows(*cells, len(codes), self.width, np.concatenate(counts))
 
     def estimation_variance(self, block: Block, omegas: FloatArray) -> float:
         """Return Σ_c [Σ_j s_cj²/θ_cj - (Σ_j s_cj)²]/N_c with s_cj = Σ_i ω_ci x_ij."""

@@ -29,14 +29,23 @@ NAMED: dict[str, Any] = {
     "poisson": Poisson(),
 }
 
+COMMON = "common "
+SINGLE = frozenset(NAMED) - {"multinomial"}
+"""Families of single columns."""
+
 
 def family_named(asked: object, place: str) -> ColumnFamily:
-    """Return the family that a setting asks for, by name or as it is; `place` is for refusals."""
+    """Return the family that a setting asks for, by name or as it is; `place` is for refusals.
+
+    "common" before a name asks for one law for all classes.
+    """
     if isinstance(asked, Gaussian):
         for variance, form in FORMS.items():
             if asked.covariance == form and asked.divisor == "mle":
                 return GaussianColumns(variance)
     found: Any = NAMED.get(asked) if isinstance(asked, str) else None
+    if isinstance(asked, str) and asked.removeprefix(COMMON) in SINGLE and found is None:
+        found = Common(NAMED[asked.removeprefix(COMMON)])
     if found is None and type(asked) in {Common, *map(type, NAMED.values())}:
         found = asked
     if found is None:

@@ -32,7 +32,14 @@ def with_far_rows(
     are excluded. Among the others the squares of all normal columns together decide; what else
     was said counts where they tie.
     """
-    normal = [g for g, law in enumerate(laws) if isinstance(law, NormalColumns)]
+    # Where variances are shared scores are linear: they count as what else was said, unless
+    # even they leave the range.
+    normal = [
+        g
+        for g, law in enumerate(laws)
+        if isinstance(law, NormalColumns)
+        and not (law.normals.is_shared and np.isfinite(found[g].logs).all())
+    ]
     if not normal:
         return joint
     far = np.flatnonzero(np.any([~np.isfinite(found[g].logs).all(axis=1) for g in normal], axis=0))
