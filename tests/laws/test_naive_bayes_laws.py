@@ -20,6 +20,8 @@ from suffice import (
     NaiveBayes,
 )
 from suffice.families import Binned
+from suffice.families.gaussian_columns import GaussianColumns
+from suffice.families.one_law import Common
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +39,7 @@ FAMILIES: dict[Any, Any] = {
     "price": "lognormal",
     "age": Binned(edges=(0.0, 20.0, 35.0, 80.0)),
     "height": "shared-gaussian",
+    "depth": Common(GaussianColumns()),
     ("up", "down"): "multinomial",
 }
 WORDS = np.array(["red", "green", "blue", "rare", None], dtype=object)
@@ -68,22 +71,23 @@ def mixed(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
         rng.lognormal(1.0 + 0.5 * code, 0.6),
         rng.uniform(0.0, 90.0, size),
         rng.normal(code, 2.0),
+        rng.normal(code, 3.0),
         rng.poisson(1.0, size),
         rng.poisson(1.0 + code),
     ]
-    x = np.empty((size, 9), dtype=object)
+    x = np.empty((size, 10), dtype=object)
     for j, cells in enumerate(columns):
         x[:, j] = cells.tolist()
-    x[:, :7][rng.random((size, 7)) < 0.1] = None
+    x[:, :8][rng.random((size, 8)) < 0.1] = None
     if rng.random() < 0.2:
-        x[:, rng.integers(0, 7)] = None
+        x[:, rng.integers(0, 8)] = None
     return x, y
 
 
 def frames(rng: np.random.Generator, size: int) -> tuple[Any, Any]:
     """Return the same as a frame."""
     x, y = mixed(rng, size)
-    names = [*list(FAMILIES)[:7], "up", "down"]
+    names = [*list(FAMILIES)[:8], "up", "down"]
     frame = pd.DataFrame(x, columns=names).astype({"flag": "boolean", "word": object})
     numbers = [name for name in names if name not in ("flag", "word")]
     return frame.astype(dict.fromkeys(numbers, float)), y
@@ -126,7 +130,7 @@ class Case:
 
 
 HELD_OUT = {"smoothing": "held-out", "temperature": "held-out"}
-PLACES = dict(zip([*range(7), (7, 8)], FAMILIES.values(), strict=True))
+PLACES = dict(zip([*range(8), (8, 9)], FAMILIES.values(), strict=True))
 CASES = {
     "mixed": Case(NaiveBayes, mixed, {"families": PLACES}),
     "mixed, held out": Case(NaiveBayes, mixed, {"families": PLACES, **HELD_OUT}),
@@ -264,11 +268,13 @@ def test_fractional_weights_are_forgotten_like_whole_ones(case: Case, seed: int)
     for part in (second, first):
         model.partial_fit(x[part], y[part], sample_weight=w[part])
     whole = case.model().fit(x, y, sample_weight=w)
-    assert_close(model.predict_log_proba(x), whole.predict_log_proba(x), 1e-6)
+    # A smoothing that is searched for has about four digits, wherever rounding makes it end.
+    tolerance = 1e-3 if case.settings.get("smoothing") == "held-out" else 1e-6
+    assert_close(model.predict_log_proba(x), whole.predict_log_proba(x), tolerance)
     model.forget(x[second], y[second], sample_weight=w[second])
     rest = case.model().fit(x[first], y[first], sample_weight=w[first])
     assert list(model.classes_) == list(rest.classes_)
-    assert_close(model.predict_log_proba(x), rest.predict_log_proba(x), 1e-6)
+    assert_close(model.predict_log_proba(x), rest.predict_log_proba(x), tolerance)
 
 
 @every_light_case

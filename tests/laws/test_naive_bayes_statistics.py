@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.families import Bernoulli, Categorical, Poisson, Product
+from suffice.families import Bernoulli, Categorical, Multinomial, Poisson, Product
 from suffice.families.gaussian_columns import GaussianColumns
 from suffice.models import row_samples
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     Rows = NDArray[Any]
 
-COUNT, FLAG, AMOUNT, WORD, MIXED, CODE = range(6)
+COUNT, FLAG, AMOUNT, WORD, MIXED, TOKENS, CODE = range(7)
 """The columns of a row; rows are Python objects side by side."""
 LABELS = ["ham", "Ham", "spam"]
 """Not in order."""
@@ -84,7 +84,10 @@ def totals_by_class(rows: Rows, weights: Any = None) -> ByClass[Totals]:
     return ByClass.of(Totals, numbers(rows, [COUNT, FLAG, AMOUNT]), codes, LABELS, weights)
 
 
-COUNTED = Product((Poisson(), Bernoulli(), Categorical()), ((COUNT,), (FLAG,), (WORD, MIXED)))
+COUNTED = Product(
+    (Poisson(), Bernoulli(), Categorical(), Multinomial()),
+    ((COUNT,), (FLAG,), (WORD, MIXED), (TOKENS,)),
+)
 EVERYTHING = Product((*COUNTED.families, GaussianColumns()), (*COUNTED.columns, (AMOUNT,)))
 
 
@@ -147,6 +150,7 @@ every_count = pytest.mark.parametrize("kind", COUNTS)
 
 # What is drawn
 
+tokens = st.sampled_from([0.0, -0.0, 1.0, 3.0])
 counts = st.sampled_from([0.0, -0.0, 1.0, 2.0, 7.0, 1e6, None])
 flags = st.sampled_from([0.0, 1.0, True, False, None])
 words = st.sampled_from(["a", "b", "naïve/Bayes", "\x00", "\ud800", None])
@@ -165,7 +169,8 @@ def tables(draw: Any, *, whole: bool = False, most: int = 5) -> Rows:
     cell = whole_amounts if whole else amounts
     # A fraction among levels makes no count fractional, but a column of numbers alone has none.
     level = mixed.filter(lambda v: v != 0.5)
-    row = st.tuples(counts, flags, cell, words, level, st.integers(0, len(LABELS) - 1))
+    label = st.integers(0, len(LABELS) - 1)
+    row = st.tuples(counts, flags, cell, words, level, tokens, label)
     found = draw(st.lists(row, max_size=most))
     table = np.empty((len(found), CODE + 1), dtype=object)
     for i, cells in enumerate(found):
@@ -326,8 +331,8 @@ def test_labels_and_levels_vanish_with_their_last_row(kind: str, data: st.DataOb
 
 
 def test_levels_that_only_one_batch_has_are_merged_and_forgotten_by_name() -> None:
-    a = tallies(np.array([[0, 0, 0, "b", 1, 0], [0, 0, 0, "a", "x", 0]], dtype=object))
-    b = tallies(np.array([[0, 0, 0, "c", None, 0], [0, 0, 0, None, "x", 0]], dtype=object))
+    a = tallies(np.array([[0, 0, 0, "b", 1, 0, 0], [0, 0, 0, "a", "x", 0, 0]], dtype=object))
+    b = tallies(np.array([[0, 0, 0, "c", None, 0, 0], [0, 0, 0, None, "x", 0, 0]], dtype=object))
     both = a + b
     assert both.levels == (("a", "b", "c"), (1, "x"))
     assert both.held.tolist() == [1.0, 1.0, 1.0, 1.0, 2.0]
@@ -337,7 +342,7 @@ def test_levels_that_only_one_batch_has_are_merged_and_forgotten_by_name() -> No
 
 def test_one_and_true_and_one_point_zero_are_one_level_in_every_order() -> None:
     cells: list[Any] = [1, True, 1.0, "1"]
-    parts = [tallies(np.array([[0, 0, 0, "a", cell, 0]], dtype=object)) for cell in cells]
+    parts = [tallies(np.array([[0, 0, 0, "a", cell, 0, 0]], dtype=object)) for cell in cells]
     for shuffled in (parts, parts[::-1], [parts[1], parts[3], parts[0], parts[2]]):
         found = total(shuffled)
         assert found.levels[1] == (1, "1")
@@ -345,8 +350,8 @@ def test_one_and_true_and_one_point_zero_are_one_level_in_every_order() -> None:
 
 
 def test_an_impossible_subtraction_is_refused_with_the_level_or_the_column() -> None:
-    a = tallies(np.array([["", 0, 0, "a", "x", 0]] * 3, dtype=object))
-    b = tallies(np.array([["", 0, 0, "b", "x", 0]], dtype=object))
+    a = tallies(np.array([["", 0, 0, "a", "x", 0, 0]] * 3, dtype=object))
+    b = tallies(np.array([["", 0, 0, "b", "x", 0, 0]], dtype=object))
     with pytest.raises(ValueError, match="level 'b' of categorical column 0"):
         a - b
     with pytest.raises(ValueError, match="column 1"):
@@ -361,7 +366,7 @@ def test_an_impossible_subtraction_is_refused_with_the_level_or_the_column() -> 
 def many_rows(size: int) -> Rows:
     table = np.empty((size, CODE + 1), dtype=object)
     for i in range(size):
-        table[i] = (float(i), float(i % 2), 0.5, f"word {i % 50}", i % 7, i % 3)
+        table[i] = (float(i), float(i % 2), 0.5, f"word {i % 50}", i % 7, float(i % 5), i % 3)
     return table
 
 
@@ -411,8 +416,15 @@ def test_rows_are_told_apart_by_what_they_say_and_not_by_where_they_stand(
 
 def plain(row: Any) -> list[Any]:
     """Return a row's cells as the statistics see them: 1, 1.0 and True are one."""
-    used = [row[j] for j in (COUNT, FLAG, WORD, MIXED, CODE)]
+    used = [row[j] for j in (COUNT, FLAG, WORD, MIXED, TOKENS, CODE)]
     return [float(v) if isinstance(v, (bool, int, float)) else v for v in used]
+
+
+def test_what_is_tested_here_does_keep_folds_and_rows() -> None:
+    found = COUNTS["folds, with rows"](many_rows(30))
+    assert isinstance(found.held, Folds)
+    assert sum(bool(part.groups) for part in found.held.parts) > 5
+    assert len(found.sample.rows) == 30
 
 
 # The published check
@@ -428,5 +440,6 @@ def test_the_published_check_passes_on_ordinary_rows(kind: str) -> None:
     table[:, WORD] = rng.choice(["a", "b", "c", "dd"], 30)
     table[:, MIXED] = rng.choice(np.array(["x", 1, 2, True], dtype=object), 30)
     table[:, CODE] = rng.integers(0, 3, 30)
-    table[:, :CODE][rng.random((30, CODE)) < 0.15] = None
+    table[:, :TOKENS][rng.random((30, TOKENS)) < 0.15] = None
+    table[:, TOKENS] = rng.poisson(1.0, 30).astype(float)
     check_statistics((KINDS | COMPOUNDS)[kind], table, rounds=4)

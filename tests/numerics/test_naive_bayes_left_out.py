@@ -17,6 +17,8 @@ from suffice import (
     NaiveBayes,
 )
 from suffice.families import Binned
+from suffice.families.gaussian_columns import LogNormal
+from suffice.families.one_law import Common
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,8 +156,10 @@ def test_all_families_together_are_left_out_exactly(
 ) -> None:
     rng = np.random.default_rng(seed)
     y = labels(rng)
-    x = np.column_stack([cells_of(name, rng, y, 1) for name in (*FAMILIES, "multinomial")])
+    names = (*FAMILIES, "multinomial", "lognormal")
+    x = np.column_stack([cells_of(name, rng, y, 1) for name in names])
     families = dict(zip([*range(7), (7, 8)], FAMILIES.values(), strict=True))
+    families[9] = Common(LogNormal())
 
     def make(**more: Any) -> NaiveBayes:
         return NaiveBayes(families, smoothing=alpha, temperature=temperature, **more)

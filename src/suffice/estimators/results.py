@@ -54,8 +54,11 @@ class Explanation:
                 f"row {i}: log odds of {self.of[i]} against {self.against[i]} "
                 f"{self.log_odds[i]:+.3f} = {self.baseline[i]:+.3f}"
             )
-            largest = np.argsort(-np.abs(self.contributions[i]), kind="stable")[:10]
-            lines += [f"    {self.contributions[i, j]:+10.3f}  {self.columns[j]}" for j in largest]
+            parts = self.contributions[i]
+            largest = np.argsort(-np.abs(parts), kind="stable")[:10]
+            lines += [
+                f"    {parts[j]:+10.3f}  {self.columns[j]}" for j in largest if parts[j] != 0.0
+            ]
         return "\n".join(lines)
 
     def reasons(self, row: int = 0, most: int = 5) -> tuple[Reasons, Reasons]:
