@@ -11,9 +11,8 @@ from sklearn.preprocessing import LabelBinarizer
 
 from benchmarks.contest import Contest
 from suffice import BernoulliNaiveBayes, MultinomialNaiveBayes
-from suffice.engines.sparse_blocks import collect_class_sums, score_rows
+from suffice.engines.sparse_blocks import collect_class_sums, read_sparse_rows, score_rows
 from suffice.kernels.sparse import score_table
-from suffice.rows import read_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +67,7 @@ def loops(size: str, X: Any, y: Any) -> Iterator[Contest]:
 
     yield Contest(
         f"sparse sums by class 2e5x{size}",
-        lambda: collect_class_sums(read_sparse(X), y, CLASSES)[1],
+        lambda: collect_class_sums(read_sparse_rows(X), y, CLASSES)[1],
         {"default": their_sums},
         _same_array,
         repeats=7,
@@ -76,7 +75,7 @@ def loops(size: str, X: Any, y: Any) -> Iterator[Contest]:
     table = score_table(weights)
     yield Contest(
         f"sparse scores 2e5x{size}",
-        lambda: score_rows(read_sparse(X), table, offsets)[0],
+        lambda: score_rows(read_sparse_rows(X), table, offsets)[0],
         {"default": lambda: X @ weights.T + offsets},
         _same_array,
         repeats=7,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse as scipy_sparse
 
 from suffice.engines import sparse_blocks, threads
+from suffice.errors import BadRows
 from suffice.kernels import compilation, sparse, sparse_numpy
 from suffice.kernels.score_table import lanes, score_table
 from suffice.rows import SparseRows, read_sparse
@@ -261,6 +262,19 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(large, cores, thres
     np.testing.assert_allclose(scores, expected, rtol=1e-10, atol=1e-10)
     winners, _ = sparse_blocks.winning_codes(rows, table, offsets, threshold)
     assert (winners == scores.argmax(axis=1)).all()
+
+
+def test_threads_check_the_columns_and_find_the_first_that_is_wrong(large, monkeypatch):
+    rows, *_ = large
+    monkeypatch.setattr(threads, "workers", lambda: 2)
+    parts = rows.data, rows.indices.copy(), rows.indptr
+    matrix = scipy_sparse.csr_array(parts, shape=rows.shape)
+    assert sparse_blocks.read_sparse_rows(matrix).data is matrix.data
+    for place in (200_000, 100_000):
+        matrix.indices[place] = 1000
+        row = np.searchsorted(rows.indptr, place, side="right") - 1
+        with pytest.raises(BadRows, match=f"row {row} has a cell in column 1000 of 1000"):
+            sparse_blocks.read_sparse_rows(matrix)
 
 
 def test_blocks_store_about_equally_many_cells_and_leave_no_row_out(large, monkeypatch):

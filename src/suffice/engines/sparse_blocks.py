@@ -7,7 +7,7 @@ and only one where the sums have more cells than the rows store.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
 from suffice.kernels.compilation import part_of
 from suffice.kernels.score_table import packed
 from suffice.kernels.sparse import class_sums, sparse_scores, sparse_winners
+from suffice.rows import read_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, SparseRows
 
 R = TypeVar("R")
+
+
+def read_sparse_rows(data: Any) -> SparseRows:
+    """Return a sparse matrix as `read_sparse` does, its columns checked by all cores.
+
+    >>> from scipy.sparse import csr_array
+    >>> read_sparse_rows(csr_array([[2, 0], [0, 5]])).shape
+    (2, 2)
+    """
+    return read_sparse(data, answers)
 
 
 def collect_class_sums(

@@ -19,9 +19,9 @@ HELD_OUT = "held-out"
 LEAST, MOST = 1e-8, 1e4
 LARGEST = 1e100
 """Smoothing above this makes all classes alike, and sums of it too large."""
-GRID = 49
-REFINEMENTS = 40
-GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+FIRST_POINTS, MORE_POINTS = 49, 25
+FINE = 0.01
+"""Spacing of the last grid of log α."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,35 +69,28 @@ def checked_smoothing(smoothing: object) -> float | str:
 
 
 def best_smoothing(log_likelihood: Callable[[float], float]) -> float:
-    """Return the α of the largest held-out log-likelihood, by a grid and golden sections.
+    """Return the α of the largest held-out log-likelihood, by finer and finer grids of log α.
 
-    The search is over log α, and ends where α has about four digits: the likelihood is flat
-    there.
+    The grids are fixed and a parabola has the last word, so that statistics that differ by
+    rounding, merged in another order, give the same α to many digits.
     """
-    grid = np.geomspace(LEAST, MOST, GRID)
-    values = np.array([log_likelihood(float(alpha)) for alpha in grid])
-    if not np.isfinite(values).any():
-        return 1.0
-    top = int(np.argmax(values))
-    if values[top] <= values.max(initial=-np.inf, where=np.arange(GRID) != top) and np.all(
-        values == values[top]
-    ):
-        return 1.0  # nothing was held out: Laplace's rule is as good as any
-    low, high = np.log(grid[max(top - 1, 0)]), np.log(grid[min(top + 1, GRID - 1)])
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_left, at_right = log_likelihood(float(np.exp(left))), log_likelihood(float(np.exp(right)))
-    for _ in range(REFINEMENTS):
-        if at_left >= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - GOLDEN * (high - low)
-            at_left = log_likelihood(float(np.exp(left)))
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + GOLDEN * (high - low)
-            at_right = log_likelihood(float(np.exp(right)))
-        if high - low < 1e-4:
+    low, high, points = np.log(LEAST), np.log(MOST), FIRST_POINTS
+    while True:
+        grid = np.linspace(low, high, points)
+        values = np.array([log_likelihood(float(np.exp(x))) for x in grid])
+        if not np.isfinite(values).any() or values.max() == values.min():
+            return 1.0  # nothing was held out: Laplace's rule is as good as any
+        top = int(np.argmax(values))
+        step = float(grid[1] - grid[0])
+        if top in (0, points - 1):
+            return float(np.exp(grid[top]))
+        if step < FINE:
             break
-    return float(np.exp((low + high) / 2.0))
+        low, high, points = grid[top - 1], grid[top + 1], MORE_POINTS
+    left, middle, right = values[top - 1 : top + 2]
+    bend = (middle - left) + (middle - right)
+    shift = (right - left) / (2.0 * bend) if bend > 0.0 else 0.0
+    return float(np.exp(grid[top] + step * shift))
 
 
 def left_out_shares(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_LEVELS = 1_000_000
 """Levels of one column that are kept: a column with more is no category."""
 STRIDE = 65_536
+WHOLE = "categories are whole numbers, text or truths; leave cells empty that are no numbers"
 BLANK = -1
 """The code of a cell that is missing."""
 
@@ -82,7 +83,7 @@ def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
 def _numbers(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
     seen = ~np.isnan(cells)
     held = cells if seen.all() else cells[seen]
-    refuse_fractions(cells, name, "categories are whole numbers, text or truths")
+    refuse_fractions(cells, name, WHOLE)
     values, inverse = np.unique(held, return_inverse=True)
     if len(values) > MOST_LEVELS:
         _refuse_many(name)
@@ -98,9 +99,13 @@ def refuse_fractions(cells: NDArray[Any], name: str, hint: str) -> None:
     if not bad.any():
         return
     row = int(bad.argmax())
-    if np.isinf(cells[row]):
-        raise NotFinite.of(row, name, float(cells[row]))
-    raise BadRows(f"row {row}, {name}: {cells[row]:g} is not a whole number", hint=hint)
+    _refuse_fraction(row, name, float(cells[row]), hint)
+
+
+def _refuse_fraction(row: int, name: str, value: float, hint: str) -> NoReturn:
+    if np.isinf(value):
+        raise NotFinite.of(row, name, value)
+    raise BadRows(f"row {row}, {name}: {value:g} is not a whole number", hint=hint)
 
 
 def _objects(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
@@ -118,6 +123,10 @@ def _objects(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label,
         codes[start : start + len(part)] = [places[value] for value in part]
     del places[None]
     levels = [plain_level(level) for level in places]
+    for level in levels:
+        if isinstance(level, float):
+            row = next(i for i, cell in enumerate(cells) if cell == level)
+            _refuse_fraction(row, name, level, WHOLE)
     order = sorted_levels(levels)
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order] = np.arange(len(order))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,13 @@ KEPT = frozenset(np.dtype(kind) for kind in (np.float64, np.float32, np.int64, n
 CHUNK = 1 << 18
 """Cells whose columns are checked in one go: a core's cache holds them."""
 
+PARTS = 8
+"""Pieces of work that the check consists of, for several threads."""
+
+R = TypeVar("R")
+Answers: TypeAlias = Callable[[Callable[[int], bool], int, float], list[bool]]
+"""How to have `count` pieces of work done, given how many cells they look at."""
+
 
 def is_sparse(data: object) -> bool:
     """Tell SciPy's sparse matrices and arrays from everything else, without importing SciPy.
@@ -32,13 +40,18 @@ def is_sparse(data: object) -> bool:
     return any(kind.__module__.startswith("scipy.sparse") for kind in type(data).__mro__)
 
 
-def read_sparse(data: Any) -> SparseRows:
+def in_turn(work: Callable[[int], R], count: int, _: float) -> list[R]:
+    """Return work(0), …, work(count - 1), one after the other."""
+    return [work(part) for part in range(count)]
+
+
+def read_sparse(data: Any, answers: Answers = in_turn) -> SparseRows:
     """Read a sparse matrix or array of SciPy; the caller's own is never changed.
 
     Compressed rows (CSR) of float64, float32, int64 or int32 are taken without a copy; of other
     types only the cells are copied, as float64. Other formats are converted. Cells that are stored
     in several parts are added up, on a copy. SciPy checks the columns of a matrix only when asked
-    to, so they are checked here, in one pass.
+    to, so they are checked here, in one pass; an engine that has threads passes its `answers`.
 
     >>> from scipy.sparse import csr_array
     >>> matrix = csr_array([[0.0, 1.5], [2.5, 0.0]])
@@ -67,8 +80,12 @@ def read_sparse(data: Any) -> SparseRows:
         cells = cells.astype(np.float64)
     rows = SparseRows(cells, _whole(matrix.indices), _whole(matrix.indptr), int(matrix.shape[1]))
     _check_pointers(rows, int(matrix.shape[0]))
-    rises = _check_columns(rows)
-    return rows if rises or not _repeats(rows) else _added_up(rows)
+    first, stored = int(rows.indptr[0]), rows.stored
+    edges = [first + stored * part // PARTS for part in range(PARTS + 1)]
+    rising = answers(
+        lambda part: _check_columns(rows, edges[part], edges[part + 1]), PARTS, float(stored)
+    )
+    return rows if all(rising) or not _repeats(rows) else _added_up(rows)
 
 
 def _whole(places: NDArray[Any]) -> NDArray[np.integer[Any]]:
@@ -87,17 +104,16 @@ def _check_pointers(rows: SparseRows, size: int) -> None:
         _refuse(f"its indptr ends at {indptr[-1]}, but {held} cells are stored")
 
 
-def _check_columns(rows: SparseRows) -> bool:
-    """Refuse columns that do not exist; return whether they rise in every row, none twice."""
+def _check_columns(rows: SparseRows, first: int, last: int) -> bool:
+    """Refuse columns of some cells that do not exist; return whether they rise in every row."""
     # As unsigned numbers, negative ones are the largest of all: one comparison finds both.
     columns = rows.indices.view(f"u{rows.indices.itemsize}")
-    first, last = int(rows.indptr[0]), int(rows.indptr[-1])
     starts = [*range(first, last, CHUNK), last]
     begins = np.searchsorted(rows.indptr, starts, side="right")
     rises = True
     for number, start in enumerate(starts[:-1]):
         # One column more: the last is compared with the first of the next chunk.
-        part = columns[start : min(start + CHUNK + 1, last)]
+        part = columns[start : min(starts[number + 1] + 1, int(rows.indptr[-1]))]
         if part.max() >= rows.width:
             place = start + int((part >= rows.width).argmax())
             row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
