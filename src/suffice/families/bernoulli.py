@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.families.blocks import numbers
+from suffice.families.blocks import read_numbers
 from suffice.families.drawn_rows import present_rows
 from suffice.families.left_out import presences_left_out
 from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, left_out_shares, log_shares
 from suffice.families.totals_of_blocks import class_totals, stacked
 from suffice.rows import refuse_infinite
-from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.cells import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,10 +71,7 @@ class Bernoulli:
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns, or refuse a cell that is neither 0 nor 1."""
-        for j in columns:
-            if table.kinds[j] == CATEGORY:
-                refuse_text(table, j, self.name)
-        rows = numbers(table, columns)
+        rows = read_numbers(table, columns, self.name)
         if np.isinf(rows).any():
             refuse_infinite(rows, [place_of(j, table.names) for j in columns])
         if self.threshold is None:
@@ -195,16 +192,3 @@ def _representatives(threshold: float | None) -> tuple[float, float]:
     if threshold is None or 0.0 <= threshold < 1.0:
         return 1.0, 0.0
     return float(np.floor(threshold) + 1.0), float(min(threshold, 0.0))
-
-
-def refuse_text(table: Table, column: int, family: str) -> None:
-    """Refuse a column of text where numbers are needed, by its first cell."""
-    cells = table.column(column)
-    row = next((i for i, v in enumerate(cells) if not (v is None or isinstance(v, Real))), None)
-    if row is None:
-        return
-    name = place_of(column, table.names)
-    raise BadRows(
-        f"row {row}, {name}: {cells[row]!r} is no number, but {name} is {family}",
-        hint="text belongs to the family categorical",
-    )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadSetting, NotFinite
-from suffice.families.bernoulli import refuse_text
-from suffice.families.blocks import numbers
+from suffice.families.blocks import read_numbers
 from suffice.families.categorical import (
     best_tally_smoothing,
     class_tallies,
@@ -20,7 +19,7 @@ from suffice.families.categorical import (
     tallies_left_out,
 )
 from suffice.families.tally_laws import TallyLaws
-from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.cells import place_of
 from suffice.rows.levels import CodedColumns
 
 if TYPE_CHECKING:
@@ -93,10 +92,7 @@ class Binned:
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns."""
-        for j in columns:
-            if table.kinds[j] == CATEGORY:
-                refuse_text(table, j, self.name)
-        rows = numbers(table, columns)
+        rows = read_numbers(table, columns, self.name)
         if np.isinf(rows).any():
             row, place = divmod(int(np.isinf(rows).argmax()), rows.shape[1])
             name = place_of(columns[place], table.names)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.rows.cells import place_of
+from suffice.errors import BadRows
+from suffice.rows.cells import CATEGORY, place_of
 from suffice.rows.levels import CodedColumns
 from suffice.rows.sparse import SparseRows
 from suffice.rows.stored import MOST_COUNT, refuse_huge
@@ -16,7 +18,7 @@ from suffice.rows.stored import MOST_COUNT, refuse_huge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.rows import IntArray
+    from suffice.rows import IntArray, Table
 
 Block: TypeAlias = NDArray[np.floating[Any]] | CodedColumns | SparseRows
 """Numbers (n, columns) with NaN for blanks, codes of categories, or sparse counts."""
@@ -85,3 +87,24 @@ def numbers(table: Any, columns: Any) -> NDArray[np.floating[Any]]:
     for place, j in enumerate(columns):
         out[:, place] = table.column(j)  # None becomes NaN
     return out
+
+
+def read_numbers(table: Table, columns: Sequence[int], family: str) -> NDArray[np.floating[Any]]:
+    """Return some columns as one matrix of numbers; text is refused by its place."""
+    for j in columns:
+        if table.kinds[j] == CATEGORY:
+            refuse_text(table, j, family)
+    return numbers(table, columns)
+
+
+def refuse_text(table: Table, column: int, family: str) -> None:
+    """Refuse a column of text where numbers are needed, by its first cell."""
+    cells = table.column(column)
+    row = next((i for i, v in enumerate(cells) if not (v is None or isinstance(v, Real))), None)
+    if row is None:
+        return
+    name = place_of(column, table.names)
+    raise BadRows(
+        f"row {row}, {name}: {cells[row]!r} is no number, but {name} is {family}",
+        hint="text belongs to the family categorical",
+    )

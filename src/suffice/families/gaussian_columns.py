@@ -9,12 +9,11 @@ import numpy as np
 
 from suffice.engines.threads import collect_blocks
 from suffice.errors import BadRows, BadSetting
-from suffice.families.bernoulli import refuse_text
-from suffice.families.blocks import numbers
+from suffice.families.blocks import read_numbers
 from suffice.families.gaussian import Gaussian
 from suffice.families.normal_columns import LogNormalColumns, NormalColumns, logarithms
 from suffice.families.summary import ClassSummary
-from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.cells import place_of
 from suffice.statistics import ByClass, DiagonalMoments
 
 if TYPE_CHECKING:
@@ -74,10 +73,7 @@ class GaussianColumns:
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns: numbers or truths."""
-        for j in columns:
-            if table.kinds[j] == CATEGORY:
-                refuse_text(table, j, self.name)
-        return numbers(table, columns)
+        return read_numbers(table, columns, self.name)
 
     def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Return what is normal: the cells themselves."""

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.families.bernoulli import refuse_text
-from suffice.families.blocks import numbers, refuse_large_cells
+from suffice.families.blocks import read_numbers, refuse_large_cells
 from suffice.families.drawn_rows import counted_rows
 from suffice.families.left_out import counted_cells, counts_left_out
 from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
 from suffice.families.totals_of_blocks import class_totals, stacked
-from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.cells import place_of
 from suffice.rows.counts import refuse_counts
 
 if TYPE_CHECKING:
@@ -70,10 +69,7 @@ class Multinomial:
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns, or refuse a cell that is no count."""
-        for j in columns:
-            if table.kinds[j] == CATEGORY:
-                refuse_text(table, j, self.name)
-        rows = numbers(table, columns)
+        rows = read_numbers(table, columns, self.name)
         if not (rows >= 0.0).all():
             blank = np.isnan(rows)
             if blank.any():

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows
-from suffice.families.bernoulli import refuse_text
-from suffice.families.blocks import numbers, refuse_large_cells
+from suffice.families.blocks import read_numbers, refuse_large_cells
 from suffice.families.laws import Scores
 from suffice.families.left_out import less
 from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.notes import Note
 from suffice.families.smoothing import best_smoothing
 from suffice.families.totals_of_blocks import class_totals, stacked
-from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.cells import place_of
 from suffice.rows.levels import refuse_fractions
 
 if TYPE_CHECKING:
@@ -52,10 +51,7 @@ class Poisson:
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
         """Return the block of these columns, or refuse a cell that is no count."""
-        for j in columns:
-            if table.kinds[j] == CATEGORY:
-                refuse_text(table, j, self.name)
-        rows = numbers(table, columns)
+        rows = read_numbers(table, columns, self.name)
         for place, j in enumerate(columns):
             name = place_of(j, table.names)
             cells = rows[:, place]

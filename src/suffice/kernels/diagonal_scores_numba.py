@@ -14,6 +14,7 @@ import numpy as np
 from numba import float32, float64, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
+from suffice.kernels.reading_numba import AHEAD, expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Rows = NDArray[Any]
 
-BLOCK = 32
-"""Rows in the buffer: with more of them the reading of the next ones is no longer hidden."""
+BLOCK = 1024
+"""Cells in the buffer, about: with more of them the reading of the next ones is not hidden."""
 
 LANES = 8
 """Columns are filled up to a multiple of a vector: what is left over would be done one by one."""
@@ -78,7 +79,9 @@ def _curved(row: Rows, origin: Floats, curves: Floats, slopes: Floats) -> float:
 def _odds(
     rows: Rows, origin: Floats, curves: Floats, slopes: Floats, offset: Floats, out: Floats
 ) -> None:
+    ahead = AHEAD // max(rows.shape[1], 1)
     for i in range(rows.shape[0]):
+        expect(rows, i + ahead)
         out[i] = _curved(rows[i], origin, curves, slopes) + offset[0]
 
 
@@ -109,11 +112,13 @@ def _score(
     rows: Rows, origin: Floats, factors: Floats, offsets: Floats, constants: Floats, out: Floats
 ) -> None:
     length, width = rows.shape
-    block = np.zeros((BLOCK, factors.shape[1]))
-    norms = np.empty((BLOCK, factors.shape[0]))
-    for start in range(0, length, BLOCK):
-        held = min(BLOCK, length - start)
+    many = 4 * max(BLOCK // max(4 * factors.shape[1], 1), 1)
+    block = np.zeros((many, factors.shape[1]))
+    norms = np.empty((many, factors.shape[0]))
+    for start in range(0, length, many):
+        held = min(many, length - start)
         for r in range(held):
+            expect(rows, start + r + many)
             for j in range(width):
                 block[r, j] = rows[start + r, j] - origin[j]
         # Rows left over from the block before are scored too, and not looked at.

@@ -13,6 +13,7 @@ import numpy as np
 from numba import float32, float64, intp, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
+from suffice.kernels.reading_numba import AHEAD, expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,11 +61,13 @@ def _add_complete(
 ) -> bool:  # fmt: skip
     """Write the sums of one block as if no cell were missing; return whether that was so."""
     width, weighted = rows.shape[1], weights.size > 0
+    ahead = AHEAD // max(width, 1)
     held[:] = sums[:] = squares[:] = 0.0
     for row in range(start, stop):
         code = codes[row]
         weight = weights[row] if weighted else 1.0
         held[code] += weight
+        expect(rows, row + ahead)
         for j in range(width):
             cell = rows[row, j] - centres[code, j]
             part = weight * cell
@@ -86,11 +89,13 @@ def _add_seen(
 ) -> bool:  # fmt: skip
     """Write the sums of one block's observed cells; return whether none was missing."""
     width, weighted = rows.shape[1], weights.size > 0
+    ahead = AHEAD // max(width, 1)
     held[:] = seen[:] = sums[:] = squares[:] = 0.0
     for row in range(start, stop):
         code = codes[row]
         weight = weights[row] if weighted else 1.0
         held[code] += weight
+        expect(rows, row + ahead)
         for j in range(width):
             cell = rows[row, j] - centres[code, j]
             there = cell == cell  # noqa: PLR0124  a NaN is not itself
