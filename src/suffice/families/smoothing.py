@@ -22,6 +22,8 @@ LARGEST = 1e100
 FIRST_POINTS, MORE_POINTS = 49, 25
 FINE = 0.01
 """Spacing of the last grid of log α."""
+TIES = 1e-12
+"""Relative difference of log-likelihoods that only rounding can have made."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,15 +74,19 @@ def best_smoothing(log_likelihood: Callable[[float], float]) -> float:
     """Return the α of the largest held-out log-likelihood, by finer and finer grids of log α.
 
     The grids are fixed and a parabola has the last word, so that statistics that differ by
-    rounding, merged in another order, give the same α to many digits.
+    rounding, merged in another order, give the same α to many digits. Of several that are as
+    good, but for rounding, the nearest to 1 is taken.
     """
     low, high, points = np.log(LEAST), np.log(MOST), FIRST_POINTS
     while True:
         grid = np.linspace(low, high, points)
         values = np.array([log_likelihood(float(np.exp(x))) for x in grid])
-        if not np.isfinite(values).any() or values.max() == values.min():
+        if not np.isfinite(values).any():
+            return 1.0
+        ties = np.flatnonzero(values >= values.max() - TIES * abs(values.max()))
+        if len(ties) == points:
             return 1.0  # nothing was held out: Laplace's rule is as good as any
-        top = int(np.argmax(values))
+        top = int(ties[np.argmin(np.abs(grid[ties]))])
         step = float(grid[1] - grid[0])
         if top in (0, points - 1):
             return float(np.exp(grid[top]))

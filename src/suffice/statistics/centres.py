@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray, IntArray
 
-SAMPLE = 256
+SAMPLE = 128
 """How many rows are looked at to guess where each class is centred, at least."""
-PER_CLASS = 16
+PER_CLASS = 8
 """And how many for each class: a mean of so few is within a standard deviation of the mean of all,
 and that is near enough. A guess that is not is noticed, and costs a second pass."""
 POOR = 100.0
@@ -61,7 +61,6 @@ def provisional_centres(rows: FloatArray, codes: IntArray, size: int) -> FloatAr
     Missing cells are passed over.
     """
     step = max(1, len(rows) // max(SAMPLE, PER_CLASS * size))
-    sample = rows[::step].astype(np.float64, copy=False)
     drawn = codes[::step]
     present = np.bincount(drawn, minlength=size)
     first = np.zeros(size, dtype=np.intp)
@@ -70,20 +69,20 @@ def provisional_centres(rows: FloatArray, codes: IntArray, size: int) -> FloatAr
     else:
         first[codes[::-1]] = np.arange(len(codes), dtype=np.intp)[::-1]
     base = rows[first].astype(np.float64)
+    base[~np.isfinite(base)] = 0.0
+    order = np.argsort(drawn, kind="stable")
+    groups = np.flatnonzero(present)
+    counts = present[groups][:, np.newaxis]
+    starts = np.cumsum(counts) - counts[:, 0]
     with np.errstate(all="ignore"):
-        base[~np.isfinite(base)] = 0.0
-        deviations = sample - base[drawn]
-        seen = np.isfinite(deviations)
-        if size == 1 and seen.all():
-            whole: FloatArray = base + deviations.mean(axis=0)
-            return whole
-        deviations[~seen] = 0.0
-        order = np.argsort(drawn, kind="stable")
-        groups = np.flatnonzero(present)
-        starts = np.concatenate(([0], np.cumsum(present[groups])[:-1]))
-        counts = np.add.reduceat(seen[order].astype(np.float64), starts, axis=0)
-        sums = np.add.reduceat(deviations[order], starts, axis=0)
-        base[groups] += sums / np.maximum(counts, 1.0)
+        deviations = rows[::step][order] - base[drawn[order]]
+        sums = np.add.reduceat(deviations, starts, axis=0)
+        if not np.isfinite(sums).all():
+            seen = np.isfinite(deviations)
+            deviations[~seen] = 0.0
+            counts = np.add.reduceat(seen.astype(np.intp), starts, axis=0)
+            sums = np.add.reduceat(deviations, starts, axis=0)
+        base[groups] += sums / np.maximum(counts, 1)
     base[~np.isfinite(base)] = 0.0
     return base
 
