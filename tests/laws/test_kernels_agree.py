@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.kernels import (
+    centres_numpy,
     compilation,
     diagonal_scores,
     diagonal_scores_numpy,
@@ -25,6 +26,7 @@ pytest.importorskip("numba", reason="numba is not installed: there is nothing to
 
 from suffice.families import Gaussian
 from suffice.kernels import (
+    centres_numba,
     diagonal_scores_numba,
     posteriors_numba,
     scatter_numba,
@@ -210,6 +212,36 @@ def test_a_cell_that_is_not_finite_shows_in_the_sums(twin, bad):
         assert not np.isfinite(sums[code, 2])
         assert not np.isfinite(squares[code, 2])
         assert np.isfinite(squares[others]).all()
+
+
+@often
+@given(given_rows=classified(), step=st.sampled_from([1, 3, 50]), holes=st.sampled_from([0, 0.3]))
+def test_centres_are_means_of_the_sample_or_rows(given_rows, step, holes):
+    rows, codes, size, _, _ = given_rows
+    if len(rows) == 0:
+        return
+    rows = rows.copy()
+    rng = np.random.default_rng(len(rows))
+    for bad in (np.nan, np.inf):
+        rows[rng.uniform(size=rows.shape) < holes / 2] = bad
+    sampled = np.arange(0, len(rows), step)
+    found = centres_numba.sampled_centres(rows, codes, size, step)
+    twin = centres_numpy.sampled_centres(rows, codes, size, step)
+    for code in np.unique(codes):
+        own = rows[sampled][codes[sampled] == code].astype(np.longdouble)
+        own = own if len(own) else rows[codes == code][:1].astype(np.longdouble)
+        seen = np.isfinite(own)
+        total = np.where(seen, own, 0).sum(axis=0)
+        expected = total / np.maximum(seen.sum(axis=0), 1)
+        bound = CLOSE * np.abs(np.where(seen, own, 0)).max(axis=0)
+        assert (np.abs(found[code] - expected) <= bound).all()
+        assert (np.abs(twin[code] - expected) <= bound).all()
+
+
+@pytest.mark.parametrize("twin", [centres_numpy, centres_numba])
+def test_a_column_that_never_moves_is_centred_exactly(twin):
+    rows = np.full((1000, 2), 0.1)
+    assert (twin.sampled_centres(rows, np.arange(1000) % 3, 3, 7) == 0.1).all()
 
 
 @st.composite

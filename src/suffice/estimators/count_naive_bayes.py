@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from suffice.engines.sparse_blocks import read_sparse_rows
 from suffice.errors import BadSetting, NotADensity
 from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
 from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for
@@ -16,7 +17,7 @@ from suffice.families.complement import Complement
 from suffice.families.multinomial import Multinomial
 from suffice.families.product import Product
 from suffice.rows import read_table
-from suffice.rows.sparse import is_sparse, read_sparse
+from suffice.rows.sparse import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,7 @@ class CountNaiveBayes(NaiveBayesLearning, NaiveBayesAnswers):
         self._family()
 
     def _open(self, X: object) -> Any:
-        return read_sparse(X) if is_sparse(X) else read_table(X)
+        return read_sparse_rows(X) if is_sparse(X) else read_table(X)
 
     def _choose(self, batch: Batch) -> Chosen:
         family = self._family()

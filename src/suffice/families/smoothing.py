@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadSetting
+from suffice.statistics.algebra import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +114,7 @@ def left_out_shares(
     there, some = events > 0.0, totals > 0.0
     weights, masses = events[there], totals[some]
     # Of a weight below one there is no whole row to take away: all of it goes.
-    counts, sizes = (np.maximum(part - 1.0, 0.0) for part in (weights, masses))
+    counts, sizes = (_without_dust(part - 1.0, part) for part in (weights, masses))
     many = np.broadcast_to(choices, totals.shape)[some]
 
     def log_likelihood(alpha: float) -> float:
@@ -131,7 +132,8 @@ def held_out_shares(
     Σ N_fcj log[(N_cj - N_fcj + α)/(N_c - N_fc + αd)]. Words of one row come together, so leaving
     out one word at a time would make α too small.
     """
-    rest = folds.sum(axis=0) - folds
+    whole = folds.sum(axis=0)
+    rest = _without_dust(whole - folds, whole)
     there = folds > 0.0
     weights, counts = folds[there], rest[there]
     masses, sizes = folds.sum(axis=2), rest.sum(axis=2)
@@ -142,3 +144,9 @@ def held_out_shares(
         return float(found)
 
     return log_likelihood
+
+
+def _without_dust(left: FloatArray, held: FloatArray) -> FloatArray:
+    """Return differences of weights, zero where only rounding can have left something."""
+    found: FloatArray = np.where(left > ROUNDING * held, left, 0.0)
+    return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from suffice.errors import NotFinite
+from suffice.kernels.centres import sampled_centres
 from suffice.linear_algebra import EPSILON, two_sum
 
 if TYPE_CHECKING:
@@ -61,30 +62,7 @@ def provisional_centres(rows: FloatArray, codes: IntArray, size: int) -> FloatAr
     Missing cells are passed over.
     """
     step = max(1, len(rows) // max(SAMPLE, PER_CLASS * size))
-    drawn = codes[::step]
-    present = np.bincount(drawn, minlength=size)
-    first = np.zeros(size, dtype=np.intp)
-    if present.all():
-        first[drawn[::-1]] = np.arange(len(drawn), dtype=np.intp)[::-1] * step
-    else:
-        first[codes[::-1]] = np.arange(len(codes), dtype=np.intp)[::-1]
-    base = rows[first].astype(np.float64)
-    base[~np.isfinite(base)] = 0.0
-    order = np.argsort(drawn, kind="stable")
-    groups = np.flatnonzero(present)
-    counts = present[groups][:, np.newaxis]
-    starts = np.cumsum(counts) - counts[:, 0]
-    with np.errstate(all="ignore"):
-        deviations = rows[::step][order] - base[drawn[order]]
-        sums = np.add.reduceat(deviations, starts, axis=0)
-        if not np.isfinite(sums).all():
-            seen = np.isfinite(deviations)
-            deviations[~seen] = 0.0
-            counts = np.add.reduceat(seen.astype(np.intp), starts, axis=0)
-            sums = np.add.reduceat(deviations, starts, axis=0)
-        base[groups] += sums / np.maximum(counts, 1)
-    base[~np.isfinite(base)] = 0.0
-    return base
+    return sampled_centres(rows, codes, size, step)
 
 
 def summed_about_centres(

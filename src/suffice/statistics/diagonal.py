@@ -116,19 +116,23 @@ class DiagonalMoments:
         check_kinds(self, other)
         counts = self.counts + other.counts
         gap = (other.mean - self.mean) + (other.low - self.low)
-        mean, low = self.mean, self.low
-        both = (self.counts > 0.0) & (other.counts > 0.0)
-        held, touched = counts, np.ones(1)
-        if not both.all():
+        mean, low, held = self.mean, self.low, counts
+        whole = self.counts.all() and other.counts.all()
+        if not whole:
             # A column that one side has never seen has no mean there, so there is no gap.
             fresh = self.counts == 0.0
             mean, low = np.where(fresh, other.mean, mean), np.where(fresh, other.low, low)
-            held, touched = np.where(counts > 0.0, counts, 1.0), both.astype(np.float64)
-            gap = np.where(both, gap, 0.0)
+            gap = np.where(fresh | (other.counts == 0.0), 0.0, gap)
+            held = np.where(counts > 0.0, counts, 1.0)
         share = other.counts / held
         mean, low = two_sum(mean, low + gap * share)
-        scatter = self.scatter + other.scatter + np.square(gap * np.sqrt(self.counts * share))
-        error = self.error + other.error + touched * (PER_OPERATION * scatter)
+        scatter = self.scatter + other.scatter
+        scatter += np.square(gap * np.sqrt(self.counts * share))
+        added = PER_OPERATION * scatter
+        if not whole:
+            added[(self.counts == 0.0) | (other.counts == 0.0)] = 0.0
+        error = self.error + other.error
+        error += added
         return type(self)(self.weight + other.weight, counts, mean, low, scatter, error)
 
     def __sub__(self, other: Self) -> Self:
