@@ -214,7 +214,8 @@ def test_batches_and_shards_in_any_order_are_one_fit(case: Case, seed: int) -> N
     assert_agree(stream, whole, x)
     shards = [case.model().partial_fit(x[part], y[part]) for part in parts]
     merged = sum(shards[i] for i in rng.permutation(len(shards)))
-    assert_agree(merged, whole, x)
+    assert_same_counts(merged, whole)
+    assert_close(merged.predict_log_proba(x), stream.predict_log_proba(x))
 
 
 @every_case
@@ -334,7 +335,7 @@ def test_sparse_rows_are_the_same_as_dense_ones(case: Case, seed: int) -> None:
     both = case.model().partial_fit(x[:10], y[:10]).partial_fit(csr_array(x[10:]), y[10:])
     assert_agree(both, dense, x, whole=whole)
     merged = case.model().partial_fit(thin[10:], y[10:]) + case.model().partial_fit(x[:10], y[:10])
-    assert_agree(merged, dense, x, whole=whole)
+    assert_close(merged.predict_log_proba(x), both.predict_log_proba(x), 1e-6)
     both.forget(thin[:10], y[:10])
     assert_agree(both, case.model().fit(thin[10:], y[10:]), x, whole=whole)
     if case.settings.get("smoothing") != 0:
