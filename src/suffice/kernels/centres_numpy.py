@@ -19,10 +19,9 @@ def sampled_centres(rows: Rows, codes: Codes, size: int, step: int) -> Floats:
     drawn = codes[::step]
     present = np.bincount(drawn, minlength=size)
     first = np.zeros(size, dtype=np.intp)
-    if present.all():
-        first[drawn[::-1]] = np.arange(len(drawn), dtype=np.intp)[::-1] * step
-    else:
+    if not present.all():  # where a class is not in the sample, its first row has to do
         first[codes[::-1]] = np.arange(len(codes), dtype=np.intp)[::-1]
+    first[drawn[::-1]] = np.arange(len(drawn), dtype=np.intp)[::-1] * step
     base = rows[first].astype(np.float64)
     base[~np.isfinite(base)] = 0.0
     order = np.argsort(drawn, kind="stable")

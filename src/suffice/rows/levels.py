@@ -74,7 +74,11 @@ def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
     for place, j in enumerate(columns):
         name = place_of(j, table.names)
         cells = table.column(j)
-        found = _numbers(cells, name) if table.kinds[j] == NUMBER else _objects(cells, name)
+        declared = table.levels is not None and table.levels[j] is not None
+        if table.kinds[j] == NUMBER:
+            found = _numbers(cells, name)
+        else:
+            found = _objects(cells, name, declared=declared)
         codes[:, place] = found[0]
         levels.append(found[1])
     return CodedColumns(codes, tuple(levels))
@@ -108,8 +112,13 @@ def _refuse_fraction(row: int, name: str, value: float, hint: str) -> NoReturn:
     raise BadRows(f"row {row}, {name}: {value:g} is not a whole number", hint=hint)
 
 
-def _objects(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
-    """Code cells one by one, in strides, so that endless levels are refused before memory ends."""
+def _objects(
+    cells: NDArray[Any], name: str, *, declared: bool
+) -> tuple[NDArray[Any], tuple[Label, ...]]:
+    """Code cells one by one, in strides, so that endless levels are refused before memory ends.
+
+    Levels that a frame has declared may be anything, fractions too.
+    """
     places: dict[Any, int] = {None: BLANK}
     codes = np.empty(len(cells), dtype=np.int32)
     waiting = iter(cells.tolist())
@@ -123,7 +132,7 @@ def _objects(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label,
         codes[start : start + len(part)] = [places[value] for value in part]
     del places[None]
     levels = [plain_level(level) for level in places]
-    for level in levels:
+    for level in () if declared else levels:
         if isinstance(level, float):
             row = next(i for i, cell in enumerate(cells) if cell == level)
             _refuse_fraction(row, name, level, WHOLE)
