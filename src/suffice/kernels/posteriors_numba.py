@@ -144,9 +144,14 @@ def _subtract_logs(scores: Floats, shares: Floats) -> None:
 
 
 def _win(scores: Floats, codes: Codes, hard: Flags) -> None:
+    if scores.shape[1] == 1:  # log odds: the other score is 0
+        for i in range(scores.shape[0]):
+            codes[i] = scores[i, 0] > 0.0
+            hard[i] = scores[i, 0] - scores[i, 0] != 0.0  # of infinities and NaN alone
+        return
     for i in range(scores.shape[0]):
         top, best = scores[i, 0], 0
-        spoiled = top - top != 0.0  # of infinities and NaN alone
+        spoiled = top - top != 0.0
         for c in range(1, scores.shape[1]):
             score = scores[i, c]
             spoiled |= score - score != 0.0

@@ -95,7 +95,8 @@ def softmax(scores: Floats, log: bool) -> None:
 def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
     """Write where each row's best score is (the first, in a tie), and whether it can be trusted.
 
-    Hard are the rows of which some score is not finite: they have to be scored with more care.
+    One column alone holds the log odds of the second of two classes. Hard are the rows of which
+    some score is not finite: they have to be scored with more care.
     """
     if pays(scores):
         from suffice.kernels import posteriors_numba

@@ -89,7 +89,10 @@ def softmax(scores: Floats, log: bool) -> None:
 
 def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
     """Write where each row's best score is, and whether any of its scores is not finite."""
-    np.argmax(scores, axis=1, out=codes)
+    if scores.shape[1] == 1:  # log odds: the other score is 0
+        codes[:] = scores[:, 0] > 0.0
+    else:
+        np.argmax(scores, axis=1, out=codes)
     np.logical_not(np.isfinite(scores).all(axis=1), out=hard)
 
 

@@ -106,6 +106,9 @@ class GenerativeModel:
         Nothing is as long as the rows but the answer: fetching memory for codes, and giving it
         back, would take as long as scoring does.
         """
+        if len(self.labels) == 1:
+            self.densities.scores(rows, self.log_priors)  # refuses infinite cells
+            return np.repeat(classes, len(rows))
         width = 1 if self._has_odds else len(self.labels)
         step = max(ROOM // width, 1)
         out = np.empty(len(rows), dtype=classes.dtype)
@@ -120,11 +123,9 @@ class GenerativeModel:
                 with np.errstate(all="ignore"):
                     if self._has_odds:
                         self._block_odds(rows[some], scores[:, 0])
-                        np.logical_not(np.isfinite(scores[:, 0]), out=hard[some])
-                        np.greater(scores[:, 0], 0.0, out=codes)
                     else:
                         self._block_scores(rows[some], scores)
-                        winners(scores, codes, hard[some])
+                    winners(scores, codes, hard[some])
                 np.take(classes, codes, out=out[some], mode="clip")  # nothing to clip: no buffer
 
         for_blocks(work, len(rows), rows.shape[1])
