@@ -7,7 +7,14 @@ import os
 import sys
 from itertools import chain
 
-from benchmarks import discriminant, imports, naive_bayes, single_rows, sparse_naive_bayes
+from benchmarks import (
+    discriminant,
+    imports,
+    logistic,
+    naive_bayes,
+    single_rows,
+    sparse_naive_bayes,
+)
 from benchmarks.contest import run
 
 TITLES = ["job", "ours", "best peer", "against the best", "against the default", "peak MB", "note"]
@@ -29,6 +36,7 @@ def main() -> None:
         naive_bayes.contests(),
         sparse_naive_bayes.contests(),
         single_rows.contests(),
+        logistic.contests(options.quick),
     )
     for contest in chain.from_iterable(tables):
         if options.only in contest.name:

@@ -19,14 +19,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from suffice import engines, errors, families, models, plots, statistics, testing
+    from suffice.estimators.bridge import bridge
     from suffice.estimators.count_naive_bayes import (
         BernoulliNaiveBayes,
         ComplementNaiveBayes,
         MultinomialNaiveBayes,
     )
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+    from suffice.estimators.logistic_regression import LogisticRegression
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import NaiveBayes
+    from suffice.estimators.perceptron import Perceptron
 
 __version__ = "0.1.0"
 
@@ -34,9 +37,12 @@ __all__ = [
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianDiscriminant",
+    "LogisticRegression",
     "MultinomialNaiveBayes",
     "MultivariateNormal",
     "NaiveBayes",
+    "Perceptron",
+    "bridge",
     "engines",
     "errors",
     "families",
@@ -50,9 +56,12 @@ _HOMES = {
     "BernoulliNaiveBayes": "suffice.estimators.count_naive_bayes",
     "ComplementNaiveBayes": "suffice.estimators.count_naive_bayes",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
+    "LogisticRegression": "suffice.estimators.logistic_regression",
     "MultinomialNaiveBayes": "suffice.estimators.count_naive_bayes",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
+    "Perceptron": "suffice.estimators.perceptron",
+    "bridge": "suffice.estimators.bridge",
 }
 """Where a public name that is no submodule lives."""
 

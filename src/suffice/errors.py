@@ -22,6 +22,7 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
   NoPValue                        too few rows for a p-value
   Approximation                   the exact answer would cost too much; this is how far off it is
   DidNotConverge                  an iteration stopped before its tolerance was met
+  SeparationWarning               classes that a plane parts: no maximum of the likelihood exists
 """
 
 from __future__ import annotations
@@ -176,3 +177,7 @@ class Approximation(SufficeWarning):
 
 class DidNotConverge(SufficeWarning):
     """An iteration stopped before its tolerance was met."""
+
+
+class SeparationWarning(SufficeWarning):
+    """Classes that a plane parts: the likelihood rises for ever, and has no maximum."""

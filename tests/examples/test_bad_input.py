@@ -281,7 +281,7 @@ def test_questions_that_make_no_sense_are_refused():
     refused(BadSetting, r"no class 9", model.explain, X, of=9)
     refused(BadSetting, r"no class 9", model.explain, X, against=9)
     refused(BadSetting, r"against itself", model.explain, X, of=1, against=1)
-    refused(BadSetting, r"no class 9", model.to_logistic, reference=9)
+    refused(BadSetting, r"no class 9", model.to_logistic().against, 9)
     refused(BadLabels, r"9 is no class", model.typicality, X, [9] * 40)
     refused(BadLabels, r"9 is no class", model.impute, X, [9] * 40)
     refused(BadSetting, r"weight 39.* 40", model.leave_one_out, X[1:], y[1:])

@@ -101,21 +101,31 @@ def test_the_implied_logistic_model_answers_like_the_model_itself(line):
     np.testing.assert_allclose(implied.predict_proba(rows), line.predict_proba(rows), rtol=1e-12)
     np.testing.assert_allclose(implied.decision_function(rows), line.decision_function(rows))
     np.testing.assert_array_equal(implied.predict(rows), line.predict(rows))
-    assert implied.reference_ == "a"
-    assert list(implied.compared_) == ["b"]
-    against_b = line.to_logistic(reference="b")
-    np.testing.assert_allclose(against_b.coef_, [[-4.0]])
-    np.testing.assert_allclose(against_b.decision_function([[4.0]]), [-4.0])
+    assert list(implied.classes_) == ["a", "b"]
+    against_a = implied.against()
+    assert against_a.reference == "a"
+    assert list(against_a.classes) == ["b"]
+    np.testing.assert_array_equal(against_a.coef, implied.coef_)
+    np.testing.assert_array_equal(against_a.intercept, implied.intercept_)
+    against_b = implied.against("b")
+    assert against_b.reference == "b"
+    assert list(against_b.classes) == ["a"]
+    np.testing.assert_allclose(against_b.coef, [[-4.0]])
+    np.testing.assert_allclose(against_b.coef @ [4.0] + against_b.intercept, [-4.0])
     with pytest.raises(NotLinear, match="quadratic"):
         GaussianDiscriminant("per-class").fit(LINE, SIDES).to_logistic()
 
 
-def test_three_classes_on_a_line_have_one_row_for_each_but_the_reference():
+def test_three_classes_on_a_line_have_a_row_each_and_contrasts_to_any_of_them():
     rows = [*LINE, [8.0], [10.0]]
     implied = GaussianDiscriminant().fit(rows, [*SIDES, "c", "c"]).to_logistic()
-    np.testing.assert_allclose(implied.coef_, [[4.0], [8.0]])
-    np.testing.assert_allclose(implied.intercept_, [-12.0, -(81.0 - 1.0) / 2])
-    assert list(implied.compared_) == ["b", "c"]
+    found = implied.against()
+    np.testing.assert_allclose(found.coef, [[4.0], [8.0]])
+    np.testing.assert_allclose(found.intercept, [-12.0, -(81.0 - 1.0) / 2])
+    assert list(found.classes) == ["b", "c"]
+    np.testing.assert_allclose(implied.coef_, [[-4.0], [0.0], [4.0]], atol=1e-12)
+    np.testing.assert_allclose(implied.intercept_, np.array([52.0, 16.0, -68.0]) / 3)
+    np.testing.assert_allclose(implied.against("c").coef, [[-8.0], [-4.0]])
 
 
 def test_joint_densities_and_the_evidence(line):

@@ -497,8 +497,9 @@ def test_bernoulli_implies_a_logistic_model():
     np.testing.assert_allclose(implied.coef_, [logit[1] - logit[0]])
     nothing = log(3 / 4) + np.log((1 - phi[1]) / (1 - phi[0])).sum()
     np.testing.assert_allclose(implied.intercept_, [nothing])
-    assert implied.reference_ == "ham"
-    assert list(implied.compared_) == ["spam"]
+    assert implied.against().reference == "ham"
+    assert list(implied.against().classes) == ["spam"]
+    np.testing.assert_array_equal(implied.against().coef, implied.coef_)
     counted = BernoulliNaiveBayes(1.0).fit(COUNTS, SIDES)
     for rows in (np.array(COUNTS), sparse.csr_array(COUNTS)):
         odds_agree(counted.fit(rows, SIDES), rows)
@@ -522,17 +523,19 @@ def test_linear_families_may_be_mixed():
     families = {"red": "poisson", "blue": Bernoulli(0.5), "size": "shared-gaussian"}
     model = NaiveBayes(families, temperature=0.7).fit(FRAME, LABELS)
     implied = odds_agree(model, FRAME)
-    assert implied.feature_names_out_ == ("red", "blue", "size")
+    assert implied.coefficient_names_ == ("red", "blue", "size")
+    assert implied.against().columns == ("red", "blue", "size")
     assert implied.coef_.shape == (1, 3)
 
 
 def test_each_class_is_compared_with_the_reference():
     model = MultinomialNaiveBayes().fit([*COUNTS, [1, 1, 1]], [*SIDES, "eggs"])
-    implied = model.to_logistic(reference="ham")
-    assert list(implied.compared_) == ["eggs", "spam"]
+    implied = model.to_logistic().against("ham")
+    assert implied.reference == "ham"
+    assert list(implied.classes) == ["eggs", "spam"]
     log_proba = model.predict_log_proba(COUNTS)
     odds = log_proba[:, [0, 2]] - log_proba[:, [1]]
-    np.testing.assert_allclose(np.array(COUNTS) @ implied.coef_.T + implied.intercept_, odds)
+    np.testing.assert_allclose(np.array(COUNTS) @ implied.coef.T + implied.intercept, odds)
     complement = ComplementNaiveBayes().fit([*COUNTS, [1, 1, 1]], [*SIDES, "eggs"])
     np.testing.assert_allclose(
         complement.to_logistic().predict_proba(COUNTS), complement.predict_proba(COUNTS)

@@ -743,7 +743,7 @@ def test_questions_that_make_no_sense_are_refused():
     refused(BadSetting, r"against itself", model.explain, FRAME, of=1, against=1)
     refused(BadSetting, r"no row 7 among 6", model.explain(FRAME).reasons, 7)
     words = MultinomialNaiveBayes().fit(X, y)
-    refused(BadSetting, r"no class 9", words.to_logistic, reference=9)
+    refused(BadSetting, r"no class 9", words.to_logistic().against, 9)
     for lengths in (-1, 1.5, [1, 2], "long", np.inf, [1, 2, np.nan]):
         refused(BadSetting, "lengths=", words.sample, 3, lengths=lengths)
     long, _ = words.sample(1, lengths=10**12, random_state=0)  # of three different words

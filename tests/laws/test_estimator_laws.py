@@ -275,13 +275,17 @@ def test_log_joint_minus_linear_scores_is_one_number_a_row(setting: str, seed: i
 def test_the_implied_logistic_model_has_the_same_probabilities(setting: str, seed: int) -> None:
     x, y, _ = drawn(seed)
     model = model_of(setting).fit(x, y)
+    logistic = model.to_logistic()
+    assert logistic.predict_proba(x) == pytest.approx(model.predict_proba(x), abs=1e-10)
+    log_posterior = model.predict_log_proba(x)
+    scores = x @ logistic.coef_.T + logistic.intercept_
+    centred = log_posterior - log_posterior.mean(axis=1, keepdims=True)
+    assert scores == pytest.approx(centred, abs=1e-8)
     for reference in (None, "c"):
-        logistic = model.to_logistic(reference)
-        assert logistic.predict_proba(x) == pytest.approx(model.predict_proba(x), abs=1e-10)
-        scores = x @ logistic.coef_.T + logistic.intercept_
+        found = logistic.against(reference)
         place = 0 if reference is None else 2
-        odds = model.predict_log_proba(x) - model.predict_log_proba(x)[:, [place]]
-        assert scores == pytest.approx(np.delete(odds, place, axis=1), abs=1e-8)
+        odds = np.delete(log_posterior - log_posterior[:, [place]], place, axis=1)
+        assert x @ found.coef.T + found.intercept == pytest.approx(odds, abs=1e-8)
 
 
 @every_setting

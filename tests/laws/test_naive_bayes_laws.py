@@ -516,8 +516,12 @@ def test_log_joint_minus_linear_scores_is_one_number_a_row(seed: int) -> None:
         model = NaiveBayes(families, smoothing=0.5, temperature=temperature).fit(x, y)
         form = model.model_.linear_form()
         rest = model.log_joint(x) - form.scores(x)
-        logistic = model.to_logistic("b")
-        assert_close(logistic.predict_log_proba(x), model.predict_log_proba(x))
+        logistic = model.to_logistic()
+        log_posterior = model.predict_log_proba(x)
+        assert_close(logistic.predict_log_proba(x), log_posterior)
+        found = logistic.against("b")
+        odds = np.delete(log_posterior - log_posterior[:, [1]], 1, axis=1)
+        assert_close(x @ found.coef.T + found.intercept, odds)
         if temperature is None:
             size = np.maximum(1.0, np.abs(rest).max(axis=1))
             assert np.all(np.ptp(rest, axis=1) <= 1e-9 * size)
@@ -535,9 +539,9 @@ def test_the_implied_logistic_model_of_counts_has_the_same_probabilities(
         logistic = model.to_logistic()
         assert_close(logistic.predict_log_proba(rows), model.predict_log_proba(rows))
     cells = x if "held out" in name else (x > 0.0).astype(float)
-    scores = cells @ logistic.coef_.T + logistic.intercept_
+    found = logistic.against()
     odds = model.predict_log_proba(x) - model.predict_log_proba(x)[:, :1]
-    assert_close(scores, odds[:, 1:])
+    assert_close(cells @ found.coef.T + found.intercept, odds[:, 1:])
 
 
 def test_far_rows_have_the_posterior_of_the_limit_and_no_density() -> None:

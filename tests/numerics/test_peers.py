@@ -94,19 +94,20 @@ def test_t4_coefficients_are_contrasts_to_a_named_class(name):
     X, y = {"iris": load_iris, "wine": load_wine}[name](return_X_y=True)
     model = GaussianDiscriminant().fit(X, y)
     log_proba = model.predict_log_proba(X)
+    implied = model.to_logistic()
+    np.testing.assert_allclose(implied.predict_proba(X), model.predict_proba(X), atol=1e-9)
     for reference in range(3):
-        implied = model.to_logistic(reference=reference)
-        assert implied.reference_ == reference
+        found = implied.against(reference)
+        assert found.reference == reference
         others = [c for c in range(3) if c != reference]
-        np.testing.assert_array_equal(implied.compared_, others)
+        np.testing.assert_array_equal(found.classes, others)
         odds = log_proba[:, others] - log_proba[:, [reference]]
-        np.testing.assert_allclose(
-            X @ implied.coef_.T + implied.intercept_, odds, rtol=1e-7, atol=1e-7
-        )
-        np.testing.assert_allclose(implied.predict_proba(X), model.predict_proba(X), atol=1e-9)
-    first = model.to_logistic(reference=0)
-    second = model.to_logistic(reference=1)
-    np.testing.assert_allclose(first.coef_[0], -second.coef_[0], rtol=1e-8)
+        np.testing.assert_allclose(X @ found.coef.T + found.intercept, odds, rtol=1e-7, atol=1e-7)
+    first, second = implied.against(0), implied.against(1)
+    np.testing.assert_allclose(first.coef[0], -second.coef[0], rtol=1e-8)
+    # All classes together, as scikit-learn has them: what is added to every class is taken out.
+    odds = log_proba - log_proba.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(X @ implied.coef_.T + implied.intercept_, odds, rtol=1e-7, atol=1e-7)
 
 
 # T7: far away

@@ -134,32 +134,57 @@ def _slices(size: int, width: int, many: int) -> list[slice]:
 
 
 def _in_pool(call: Callable[[slice], R], parts: list[slice], many: int) -> Iterator[R]:
-    """Yield results in order; few tasks are under way at once, so few results wait."""
-    pool = _pool(many)
-    waiting: deque[Future[R]] = deque()
+    """Yield results in order; few tasks are under way at once, so few results wait.
+
+    The calling thread works as well: it takes whatever no other thread has begun. Where it would
+    only wait, the system may put both others on the core it has left, and leave one core idle.
+    """
+    pool = _pool(many - 1)
+    waiting: deque[tuple[Future[R], slice]] = deque()
     left = iter(parts)
 
     def submit() -> None:
         for part in left:
             # Each task sees the caller's context: NumPy's error state, the size of the whole.
-            waiting.append(pool.submit(contextvars.copy_context().run, call, part))
+            task = pool.submit(contextvars.copy_context().run, call, part)
+            waiting.append((task, part))
             return
 
     try:
         for _ in range(2 * many):
             submit()
         while waiting:
-            result = waiting.popleft().result()
+            first = waiting[0][0]
+            if not first.done():
+                place = next((i for i, (task, _) in enumerate(waiting) if task.cancel()), None)
+                if place is not None:  # cancelled, as nobody had begun it
+                    waiting[place] = _done_here(call, waiting[place][1]), waiting[place][1]
+                    continue
+            result = first.result()
+            waiting.popleft()
             submit()
             yield result
     finally:
         # After an error or an interrupt: drop what has not begun, and leave no block at work
         # behind.
-        for task in waiting:
+        for task, _ in waiting:
             task.cancel()
-        for task in waiting:
+        for task, _ in waiting:
             if not task.cancelled():
                 task.exception()
+
+
+def _done_here(call: Callable[[slice], R], part: slice) -> Future[R]:
+    """Return a task that the calling thread has done itself, as a thread of the pool would."""
+    task: Future[R] = Future()
+    _inside.active = True
+    try:
+        task.set_result(call(part))
+    except Exception as error:  # noqa: BLE001  raised when its turn comes
+        task.set_exception(error)
+    finally:
+        _inside.active = False
+    return task
 
 
 # The pool and the pin. Both belong to the process, so both are guarded.

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from suffice.errors import BadSetting, NotFinite
-from suffice.estimators.answers import Answers, comparison, place_of
+from suffice.estimators.answers import Answers, comparison
 from suffice.estimators.batches import naming_cells
+from suffice.estimators.design import Design
 from suffice.estimators.frames import back_to_frame
 from suffice.estimators.gaussian_parameters import GaussianParameters
+from suffice.estimators.implied_logistic import implied_logistic
 from suffice.estimators.randomness import random_generator
-from suffice.estimators.results import Explanation, ImpliedLogistic
+from suffice.estimators.results import Explanation
 from suffice.models.explanation import explain
 from suffice.models.imputation import imputed
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.batches import Batch
+    from suffice.estimators.logistic_regression import LogisticRegression
     from suffice.estimators.state import State
     from suffice.rows import FloatArray, Label
 
@@ -126,15 +129,14 @@ class GaussianAnswers(GaussianParameters, Answers):
             columns.names,
         )
 
-    def to_logistic(self, reference: Label | None = None) -> ImpliedLogistic:
+    def to_logistic(self) -> LogisticRegression:
         """Return the logistic model that is implied, exactly, by a shared covariance.
 
-        For two classes θ and θ₀ of the second against the first; for more, one row for each
-        class against `reference` (the first class unless named).
+        A fitted one: `coef_` and `intercept_` are θ and θ₀, `against(reference)` compares each
+        class with one of them.
         """
         form = self._fit.model.linear_form()
-        place = 0 if reference is None else place_of(reference, form.labels)
-        return ImpliedLogistic(form, self.classes_, place, self._require().columns)
+        return implied_logistic(form, self.classes_, Design(self._require().columns))
 
     # Each row as if never seen
 

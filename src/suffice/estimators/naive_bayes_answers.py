@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting, SufficeError
-from suffice.estimators.answers import Answers, checked_size, comparison, place_of
+from suffice.estimators.answers import Answers, checked_size, comparison
 from suffice.estimators.column_kinds import check_kinds
+from suffice.estimators.design import Design
+from suffice.estimators.implied_logistic import implied_logistic
 from suffice.estimators.naive_bayes_learning import blocks
 from suffice.estimators.naive_bayes_parameters import NaiveBayesParameters
 from suffice.estimators.randomness import random_generator
-from suffice.estimators.results import Explanation, ImpliedLogistic
+from suffice.estimators.results import Explanation
 from suffice.estimators.sampled_columns import rows_given_back
 from suffice.estimators.weightless import renumbered
 from suffice.families.linear_laws import LinearLaws
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.batches import Batch
+    from suffice.estimators.logistic_regression import LogisticRegression
     from suffice.estimators.state import State
     from suffice.families.blocks import Blocks
     from suffice.models.label_shift import LabelShift
@@ -157,7 +160,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
             known.names if names is None else tuple(map(str, names)),
         )
 
-    def to_logistic(self, reference: Label | None = None) -> ImpliedLogistic:
+    def to_logistic(self) -> LogisticRegression:
         """Return the logistic model that is implied, exactly, where the posterior is logistic.
 
         So it is for Bernoulli, multinomial and Poisson columns and for Gaussian ones with shared
@@ -165,10 +168,8 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         is a threshold, θ belongs to x above it.
         """
         form = self._fit.model.linear_form()
-        place = 0 if reference is None else place_of(reference, form.labels)
-        return ImpliedLogistic(
-            form, self.classes_, place, self._require().columns, self._linear_rows
-        )
+        design = Design(self._require().columns)
+        return implied_logistic(form, self.classes_, design, self._linear_rows)
 
     def _linear_rows(self, X: object) -> Any:
         """Return rows as the linear form multiplies them: indicators where there is a threshold."""

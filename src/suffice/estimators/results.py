@@ -1,4 +1,4 @@
-"""What estimators answer besides arrays: explanations, implied logistic models."""
+"""What estimators answer besides arrays: explanations, contrasts between classes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.rows import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from suffice.models.linear import LinearForm
     from suffice.rows import FloatArray
 
 Reasons: TypeAlias = list[tuple[str, float]]
@@ -79,65 +75,17 @@ class Explanation:
         return top, low
 
 
-class ImpliedLogistic:
-    """The logistic (softmax) model that a generative one implies.
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrasts:
+    """θ and θ₀ of classes against one of them, in the user's units.
 
-    Where log p(x | y) is linear in x but for what all classes share (a shared covariance;
-    Bernoulli, multinomial and Poisson columns), Bayes' rule gives
-    p(y = 1 | x) = 1/(1 + exp(-(θ·x + θ₀))) exactly.
-    `coef_` and `intercept_` are θ and θ₀ in the user's units: one row for two classes (the
-    second against the first), else one row for each class but the reference.
-
-    classes_        all classes; reference_ the one the others are compared with
-    compared_       the class that each row of `coef_` speaks of
+    reference   the class that others are compared with
+    classes     the others, one row of `coef` and one entry of `intercept` each
+    columns     the names of the columns of `coef`
     """
 
-    def __init__(
-        self,
-        form: LinearForm,
-        classes: NDArray[Any],
-        reference: int,
-        columns: Any,
-        rows: Callable[[object], Any] | None = None,
-    ) -> None:
-        self._columns = columns
-        self._read = rows
-        self._form = form.against(form.labels[reference])
-        others = [c for c in range(len(classes)) if c != reference]
-        self.classes_ = classes
-        self.reference_ = classes[reference]
-        self.compared_ = classes[others]
-        self.coef_ = self._form.weights[others]
-        self.intercept_ = self._form.intercepts[others]
-        self.n_features_in_ = len(columns.columns)
-        self.feature_names_out_ = columns.coded_names if rows is None else columns.names
-
-    def decision_function(self, X: object) -> FloatArray:
-        """Return log odds against the reference: (n,) for two classes, else (n, k)."""
-        scores = self._form.scores(self._rows(X))
-        if len(self.classes_) == 2:
-            (other,) = (c for c in range(2) if self.classes_[c] != self.reference_)
-            return np.ascontiguousarray(scores[:, other])
-        return scores
-
-    def predict_log_proba(self, X: object) -> FloatArray:
-        """Return log p(y | x), one column a class."""
-        return self._form.log_posterior(self._rows(X))
-
-    def predict_proba(self, X: object) -> FloatArray:
-        """Return p(y | x), one column a class."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: object) -> NDArray[Any]:
-        """Return the likeliest class of each row."""
-        found: NDArray[Any] = self.classes_[self._form.codes(self._rows(X))]
-        return found
-
-    def _rows(self, X: object) -> Any:
-        if self._read is not None:
-            return self._read(X)
-        return self._columns.encode(read_table(X), type(self).__name__).astype(np.float64)
-
-    def __repr__(self) -> str:
-        """Show what is compared with what."""
-        return f"ImpliedLogistic(coef_={self.coef_.shape}, reference_={self.reference_!r})"
+    reference: Any
+    classes: NDArray[Any]
+    coef: FloatArray
+    intercept: FloatArray
+    columns: tuple[str, ...]

@@ -60,15 +60,28 @@ def add_scaled(_: Any, lanes: Any, table: Any, place: Any, factor: Any) -> Any: 
         sums = builder.bitcast(given[0], vector.as_pointer())
         start = _address(context, builder, signature.args[1], *given[1:3])
         terms = builder.load(builder.bitcast(start, vector.as_pointer()), align=8)
-        nothing = ir.Constant(vector, ir.Undefined)
-        first = builder.insert_element(nothing, given[3], ir.IntType(32)(0))
-        all_first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
-        factors = builder.shuffle_vector(first, nothing, all_first)
-        product = builder.fmul(factors, terms, flags=MAY_FUSE)
+        product = builder.fmul(_all(builder, given[3], vector), terms, flags=MAY_FUSE)
         builder.store(builder.fadd(builder.load(sums), product, flags=MAY_FUSE), sums)
         return context.get_dummy_value()
 
     return types.void(lanes, table, place, types.float64), generate
+
+
+@intrinsic
+def scatter_scaled(_: Any, table: Any, place: Any, lanes: Any, factor: Any) -> Any:  # noqa: ARG001
+    """Add factor · the lanes to `table[place]`, `table[place + 1]`, …, in one step."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        vector = _vector(signature.args[2])
+        start = _address(context, builder, signature.args[0], *given[:2])
+        start = builder.bitcast(start, vector.as_pointer())
+        terms = builder.load(builder.bitcast(given[2], vector.as_pointer()))
+        product = builder.fmul(_all(builder, given[3], vector), terms, flags=MAY_FUSE)
+        total = builder.fadd(builder.load(start, align=8), product, flags=MAY_FUSE)
+        builder.store(total, start, align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, place, lanes, types.float64), generate
 
 
 @intrinsic
@@ -88,6 +101,14 @@ def write(_: Any, lanes: Any, out: Any) -> Any:
 def _vector(lanes: Any) -> Any:
     """Return the processor's type of so many doubles."""
     return ir.VectorType(ir.DoubleType(), lanes.dtype.count)
+
+
+def _all(builder: Any, number: Any, vector: Any) -> Any:
+    """Return a vector of the same number in every lane."""
+    nothing = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.IntType(32)(0))
+    all_first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(first, nothing, all_first)
 
 
 def _address(context: Any, builder: Any, kind: Any, table: Any, place: Any) -> Any:

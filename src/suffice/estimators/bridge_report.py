@@ -1,0 +1,200 @@
+"""What the bridge between the two schools says: as text, as HTML, and as a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import listed
+from suffice.estimators.bridge_words import reservations, told, verdict
+from suffice.estimators.number_formats import Decimals, Significant
+from suffice.estimators.text_tables import TableColumn, TextTable
+from suffice.models.inference import wald
+
+if TYPE_CHECKING:
+    from suffice.models.bridge import Bridge
+    from suffice.models.logistic_fit import LogisticFit
+    from suffice.models.misspecification import ScoreTest
+    from suffice.rows import FloatArray, Label
+
+INTERCEPT = "(intercept)"
+FIGURES = (
+    "gda", "gda_se", "gda_robust_se", "gda_low", "gda_high",
+    "logistic", "logistic_se", "logistic_low", "logistic_high",
+    "difference", "difference_se", "difference_z",
+)  # fmt: skip
+"""The columns of numbers in a frame."""
+
+
+@dataclass(frozen=True, eq=False)
+class BridgeReport:
+    """GDA's implied θ beside that of logistic regression, and a test whether both aim at the same.
+
+    bridge     GDA's θ with covariances, by the delta method and from influences
+    logistic   the fit of logistic (softmax) regression
+    columns    names, as coded
+    pairs      which classes are compared: (of, against), by position among `labels`
+    level      of the intervals
+    """
+
+    bridge: Bridge
+    logistic: LogisticFit
+    columns: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+    level: float = 0.95
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes, in order."""
+        return self.bridge.labels
+
+    @property
+    def test(self) -> ScoreTest:
+        """The test: statistic, degrees of freedom, p-value, and where that is from."""
+        return self.bridge.test
+
+    @property
+    def verdict(self) -> str:
+        """What the test says, in words."""
+        return verdict(self.test)
+
+    @property
+    def reservations(self) -> tuple[str, ...]:
+        """What else is to be known of these figures, if anything."""
+        found = reservations(self.bridge, self.logistic)
+        known = np.all([self.bridge.is_estimable(*pair) for pair in self.pairs], axis=0)
+        lost = [
+            name for name, sure in zip((INTERCEPT, *self.columns), known, strict=True) if not sure
+        ]
+        if lost:
+            found.append(
+                f"These rows do not determine {listed(lost)}, which hence have no intervals: "
+                "a column is constant, or adds up from others."
+            )
+        return tuple(found)
+
+    # Figures
+
+    def figures(self, of: int, against: int = 0) -> dict[str, FloatArray]:
+        """Return all figures of one pair, θ₀ first; NaN where there is no such number.
+
+        Standard errors of GDA are by the delta method, which takes classes to be normal, and, as
+        `gda_robust_se`, from influences, which does not. Differences are logistic minus GDA, their
+        standard errors count that both were learned from the same rows.
+        """
+        bridge, logistic = self.bridge, self.logistic
+        ours = bridge.estimate(of, against)
+        known = bridge.is_estimable(of, against)
+        covariance = bridge.covariance(of, against)
+        implied = wald(ours, np.diagonal(covariance), self.level)
+        theirs, variances = np.full(len(ours), np.nan), np.full(len(ours), np.nan)
+        if logistic.converged:
+            theirs = logistic.estimate(of, against)
+            variances = np.where(known, np.diagonal(logistic.covariance(of, against)), np.nan)
+        fitted = wald(theirs, variances, self.level)
+        both = bridge.difference_covariance(of, against)
+        apart = np.full(len(ours), np.nan) if both is None else np.diagonal(both)
+        gap = np.where(known, theirs - ours, np.nan)
+        difference = wald(gap, np.where(np.isnan(gap), np.nan, apart), self.level)
+        columns = (
+            ours,
+            _root(np.diagonal(covariance)),
+            _root(np.diagonal(bridge.robust_covariance(of, against))),
+            implied.low,
+            implied.high,
+            theirs,
+            _root(variances),
+            fitted.low,
+            fitted.high,
+            gap,
+            np.where(np.isnan(gap), np.nan, _root(apart)),
+            difference.z,
+        )
+        return dict(zip(FIGURES, columns, strict=True))
+
+    # Text, HTML, frame
+
+    @cached_property
+    def table(self) -> TextTable:
+        """The figures as a table to be read."""
+        number, share = Significant(4), 100.0 * (1.0 - self.level) / 2.0
+        low, high = f"{share:.3g} %", f"{100.0 - share:.3g} %"
+        columns = (
+            TableColumn("θ of", heading=True),
+            TableColumn("column"),
+            TableColumn("GDA θ", number),
+            TableColumn(low, number, "gda_low"),
+            TableColumn(high, number, "gda_high"),
+            TableColumn("logistic θ", number),
+            TableColumn(low, number, "logistic_low"),
+            TableColumn(high, number, "logistic_high"),
+            TableColumn("difference/se", Decimals(2)),
+        )
+        shown = (
+            "gda", "gda_low", "gda_high", "logistic", "logistic_low", "logistic_high",
+            "difference_z",
+        )  # fmt: skip
+        rows = [
+            (self._heading(pair), name, *(figures[each][i] for each in shown))
+            for pair in self.pairs
+            for figures in [self.figures(*pair)]
+            for i, name in enumerate((INTERCEPT, *self.columns))
+        ]
+        notes = (told(self.test), self.verdict, *self.reservations)
+        return TextTable(self._title(), columns, tuple(rows), notes)
+
+    def _title(self) -> str:
+        return (
+            f"GDA and logistic regression: {self.bridge.weight:,.10g} rows, "
+            f"{len(self.labels)} classes, {len(self.columns)} columns"
+        )
+
+    def _heading(self, pair: tuple[int, int]) -> str:
+        of, against = pair
+        return (
+            f"{self.labels[of]} against {self.labels[against]}, "
+            f"Δ = {self.bridge.distances[of, against]:.3g}"
+        )
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return every figure as a frame of pandas or polars: one row for each pair and column."""
+        number = Significant()
+        columns = (
+            TableColumn("class"),
+            TableColumn("against"),
+            TableColumn("column"),
+            *(TableColumn(name, number) for name in FIGURES),
+        )
+        rows = [
+            (self.labels[of], self.labels[against], name, *(figures[each][i] for each in FIGURES))
+            for of, against in self.pairs
+            for figures in [self.figures(of, against)]
+            for i, name in enumerate((INTERCEPT, *self.columns))
+        ]
+        return TextTable("", columns, tuple(rows)).to_frame(library)
+
+    def __str__(self) -> str:
+        """Return the table, the test and what to make of it."""
+        return str(self.table)
+
+    def __repr__(self) -> str:
+        """Show what was compared, and the test."""
+        test = self.test
+        return (
+            f"BridgeReport({len(self.pairs)} pair{'s' * (len(self.pairs) > 1)} of "
+            f"{len(self.labels)} classes, "
+            f"{len(self.columns)} columns, p_value={test.p_value:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.table.to_html()
+
+
+def _root(variances: FloatArray) -> FloatArray:
+    """Return standard errors: NaN where a variance is infinite or absent."""
+    known = np.isfinite(variances)
+    found: FloatArray = np.sqrt(np.where(known, np.maximum(variances, 0.0), np.nan))
+    return found

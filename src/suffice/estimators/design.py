@@ -1,0 +1,134 @@
+"""Rows as a linear classifier sees them: numbers, with categories as indicator columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.columns import Columns, PlainColumns
+from suffice.engines.sparse_blocks import read_sparse_rows
+from suffice.errors import DifferentKinds, NotANumber, listed
+from suffice.rows import CATEGORY, read_table
+from suffice.rows.sparse import SparseRows, is_sparse
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """The columns of a fit, and which of their coded ones are used.
+
+    kept   the coded columns that are used, None for all. Without a penalty the first level of a
+           category is the one that others are compared with, as in R: all of them together would
+           add up to the intercept.
+    usual  the means of the columns that are used. They stand for a level that was never seen: it
+           speaks for no class. None codes it as zeros.
+    """
+
+    columns: Columns | PlainColumns
+    kept: IntArray | None = None
+    usual: FloatArray | None = None
+
+    @classmethod
+    def infer(cls, table: Any, every_level: bool) -> Self:
+        """Read it off a table."""
+        if isinstance(table, SparseRows):
+            return cls(PlainColumns(table.width))
+        columns = Columns.infer(table)
+        if every_level or columns.is_plain:
+            return cls(columns)
+        kept: list[int] = []
+        start = 0
+        for column in columns.columns:
+            first = 1 if column.kind == CATEGORY else 0
+            kept += range(start + first, start + column.width)
+            start += column.width
+        return cls(columns, np.array(kept, dtype=np.intp))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns that are used."""
+        if isinstance(self.columns, PlainColumns):
+            return self.columns.names
+        names = self.columns.coded_names
+        return names if self.kept is None else tuple(names[j] for j in self.kept)
+
+    @property
+    def owners(self) -> IntArray:
+        """For each column that is used, the one of the user's that it codes."""
+        if isinstance(self.columns, PlainColumns):
+            return np.arange(self.columns.width)
+        owners = self.columns.owners
+        return owners if self.kept is None else owners[self.kept]
+
+    def same_as(self, other: Design) -> bool:
+        """Whether the same columns are used, in the same order."""
+        if self.columns != other.columns or (self.kept is None) != (other.kept is None):
+            return False
+        return self.kept is None or np.array_equal(self.kept, other.kept)  # type: ignore[arg-type]
+
+    def widened(self, table: Any) -> Design:
+        """Return the design that knows the levels of a table too; references stay what they are."""
+        columns = self.columns
+        if isinstance(table, SparseRows) or isinstance(columns, PlainColumns) or columns.is_plain:
+            return self
+        try:
+            union, ours, _ = columns.widened(Columns.infer(table))
+        except DifferentKinds:
+            return self  # reading the rows says what is wrong, in scikit-learn's words
+        if union == columns:
+            return self
+        if self.kept is None:
+            return Design(union)
+        references = np.delete(ours, self.kept)
+        return Design(union, np.delete(np.arange(union.width), references))
+
+    def places_in(self, wider: Design) -> IntArray:
+        """Return where the columns that are used stand in a design that knows more levels."""
+        ours = self.columns.widened(wider.columns)[1]  # type: ignore[union-attr, arg-type]
+        found: IntArray = ours if self.kept is None else ours[self.kept]
+        return found if wider.kept is None else np.searchsorted(wider.kept, found)
+
+    def rows(self, table: Any, reader: str) -> FloatArray | SparseRows:
+        """Return a table as the rows that θ multiplies; plain ones are not copied."""
+        columns = self.columns
+        if isinstance(columns, PlainColumns) or isinstance(table, SparseRows):
+            matched = columns.matched(table, reader)
+            if isinstance(matched, SparseRows):
+                self._refuse_sparse()
+                return matched
+            if matched.matrix is None:
+                raise NotANumber(
+                    "these rows hold categories, the model was fitted on numbers",
+                    hint="give numbers in every column",
+                )
+            return matched.matrix  # type: ignore[return-value]
+        coded: Any = columns.encode(table, reader)
+        if columns.is_plain:
+            return coded  # type: ignore[no-any-return]
+        used: FloatArray = coded if self.kept is None else np.ascontiguousarray(coded[:, self.kept])
+        if self.usual is not None:
+            every, owners = columns.owners, self.owners
+            for j, column in enumerate(columns.columns):
+                unseen = ~coded[:, every == j].any(axis=1)
+                if column.kind == CATEGORY and unseen.any():
+                    used[np.ix_(unseen, owners == j)] = self.usual[owners == j]
+        return used
+
+    def _refuse_sparse(self) -> None:
+        columns = self.columns
+        if isinstance(columns, Columns):
+            words = [n for n, c in zip(columns.names, columns.columns, strict=True) if c.levels]
+            if words:
+                raise NotANumber(
+                    f"these rows are sparse numbers, but {listed(words)} held categories so far",
+                    hint="pass a frame, with the columns as they were when the model was fitted",
+                )
+
+
+def opened(X: object) -> Any:
+    """Return X as a table, or as sparse rows."""
+    return read_sparse_rows(X) if is_sparse(X) else read_table(X)

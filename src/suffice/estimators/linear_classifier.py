@@ -1,0 +1,195 @@
+"""What linear classifiers answer, however their weights were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadRows, NotFinite
+from suffice.estimators.answers import comparison, place_of
+from suffice.estimators.design import Design, opened
+from suffice.estimators.results import Contrasts, Explanation
+from suffice.estimators.state import NotFitted
+from suffice.rows.blanks import refuse_blanks_of
+from suffice.rows.sparse import SparseRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from suffice.models.linear import LinearForm
+    from suffice.rows import FloatArray, Label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A linear form that was learned, the classes in their own type, and how rows are read.
+
+    reader  turns X into the rows that θ multiplies, where that is not for the columns to do
+    """
+
+    form: LinearForm
+    classes: NDArray[Any]
+    design: Design
+    reader: Callable[[object], Any] | None = None
+
+
+class LinearClassifier:
+    """Scores weights·x + intercept, one for each class: predictions, posteriors, explanations.
+
+    `coef_` and `intercept_` are in the user's units: one row for two classes (the second against
+    the first), else one row a class that adds up to zero over the classes, as scikit-learn has it.
+    """
+
+    _line: Line | None = None
+
+    def _require(self) -> Line:
+        if self._line is None:
+            raise NotFitted.of(self)
+        return self._line
+
+    def _become(self, line: Line) -> None:
+        self._line = line
+        columns = line.design.columns
+        self.n_features_in_ = len(columns.columns)
+        if columns.named:
+            self.feature_names_in_ = np.array(columns.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether anything was learned."""
+        return self._line is not None
+
+    def _rows(self, X: object) -> FloatArray | SparseRows:
+        line = self._require()
+        if line.reader is not None:
+            return line.reader(X)  # type: ignore[no-any-return]
+        return line.design.rows(opened(X), type(self).__name__)
+
+    def _asked(self, X: object, answer: Callable[[Any], Any]) -> Any:
+        """Answer about rows; a cell that is not finite is refused by name."""
+        rows = self._rows(X)
+        try:
+            return answer(rows)
+        except NotFinite:
+            refuse_blanks_of(rows, self._require().design.names)
+            raise
+
+    # What was learned
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order, in their own type."""
+        return self._require().classes
+
+    @property
+    def coef_(self) -> FloatArray:
+        """The weights of the columns, (1, d) for two classes, else (k, d)."""
+        weights = self._require().form.weights
+        if len(weights) == 2:
+            return weights[1:] - weights[:1]
+        found: FloatArray = weights - weights.mean(axis=0)
+        return found
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """The scores at x = 0, (1,) for two classes, else (k,)."""
+        at_zero = self._require().form.intercepts
+        if len(at_zero) == 2:
+            return at_zero[1:] - at_zero[:1]
+        found: FloatArray = at_zero - at_zero.mean()
+        return found
+
+    @property
+    def coefficient_names_(self) -> tuple[str, ...]:
+        """The names of the columns of `coef_`: "age", "color=red"."""
+        return self._require().design.names
+
+    def against(self, reference: Label | None = None) -> Contrasts:
+        """Return θ and θ₀ of every other class against one (the first, unless named)."""
+        line = self._require()
+        place = 0 if reference is None else place_of(reference, line.form.labels)
+        form = line.form.against(line.form.labels[place])
+        others = [c for c in range(len(line.classes)) if c != place]
+        return Contrasts(
+            line.classes[place],
+            line.classes[others],
+            form.weights[others],
+            form.intercepts[others],
+            line.design.names,
+        )
+
+    # Predictions
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """Return the best-scored class of each row."""
+        line = self._require()
+        found: NDArray[Any] = line.classes[self._asked(X, line.form.codes)]
+        return found
+
+    def decision_function(self, X: object) -> FloatArray:
+        """Return the score of the second class against the first, or one score a class (n, k)."""
+        found: FloatArray = self._asked(X, self._require().form.decisions)
+        return found
+
+    def explain(
+        self, X: object, of: Label | None = None, against: Label | None = None
+    ) -> Explanation:
+        """Split the score of one class against another by column, row by row.
+
+        Each column is compared with its mean among the rows of the fit: the baseline is the score
+        of a row that is average everywhere. By default the predicted class is compared with the
+        runner-up; `of` and `against` name others.
+        """
+        line = self._require()
+        form = line.form
+        pair = comparison(form.labels, of, against)
+
+        def answer(rows: Any) -> Explanation:
+            first, second = pair(form.posterior(rows, log=True))
+            filled = rows.toarray() if isinstance(rows, SparseRows) else rows
+            with np.errstate(over="ignore"):
+                parts = (filled - form.origin) * (form.weights[first] - form.weights[second])
+            if not np.isfinite(parts).all():
+                raise _too_far(parts)
+            columns = line.design.columns
+            summed = np.zeros((len(parts), len(columns.columns)))
+            np.add.at(summed.T, line.design.owners, parts.T)
+            return Explanation(
+                line.classes[first],
+                line.classes[second],
+                form.offsets[first] - form.offsets[second],
+                summed,
+                None,
+                tuple(columns.names),
+            )
+
+        found: Explanation = self._asked(X, answer)
+        return found
+
+
+class Posteriors(LinearClassifier):
+    """Linear scores that are log odds: their softmax is p(y | x)."""
+
+    def predict_log_proba(self, X: object) -> FloatArray:
+        """Return log p(y | x), one column a class."""
+        form = self._require().form
+        found: FloatArray = self._asked(X, lambda rows: form.posterior(rows, log=True))
+        return found
+
+    def predict_proba(self, X: object) -> FloatArray:
+        """Return p(y | x), one column a class."""
+        found: FloatArray = self._asked(X, self._require().form.posterior)
+        return found
+
+
+def _too_far(parts: FloatArray) -> BadRows:
+    row = int(np.argmin(np.isfinite(parts).all(axis=1)))
+    return BadRows(
+        f"row {row} lies too far out: what its columns contribute leaves the range of a double",
+        hint="its class and its probabilities are still defined: predict, predict_proba",
+    )

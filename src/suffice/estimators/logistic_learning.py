@@ -1,0 +1,237 @@
+"""How logistic regression learns: all rows at once, or a stream of them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from suffice.errors import BadSetting, DegenerateData, DidNotConverge, NotFinite, OneClass, listed
+from suffice.estimators.batches import Batch, read_batch
+from suffice.estimators.design import Design, opened
+from suffice.estimators.linear_classifier import Line, Posteriors
+from suffice.estimators.logistic_settings import LogisticSettings
+from suffice.estimators.randomness import random_generator
+from suffice.estimators.separated_classes import SeparatedClasses
+from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.estimators.weightless import renumbered
+from suffice.models.logistic import fit_logistic
+from suffice.models.resumption import resumed, seen_at_fit
+from suffice.models.standardisation import refuse_narrow
+from suffice.models.stochastic import Stochastic
+from suffice.rows.blanks import refuse_blanks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from suffice.models.linear import LinearForm
+    from suffice.models.logistic_fit import LogisticFit
+    from suffice.models.seen_rows import SeenRows
+
+
+class LogisticLearning(LogisticSettings, Posteriors):
+    """`fit` finds the maximum of the likelihood; `partial_fit` takes the notes' steps."""
+
+    _found: LogisticFit | None = None
+    _seen: SeenRows | None = None
+    _stream: Stochastic | None = None
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+        """Learn from rows and labels, by maximum likelihood."""
+        self._check_settings()
+        batch = self._read(X, y, sample_weight, None)
+        if self.solver == "sgd":
+            return self._fit_by_steps(batch)
+        start = self._start(batch)
+        found = naming(
+            batch,
+            lambda: fit_logistic(
+                batch.rows,
+                batch.codes,
+                batch.labels,
+                batch.weights,
+                float(self.penalty),
+                correction=self.correction,
+                start=start,
+                tolerance=float(self.tolerance),
+                standard_errors=self.standard_errors,
+                most=int(self.max_passes),
+            ),
+        )
+        seen = seen_at_fit(found, batch.rows, batch.codes, batch.weights)
+        self._found, self._seen, self._stream = found, seen, None
+        self._become(_line(found.form, batch.classes, batch.columns))
+        self._warn(found)
+        return self
+
+    @available_if(lambda self: self.correction is None)
+    def partial_fit(
+        self,
+        X: object,
+        y: object = None,
+        classes: object = None,  # noqa: ARG002  scikit-learn's callers pass it
+        sample_weight: object = None,
+    ) -> Self:
+        """Take one step of stochastic gradient ascent for each row, in their order.
+
+        For streams: nothing is kept of the rows but θ and the moments of the columns. A label
+        never seen before is a new class, a level never seen before a new column; `classes` is
+        accepted and never needed. After `fit` the steps go on from the maximum that it found, as
+        short as they are after so many rows.
+        """
+        self._check_settings()
+        line = self._line
+        batch = self._read(X, y, sample_weight, line)
+        stream = self._going_on(batch)
+        if line is not None:
+            check_label_kinds(label_kind(line.classes), label_kind(batch.classes))
+            if batch.columns is not line.design:
+                places = line.design.places_in(batch.columns)
+                stream = stream.embedded(places, _width(batch))
+        learned = naming(
+            batch,
+            lambda: stream.learn(
+                batch.rows, batch.codes, batch.labels, batch.weights, float(self.penalty)
+            ),
+        )
+        dtype = batch.classes.dtype
+        dtype = dtype if line is None else joined_dtype(line.classes.dtype, dtype)
+        self._streamed(learned, batch, dtype)
+        return self
+
+    def _going_on(self, batch: Batch) -> Stochastic:
+        """Return where the stream stands, before a batch is learned."""
+        if self._stream is not None:
+            return self._stream
+        if self._line is None:
+            return Stochastic.start(_width(batch))
+        if self._found is None or self._seen is None:
+            raise BadSetting(
+                "θ was implied by another model: it is not known how many rows it stands for",
+                hint="fit, or begin a stream with clone(model).partial_fit",
+            )
+        return resumed(self._found, self._seen)
+
+    def _fit_by_steps(self, batch: Batch) -> Self:
+        rng = random_generator(self.random_state)
+        learned = naming(
+            batch,
+            lambda: Stochastic.start(_width(batch)).epochs(
+                batch.rows,
+                batch.codes,
+                batch.labels,
+                batch.weights,
+                float(self.penalty),
+                rng=rng,
+            ),
+        )
+        still = ~learned.seen.scale.varies
+        naming(batch, lambda: refuse_narrow(batch.rows, np.flatnonzero(still)))
+        self._streamed(learned, batch, batch.classes.dtype)
+        if len(learned.labels) == 1:
+            _warn_of_one_class(learned.labels[0], 4)
+        elif still.any():
+            told = _constant(batch.columns.names[j] for j in np.flatnonzero(still))
+            warnings.warn(told, DegenerateData, stacklevel=3)
+        return self
+
+    def _streamed(self, learned: Stochastic, batch: Batch, dtype: np.dtype[Any]) -> None:
+        self._stream, self._found, self._seen = learned, None, None
+        self._become(_line(learned.form(), class_array(learned.labels, dtype), batch.columns))
+
+    # Reading
+
+    def _read(self, X: object, y: object, sample_weight: object, line: Line | None) -> Batch:
+        return read_batch(X, y, sample_weight, partial(self._coded, line), opened)
+
+    def _coded(self, line: Line | None, table: Any) -> tuple[Design, Any]:
+        """Return the design of a table, or the one that is known, and its rows."""
+        if line is None:
+            design = Design.infer(table, float(self.penalty) > 0.0)
+        else:
+            design = line.design.widened(table)
+        return design, design.rows(table, type(self).__name__)
+
+    def _start(self, batch: Batch) -> LinearForm | None:
+        """Return where to begin: at the last fit, if it was of the same columns."""
+        line = self._line
+        if line is None or not self.warm_start or not line.design.same_as(batch.columns):
+            return None
+        return line.form
+
+    def _warn(self, found: LogisticFit) -> None:
+        """Tell what was not as it should be; from `fit`, the caller's line is two up."""
+        line = self._require()
+        if len(found.labels) == 1:
+            _warn_of_one_class(found.labels[0], 4)
+            return
+        if not found.estimable.all():
+            warnings.warn(_degenerate(found, line.design.names), DegenerateData, stacklevel=3)
+        if found.separation is not None:
+            separated = SeparatedClasses.of(found.separation, line.classes, line.design.names)
+            warnings.warn(separated.warning(), separated.category, stacklevel=3)
+        elif not found.converged:
+            warnings.warn(
+                f"logistic regression did not converge in {found.passes} passes: it is about "
+                f"{found.decrement:.1g} standard errors away from its optimum",
+                DidNotConverge,
+                stacklevel=3,
+            )
+
+
+def naming(batch: Batch, learn: Callable[[], Any]) -> Any:
+    """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
+    try:
+        return learn()
+    except NotFinite as error:
+        names = batch.columns.names
+        try:
+            refuse_blanks_of(batch.rows, names)
+            problem = re.sub(r"\bcolumn (\d+)", lambda at: names[int(at[1])], error.problem)
+            told = NotFinite(problem, hint=error.hint)
+        except NotFinite as named:
+            told = named
+        raise (told if batch.places is None else renumbered(told, batch.places)) from None
+
+
+def _line(form: LinearForm, classes: NDArray[Any], design: Design) -> Line:
+    return Line(form, classes, replace(design, usual=form.origin))
+
+
+def _degenerate(found: LogisticFit, names: tuple[str, ...]) -> str:
+    varies = found.inverse > 0.0
+    constant = [names[j] for j in np.flatnonzero(~varies)]
+    others = [names[j] for j in np.flatnonzero(varies & ~found.estimable)]
+    told = [_constant(constant)] if constant else []
+    if others:
+        told.append(
+            f"{listed(others)} add up from each other: their coefficients are the ones of least "
+            "norm, and have no standard errors"
+        )
+    return ". ".join(told)
+
+
+def _constant(names: Iterable[str]) -> str:
+    found = list(names)
+    few = "varies: its coefficient is" if len(found) == 1 else "vary: their coefficients are"
+    return f"{listed(found)} never {few} 0"
+
+
+def _width(batch: Batch) -> int:
+    width: int = batch.rows.shape[1]
+    return width
+
+
+def _warn_of_one_class(label: object, stacklevel: int) -> None:
+    warnings.warn(
+        f"there is only one class, {label!r}: its posterior is 1 everywhere",
+        OneClass,
+        stacklevel=stacklevel,
+    )

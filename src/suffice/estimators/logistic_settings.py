@@ -1,0 +1,79 @@
+"""The settings of logistic regression, and which of them have a meaning."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from suffice.errors import BadSetting
+
+SOLVERS = ("auto", "sgd")
+
+
+class LogisticSettings:
+    """What the user may choose."""
+
+    penalty: float
+    solver: str
+    correction: str | None
+    tolerance: float
+    max_passes: int
+    standard_errors: bool | None
+    warm_start: bool
+    random_state: Any
+
+    def _check_settings(self) -> None:
+        """Refuse settings that have no meaning, before any row is read."""
+        self._check_numbers()
+        for name, more in (("warm_start", ""), ("standard_errors", " or None")):
+            value = getattr(self, name)
+            if not (isinstance(value, bool | np.bool_) or (more and value is None)):
+                raise BadSetting(f"{name}={value!r:.50} is not known", hint=f"True, False{more}")
+        solver: Any = self.solver
+        if not (isinstance(solver, str) and solver in SOLVERS):
+            raise BadSetting(
+                f"solver={self.solver!r:.50} is not known",
+                hint='"auto" finds the quickest exact way itself; "sgd" takes the notes\' steps',
+            )
+        firth = isinstance(self.correction, str) and self.correction == "firth"
+        if self.correction is not None and not firth:
+            raise BadSetting(
+                f"correction={self.correction!r:.50} is not known", hint='None, or "firth"'
+            )
+        if firth and (self.penalty > 0.0 or self.solver == "sgd"):
+            raise BadSetting(
+                f"correction={self.correction!r} does not go with penalty={self.penalty!r} and "
+                f"solver={self.solver!r}",
+                hint="Firth's correction is a penalty by itself, and needs all rows at once",
+            )
+        if self.warm_start and self.solver == "sgd":
+            raise BadSetting(
+                'warm_start=True does not go with solver="sgd"',
+                hint="partial_fit goes on where the last call ended",
+            )
+
+    def _check_numbers(self) -> None:
+        for name, kind, least in (
+            ("penalty", Real, 0),
+            ("tolerance", Real, 0),
+            ("max_passes", Integral, 1),
+        ):
+            value = getattr(self, name)
+            number = isinstance(value, kind) and not isinstance(value, bool)
+            if not number or not least <= _as_float(value) < np.inf:
+                what = "whole" if kind is Integral else "finite"
+                raise BadSetting(
+                    f"{name}={value!r:.50} is not a {what} number of at least {least}",
+                    hint="penalty=0.0 is maximum likelihood"
+                    if name == "penalty"
+                    else f"leave {name} out to use the default",
+                )
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return float("inf")

@@ -1,0 +1,234 @@
+"""Perceptron: a flat boundary that moves only where it is wrong."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import partial
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from suffice.errors import BadSetting, NotFinite, OneClass
+from suffice.estimators.batches import read_batch
+from suffice.estimators.design import Design, opened
+from suffice.estimators.linear_classifier import Line, LinearClassifier
+from suffice.estimators.randomness import random_generator
+from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.estimators.weightless import renumbered
+from suffice.models.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
+from suffice.models.visits import shuffled
+from suffice.rows.blanks import refuse_blanks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.estimators.batches import Batch
+
+
+class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
+    """The perceptron, averaged: it goes through the rows until none is on the wrong side.
+
+    | setting      | default | meaning                                                            |
+    |--------------|---------|--------------------------------------------------------------------|
+    | epochs       | 100     | how often to go through all rows, at most                          |
+    | average      | True    | answer by the mean of θ over all rows of all epochs; False: by the |
+    |              |         | last θ                                                             |
+    | shuffle      | True    | draw the order of the rows anew for each epoch                     |
+    | random_state | None    | what orders are drawn from                                         |
+
+    A row that is wrong adds itself to θ of its own class and takes itself from that of the class
+    that won: of two classes, θ := θ + (y - h(x))x with h(x) 0 or 1. Columns are standardised
+    inside, so that units do not matter; coefficients are in the user's units. Where a plane can
+    separate the classes it finds one, and says how far the nearest row is from it. Where none can
+    it goes round for all epochs, and the mean is a fair answer. Scores are no log odds.
+
+    >>> X, y = [[1.0, 5.0], [2.0, 4.0], [5.0, 2.0], [6.0, 1.0]], ["low", "low", "high", "high"]
+    >>> model = Perceptron(random_state=0).fit(X, y)
+    >>> print(*model.predict([[1.5, 4.5], [7.0, 0.0]]))
+    low high
+    >>> model.separated_, model.n_updates_
+    (True, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        epochs: int = 100,
+        average: bool = True,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.epochs = epochs
+        self.average = average
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    # Learning
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+        """Learn from rows and labels, forgetting everything learned before.
+
+        A weight of 2 is two rows. The order in which rows are given makes no difference, unless
+        `shuffle=False`.
+        """
+        self._check_settings()
+        rng = random_generator(self.random_state)
+        batch = self._read(X, y, sample_weight, None)
+        found = _naming(
+            batch,
+            lambda: fit_perceptron(
+                batch.rows,
+                batch.codes,
+                batch.labels,
+                batch.weights,
+                epochs=int(self.epochs),
+                average=bool(self.average),
+                rng=rng if self.shuffle else None,
+            ),
+        )
+        self._learned(found, batch, batch.classes.dtype)
+        if len(batch.labels) == 1:
+            warnings.warn(
+                f"there is only one class, {batch.labels[0]!r}: every row is predicted to be of it",
+                OneClass,
+                stacklevel=2,
+            )
+        return self
+
+    def partial_fit(
+        self,
+        X: object,
+        y: object = None,
+        classes: object = None,  # noqa: ARG002  scikit-learn's callers pass it
+        sample_weight: object = None,
+    ) -> Self:
+        """Go through more rows, once; `classes` is accepted and never needed.
+
+        A label never seen before is a new class. Columns are on the scale of all rows so far.
+        Nobody knows whether all of them are separated, for they are gone: `separated_` is None.
+        """
+        self._check_settings()
+        rng = random_generator(self.random_state)
+        line, passes = self._line, 0
+        batch = self._read(X, y, sample_weight, line)
+        online, dtype = OnlinePerceptron.start(batch.rows.shape[1]), batch.classes.dtype
+        if line is not None:
+            check_label_kinds(label_kind(line.classes), label_kind(batch.classes))
+            dtype = joined_dtype(line.classes.dtype, dtype)
+            online, passes = self._found.online, self._found.epochs
+            if batch.columns is not line.design:
+                places = line.design.places_in(batch.columns)
+                online = online.embedded(places, batch.rows.shape[1])
+        order = None
+        if self.shuffle:
+            order = next(shuffled(batch.rows, batch.codes, batch.labels, rng))
+        online = _naming(
+            batch,
+            lambda: online.learn(batch.rows, batch.codes, batch.labels, batch.weights, order),
+        )
+        form = online.form(bool(self.average))
+        self._learned(
+            PerceptronFit(form, online.updates, passes + 1, None, None, online), batch, dtype
+        )
+        return self
+
+    # What was learned
+
+    _found: PerceptronFit
+
+    @property
+    def n_updates_(self) -> int:
+        """How many mistakes were corrected, over all epochs."""
+        return self._asked_of_fit().updates
+
+    @property
+    def n_epochs_(self) -> int:
+        """How often it went through the rows; a call of `partial_fit` counts once."""
+        return self._asked_of_fit().epochs
+
+    @property
+    def separated_(self) -> bool | None:
+        """Whether every row of the fit is on its own side; None after `partial_fit`."""
+        return self._asked_of_fit().separated
+
+    @property
+    def margin_(self) -> float | None:
+        """How far the nearest row is from the boundary, in standard deviations of the columns.
+
+        None where rows are not separated, or not known to be.
+        """
+        return self._asked_of_fit().margin
+
+    @property
+    def predict_proba(self) -> NoReturn:
+        """Refused: there are no probabilities."""
+        raise _no_probabilities("predict_proba")
+
+    @property
+    def predict_log_proba(self) -> NoReturn:
+        """Refused: there are no probabilities."""
+        raise _no_probabilities("predict_log_proba")
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows may come."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _asked_of_fit(self) -> PerceptronFit:
+        self._require()
+        return self._found
+
+    def _learned(self, found: PerceptronFit, batch: Batch, dtype: np.dtype[Any]) -> None:
+        self._found = found
+        classes = class_array(found.form.labels, dtype)
+        # A level never seen speaks for no class: it is read as the mean of its columns.
+        design = replace(batch.columns, usual=found.form.origin)
+        self._become(Line(found.form, classes, design))
+
+    # Reading
+
+    def _check_settings(self) -> None:
+        """Refuse settings that have no meaning, before any row is read."""
+        whole = isinstance(self.epochs, Integral) and not isinstance(self.epochs, bool)
+        if not whole or self.epochs < 1:
+            raise BadSetting(
+                f"epochs={self.epochs!r:.50} is not a whole number of at least 1",
+                hint="100 is the default; separable classes need only as many as they need",
+            )
+        for name in ("average", "shuffle"):
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool_):
+                raise BadSetting(f"{name}={value!r:.50} is not known", hint="True or False")
+
+    def _read(self, X: object, y: object, sample_weight: object, line: Line | None) -> Batch:
+        return read_batch(X, y, sample_weight, partial(self._coded, line), opened)
+
+    def _coded(self, line: Line | None, table: Any) -> tuple[Design, Any]:
+        """Return the design of a table, or the one that is known, and its rows."""
+        design = Design.infer(table, True) if line is None else line.design.widened(table)
+        return design, design.rows(table, type(self).__name__)
+
+
+def _naming(batch: Batch, learn: Callable[[], Any]) -> Any:
+    """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
+    try:
+        return learn()
+    except NotFinite as error:
+        told = error
+        try:
+            refuse_blanks_of(batch.rows, batch.columns.names)
+        except NotFinite as named:
+            told = named
+        raise (told if batch.places is None else renumbered(told, batch.places)) from None
+
+
+def _no_probabilities(asked: str) -> AttributeError:
+    return AttributeError(
+        f"a perceptron has no {asked}: its scores tell sides, and are no log odds\n"
+        "Hint: LogisticRegression has the same boundary with probabilities; here there are "
+        "predict and decision_function"
+    )

@@ -1,0 +1,75 @@
+"""A proof that the maximum of a likelihood exists, and how far away it can be at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from suffice.models.newton import Factor
+
+if TYPE_CHECKING:
+    from suffice.models.logistic_search import Search
+    from suffice.rows import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate:
+    """λ and ρ at a point: if λρ < 1 the maximum exists, is the only one, and is near.
+
+    λ² = gᵀH⁻¹g, ρ = max ‖x̃ ⊗ (e_a - e_b)‖ in the norm of H⁻¹, over rows and pairs of classes. The
+    loss is self-concordant along every line with constant ρ, hence
+    ‖θ̂ - θ‖_H ≤ -log(1 - λρ)/ρ, which bounds |θ̂_j - θ_j| in standard errors. A smaller H gives a
+    larger λ and ρ, so the Hessian of a part of the rows proves as much; ρ is bounded by the
+    longest row times the largest eigenvalue of H⁻¹, no more than its trace.
+    """
+
+    decrement: float
+    pull: float
+
+    @classmethod
+    def of(cls, found: Search) -> Self | None:
+        """Return that of a search's end; None where no Hessian is at hand."""
+        hessian = found.hessian if found.hessian is not None else found.lower
+        if hessian is None:
+            return None
+        factor = Factor(hessian)
+        gradient = found.found.point.gradient
+        decrement = max(float(gradient @ factor.solve(gradient)), 0.0) ** 0.5
+        if not factor.exact:
+            return cls(decrement, np.inf)
+        pairs = 2.0 if found.objective.shape[0] > 1 else 1.0
+        trace = float(np.trace(factor.inverse()))
+        return cls(decrement, float(np.sqrt(pairs * found.objective.loss.reach * trace)))
+
+    @property
+    def proves(self) -> bool:
+        """Whether the maximum exists, surely."""
+        return self.decrement * self.pull < 1.0
+
+    @property
+    def bound(self) -> float:
+        """How many standard errors any coefficient can be away from the optimum."""
+        if not self.proves:
+            return np.inf
+        if self.pull == 0.0:
+            return self.decrement
+        return float(-np.log1p(-self.decrement * self.pull) / self.pull)
+
+
+def covariance_of(found: Search) -> FloatArray | None:
+    """Return H⁻¹ over θ (m(d + 1), m(d + 1)), from the Hessian of all rows."""
+    if found.hessian is None:
+        return None
+    inverse = Factor(found.hessian).inverse()
+    basis = found.objective.basis
+    if basis is None:
+        return inverse
+    m, free = found.objective.shape
+    full = np.zeros((len(basis) + 1, free))
+    full[0, 0], full[1:, 1:] = 1.0, basis
+    blocks = inverse.reshape(m, free, m, free)
+    size = m * len(full)
+    spread: FloatArray = np.einsum("ja,caeb,kb->cjek", full, blocks, full, optimize=True)
+    return spread.reshape(size, size)

@@ -1,0 +1,154 @@
+"""The loss of softmax regression over rows that are here: every look at it is one collect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import numpy as np
+
+from suffice.engines.threads import answers, collect_blocks
+from suffice.kernels import logistic
+from suffice.kernels.compilation import part_of
+from suffice.statistics.curvature import Curvature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.engines.batches import Mergeable
+    from suffice.rows import FloatArray, IntArray
+
+    S = TypeVar("S", bound=Mergeable)
+
+BLOCK = 512
+"""Rows in one block of a sample: neighbours in memory, so that nothing is copied."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticLoss:
+    """-log p(y | x), summed over dense rows, as a function of θ in standardised columns.
+
+    The rows themselves stay as they are, wherever the user has them: each block is centred and
+    scaled on its way through the cache. `parts` restricts the sum to some of the rows.
+
+    >>> rows, codes = np.array([[1.0], [3.0]]), np.array([0, 1])
+    >>> loss = LogisticLoss(rows, codes, 2, None, np.array([2.0]), np.array([1.0]))
+    >>> loss.curvature(np.zeros((1, 2))).gradient
+    array([[ 0., -1.]])
+    """
+
+    rows: FloatArray
+    codes: IntArray
+    size: int
+    weights: FloatArray | None
+    origin: FloatArray
+    inverse: FloatArray
+    parts: tuple[slice, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of θ: a row for each class but the first, intercepts first."""
+        return self.size - 1, self.rows.shape[1] + 1
+
+    def __len__(self) -> int:
+        """How many rows are summed."""
+        if self.parts is None:
+            return len(self.codes)
+        return sum(part.stop - part.start for part in self.parts)
+
+    @cached_property
+    def weight(self) -> float:
+        """Their weight."""
+        if self.weights is None:
+            return float(len(self))
+        return float(sum(self.weights[part].sum() for part in self.parts or (slice(None),)))
+
+    @cached_property
+    def class_weights(self) -> FloatArray:
+        """Their weight, class by class (k,)."""
+        total = np.zeros(self.size)
+        for part in self.parts or (slice(None),):
+            own = None if self.weights is None else self.weights[part]
+            total += np.bincount(self.codes[part], own, minlength=self.size)
+        return total
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest 1 + ‖z‖² of any row."""
+        found = self._collected(
+            lambda some: _Largest(logistic.reach(self.rows[some], self.origin, self.inverse))
+        )
+        return found.value
+
+    def curvature(self, theta: FloatArray, hessian: bool = True) -> Curvature:
+        """Return loss, gradient and (if asked for) Hessian at θ: one pass over the rows."""
+
+        def summarize(some: slice) -> Curvature:
+            weights = None if self.weights is None else self.weights[some]
+            weight = float(some.stop - some.start if weights is None else weights.sum())
+            rows, codes = self.rows[some], self.codes[some]
+            given = rows, self.origin, self.inverse, codes, weights, theta
+            if hessian:
+                loss, gradient, bend, margin = logistic.curvature(*given)
+                return Curvature(theta, weight, loss, gradient, bend, margin)
+            loss, gradient, margin = logistic.loss_and_gradient(*given)
+            return Curvature(theta, weight, loss, gradient, None, margin)
+
+        return self._collected(summarize)
+
+    def scored(self, theta: FloatArray) -> tuple[Curvature, FloatArray]:
+        """Return loss and gradient at θ, and what products with the Hessian there start from."""
+        return self.curvature(theta, hessian=False), theta
+
+    def product_at(self, scored: FloatArray, direction: FloatArray) -> FloatArray:
+        """Return the Hessian times a direction, where `scored` was."""
+        return self.product(scored, direction)
+
+    def product(self, theta: FloatArray, direction: FloatArray) -> FloatArray:
+        """Return the Hessian at θ times a direction: one pass over the rows."""
+
+        def summarize(some: slice) -> FloatArray:
+            weights = None if self.weights is None else self.weights[some]
+            return logistic.hessian_product(
+                self.rows[some], self.origin, self.inverse, weights, theta, direction
+            )
+
+        return self._collected(summarize)
+
+    def design(self, some: slice) -> FloatArray:
+        """Return rows as the model sees them: (1, z), standardised."""
+        rows = self.rows[some]
+        found = np.empty((len(rows), rows.shape[1] + 1))
+        found[:, 0] = 1.0
+        np.subtract(rows, self.origin, out=found[:, 1:])
+        found[:, 1:] *= self.inverse
+        return found
+
+    def sampled(self, size: int) -> Self:
+        """Return the loss over about `size` of the rows: blocks of them, evenly spread."""
+        count = max(size // BLOCK, 1)
+        if self.parts is not None or count * BLOCK >= len(self):
+            return self
+        last = len(self) - BLOCK
+        starts = [last * i // max(count - 1, 1) for i in range(count)]
+        return replace(self, parts=tuple(slice(s, s + BLOCK) for s in starts))
+
+    def _collected(self, summarize: Callable[[slice], S]) -> S:
+        width = self.rows.shape[1]
+        if self.parts is None:
+            return collect_blocks(summarize, len(self.codes), width)
+        parts, cells = self.parts, len(self) * width
+        with part_of(cells):
+            return reduce(add, answers(lambda i: summarize(parts[i]), len(parts), cells))
+
+
+@dataclass(frozen=True, slots=True)
+class _Largest:
+    """The largest of numbers, merged by `+`."""
+
+    value: float
+
+    def __add__(self, other: Self) -> Self:
+        return self if self.value >= other.value else other

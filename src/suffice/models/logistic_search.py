@@ -1,0 +1,287 @@
+"""From labelled rows to the maximum of the likelihood, by the cheapest way there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.kernels.logistic_numpy import shares_of
+from suffice.models.kronecker import Kronecker
+from suffice.models.logistic_start import are_independent, basis_of, first_look
+from suffice.models.newton import Factor, Found, conjugate, descend, newton
+from suffice.models.objective import Objective
+from suffice.models.sparse_loss import SparseLoss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.models.logistic_start import Start
+    from suffice.models.objective import Point
+    from suffice.rows import FloatArray
+
+SAMPLE = 20_000
+"""Rows whose Hessian stands for that of all, at least; and this many for each column:"""
+PER_COLUMN = 20
+
+WHOLE = 4
+"""Samples that all rows must be worth, for a sample to pay."""
+
+SMALL = 4e8
+"""(n + p)·p² up to which Newton's steps over all rows are the quickest way;"""
+MODERATE = 1e10
+"""and up to which they are quick enough, for two classes without a sample."""
+
+FEW_ROWS = 5_000
+"""Rows of a sample where there are many parameters, at least; and this many for each of them:"""
+PER_PARAMETER = 4
+
+MANY = 3_000
+"""Parameters from which no Hessian is written down unless it is asked for."""
+
+WIDE = 2_500
+"""Columns from which not even their correlations are."""
+
+PATIENCE = 25
+"""Passes after which a rough idea of the Hessian is exchanged for a better one."""
+
+STEPS = 12
+"""Newton's steps after which those that hardly help end the search: there may be no maximum."""
+
+MOST = 1_000
+"""Passes over the rows, at most."""
+
+NEAR = 1e-4
+"""The decrement from which the Hessian is that of the maximum, to six digits and more."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """Where the search ended, and what it learned on the way.
+
+    hessian  that of all rows, at (or within NEAR of) the end; None where it was not needed
+    lower    one that is surely not above it: that of a sample, at the end; None where `hessian` is
+    """
+
+    objective: Objective
+    found: Found
+    hessian: FloatArray | None
+    lower: FloatArray | None
+
+
+def search(
+    loss: LogisticLoss,
+    penalty: float,
+    start: FloatArray | None,
+    tolerance: float,
+    bends: bool,
+    most: int = MOST,
+) -> Search:
+    """Return the maximum of the likelihood, however it is best looked for.
+
+    start   θ to begin with; None is the one that GDA implies
+    bends   whether the Hessian of all rows is wanted as well
+    """
+    m, width = loss.shape
+    n, p = len(loss), m * width
+    if width > WIDE or (isinstance(loss, SparseLoss) and p > MANY):
+        return _wide(loss, penalty, start, tolerance, bends, most)
+    sample = loss.sampled(max(SAMPLE, PER_COLUMN * width))
+    if len(sample) * WHOLE > n or (sample.class_weights < width).any():
+        sample = loss
+    first = first_look(sample)
+    objective = Objective(loss, penalty, _basis(loss, sample, first, penalty))
+    begin = objective.place(first.theta if start is None else start)
+    cost = float(n + p) * p**2
+    if cost <= (SMALL if sample is loss else 0.1 * SMALL):
+        return _by_newton(objective, begin, tolerance, most)
+    if m == 1 and sample is not loss:
+        return _by_sample(objective, sample, begin, tolerance, bends, most)
+    if m == 1 and cost <= MODERATE:
+        return _by_newton(objective, begin, tolerance, most)
+    return _by_product(objective, first, begin, tolerance, bends, most)
+
+
+def objective_of(loss: LogisticLoss, penalty: float) -> Objective:
+    """Return the objective over rows, in the directions that they can tell apart."""
+    if loss.shape[1] > WIDE:
+        return Objective(loss, penalty)
+    return Objective(loss, penalty, _basis(loss, loss, first_look(loss), penalty))
+
+
+def _basis(
+    loss: LogisticLoss, sample: LogisticLoss, first: Start, penalty: float
+) -> FloatArray | None:
+    """Return the directions that rows can tell apart; a penalty tells all apart."""
+    if penalty > 0.0 or are_independent(first.correlations):
+        return None
+    whole = first if sample is loss else first_look(loss)
+    return basis_of(whole.correlations, loss.inverse > 0.0)
+
+
+def _by_newton(objective: Objective, begin: FloatArray, tolerance: float, most: int) -> Search:
+    patience = 0 if objective.penalty else STEPS
+    start = _better(objective, begin, True)
+    found = newton(objective.look, start, tolerance, min(most, 200), patience)
+    return Search(objective, found, found.point.hessian, None)
+
+
+def _better(objective: Objective, begin: FloatArray, hessian: bool) -> Point:
+    """Look at a start; one that is worse than the class frequencies alone is not used."""
+    there = objective.look(begin, hessian)
+    weights = objective.loss.class_weights
+    plain = -float(weights @ np.log(weights / weights.sum()))
+    if there.value <= plain:
+        return there
+    return objective.look(objective.place(_frequencies(objective.loss)), hessian)
+
+
+def _frequencies(loss: LogisticLoss) -> FloatArray:
+    """Return the θ that knows the class frequencies alone."""
+    theta = np.zeros(loss.shape)
+    theta[:, 0] = np.log(loss.class_weights[1:] / loss.class_weights[0])
+    return theta
+
+
+def _by_sample(
+    objective: Objective,
+    sample: LogisticLoss,
+    begin: FloatArray,
+    tolerance: float,
+    bends: bool,
+    most: int,
+) -> Search:
+    """Newton's steps over a sample; then all rows, looked at by their gradients only."""
+    share = sample.weight / objective.loss.weight
+    small = Objective(sample, objective.penalty * share, objective.basis)
+    near = newton(small.look, _better(small, begin, True), 0.1, 30, STEPS)
+    assert near.point.hessian is not None
+    factor = Factor(_for_all(small, near.point.hessian, share))
+    here = _better(objective, near.point.at, False)
+    found = descend(objective.look, here, factor.solve, NEAR if bends else tolerance, most)
+    if bends:
+        return _finished(objective, found, tolerance, most)
+    return Search(objective, found, None, _sampled_bend(objective, sample, found.point.at))
+
+
+def _for_all(small: Objective, hessian: FloatArray, share: float) -> FloatArray:
+    """Return a sample's Hessian as one of all rows: no column may be flatter than it can be.
+
+    A column that hardly varies in the sample (a rare level) varies in all rows: over these every
+    column has the variance 1. Without this the first steps along it would be far too long.
+    """
+    found = hessian / share
+    m, width = small.shape
+    blocks = found.reshape(m, width, m, width)
+    for c in range(m):
+        block = blocks[c, :, c, :]
+        lacking = 0.1 * block[0, 0] - np.diagonal(block)
+        np.einsum("jj->j", block)[...] += np.maximum(lacking, 0.0)
+    return found
+
+
+def _finished(objective: Objective, found: Found, tolerance: float, most: int) -> Search:
+    """Look at the Hessian of all rows once, near the maximum, and end by its help."""
+    here = objective.look(found.point.at, True)
+    assert here.hessian is not None
+    factor = Factor(here.hessian)
+    last = descend(objective.look, here, factor.solve, tolerance, max(most - found.passes, 2))
+    passes = found.passes + last.passes
+    return Search(objective, Found(last.point, last.decrement, passes), here.hessian, None)
+
+
+def _by_product(
+    objective: Objective,
+    first: Start,
+    begin: FloatArray,
+    tolerance: float,
+    bends: bool,
+    most: int,
+) -> Search:
+    """Many parameters: the Hessian as a product of two small ones, and only gradients of all rows.
+
+    Where that does not lead to the end soon, the Hessian of a sample is looked at, near the end;
+    where even that is too large, the product anew.
+    """
+    loss = objective.loss
+    enough = NEAR if bends else tolerance
+    few = loss.sampled(max(FEW_ROWS, PER_PARAMETER * begin.size))
+    columns = first.correlations
+    if objective.basis is not None:
+        columns = objective.basis.T @ columns @ objective.basis
+    found, passes = Found(_better(objective, begin, False), np.inf, 1), 0
+    while True:
+        solve = _rough(objective, few, columns, found.point.at)
+        if passes and begin.size <= MANY:
+            share = few.weight / loss.weight
+            bend = _sampled_bend(objective, few, found.point.at)
+            solve = Factor(_for_all(objective, bend, share)).solve
+        left = min(PATIENCE if passes == 0 else 4 * PATIENCE, most - passes)
+        found = descend(objective.look, found.point, solve, enough, left)
+        passes += found.passes
+        short = found.passes < left  # it ended by itself, if only at the floor of rounding
+        if short or found.point.margin > 0.0 or passes >= most:
+            break
+    found = Found(found.point, found.decrement, passes)
+    if bends:
+        return _finished(objective, found, tolerance, most)
+    lower = None
+    if objective.penalty == 0.0 and begin.size <= MANY:
+        lower = _sampled_bend(objective, few, found.point.at)
+    return Search(objective, found, None, lower)
+
+
+def _rough(
+    objective: Objective, few: LogisticLoss, columns: FloatArray, at: FloatArray
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the inverse of a Hessian in which classes and columns go separately."""
+    spread = _spread(few, objective.theta(at)) * objective.loss.weight
+    return Kronecker.of(objective.between, spread, columns, objective.penalty).solve
+
+
+def _sampled_bend(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
+    """Return the Hessian of a sample, and of the share of the penalty that it has."""
+    share = sample.weight / objective.loss.weight
+    point = Objective(sample, objective.penalty * share, objective.basis).look(at, True)
+    assert point.hessian is not None
+    return point.hessian
+
+
+def _spread(loss: LogisticLoss, theta: FloatArray) -> FloatArray:
+    """Return the mean of diag(p) - ppᵀ over rows (m, m): what the Hessian is of intercepts."""
+    total = np.zeros((len(theta), len(theta)))
+    for some in loss.parts or (slice(0, len(loss)),):
+        shares, others = shares_of(loss.design(some) @ theta.T)
+        weights = np.ones(len(shares)) if loss.weights is None else loss.weights[some]
+        part = -(shares * weights[:, np.newaxis]).T @ shares
+        np.fill_diagonal(part, weights @ (shares * others))
+        total += part
+    return total / loss.weight
+
+
+def _wide(
+    loss: LogisticLoss,
+    penalty: float,
+    start: FloatArray | None,
+    tolerance: float,
+    bends: bool,
+    most: int,
+) -> Search:
+    """So many columns: Newton's steps by conjugate gradients, from the class frequencies."""
+    objective = Objective(loss, penalty)
+
+    def look(at: FloatArray) -> tuple[Point, Callable[[FloatArray], FloatArray]]:
+        found, scores = loss.scored(objective.theta(at))
+
+        def product(direction: FloatArray) -> FloatArray:
+            bent = loss.product_at(scores, direction.reshape(objective.shape)).ravel()
+            return bent + objective.pulled(direction)
+
+        return objective.seen(at, found), product
+
+    begin = look(objective.place(_frequencies(loss) if start is None else start))
+    found = conjugate(look, begin, lambda v: v.copy(), tolerance, 10 * most)
+    hessian = objective.look(found.point.at, True).hessian if bends else None
+    return Search(objective, found, hessian, None)

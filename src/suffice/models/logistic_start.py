@@ -1,0 +1,105 @@
+"""Where logistic regression begins: at the θ that Gaussian discriminant analysis implies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.engines.threads import answers, collect_blocks
+from suffice.kernels.compilation import part_of
+from suffice.linear_algebra import inverse_factor
+from suffice.rows.sparse_rows import SparseRows
+from suffice.statistics.pooled import PooledMoments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.rows import FloatArray
+
+FLAT = 1e-13
+"""Eigenvalue of the correlations, times columns, from which a direction counts as none at all."""
+
+RIDGE = 1e-6
+"""Added to the correlations within classes for the start: it need not be exact, but finite."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """The θ to begin with, and how the columns are correlated, of standardised columns.
+
+    theta         (m, d + 1)
+    correlations  (d, d) of all rows; 0 for columns that are constant
+    """
+
+    theta: FloatArray
+    correlations: FloatArray
+
+
+def first_look(loss: LogisticLoss) -> Start:
+    """Return GDA's implied θ over the rows of a loss, in standardised columns."""
+    found = _moments(loss)
+    labels, total = found.labels, found.weight
+    width = len(loss.origin)
+    scatter = found.scatter * loss.inverse * loss.inverse[:, np.newaxis] / total
+    means = ((found.means - loss.origin) + found.lows) * loss.inverse
+    shares = found.weights / total
+    centre = shares @ means
+    reach = (means - centre) * np.sqrt(shares)[:, np.newaxis]
+    correlations = scatter + reach.T @ reach
+    held = scatter + np.diag(RIDGE + (loss.inverse == 0.0))
+    slopes = np.linalg.solve(held, means.T).T
+    levels = np.log(shares) - 0.5 * np.einsum("cj,cj->c", slopes, means)
+    every = np.zeros((loss.size, width + 1))
+    for place, label in enumerate(labels):
+        every[int(label), 0], every[int(label), 1:] = levels[place], slopes[place]  # type: ignore[call-overload]
+    return Start(every[1:] - every[0], correlations)
+
+
+def _moments(loss: LogisticLoss) -> PooledMoments:
+    names = tuple(range(loss.size))
+
+    def summarize(some: slice) -> PooledMoments:
+        weights = None if loss.weights is None else loss.weights[some]
+        rows: FloatArray | SparseRows = loss.rows[some]
+        filled = rows.toarray() if isinstance(rows, SparseRows) else rows
+        return PooledMoments.of_classes(filled, loss.codes[some], names, weights)
+
+    if loss.parts is None:
+        return collect_blocks(summarize, *loss.rows.shape)
+    parts, cells = loss.parts, len(loss) * loss.rows.shape[1]
+    with part_of(cells):
+        return reduce(add, answers(lambda i: summarize(parts[i]), len(parts), cells))
+
+
+def are_independent(correlations: FloatArray) -> bool:
+    """Whether columns are surely independent: correlations of some rows can prove it for all.
+
+    The scatter of all rows is that of some plus that of the others: no direction that varies
+    among some is flat among all. The bound is λ_min ≥ 1/Σ(1/λ).
+    """
+    factors = inverse_factor(correlations)
+    if factors is None:
+        return False
+    return bool(1.0 / float(np.square(factors[1]).sum()) > 1e4 * FLAT * len(correlations))
+
+
+def basis_of(correlations: FloatArray, varies: NDArray[np.bool_]) -> FloatArray | None:
+    """Return the directions (d, r) that rows can tell apart; None where these are all.
+
+    Columns that vary and depend on no other are directions by themselves, as far as possible.
+    """
+    active = np.flatnonzero(varies)
+    values, vectors = np.linalg.eigh(correlations[np.ix_(active, active)])
+    kept = values > FLAT * len(values)
+    if kept.all():
+        if varies.all():
+            return None
+        vectors = np.eye(len(active))
+    basis = np.zeros((len(varies), int(kept.sum())))
+    basis[active] = vectors[:, kept]
+    return basis

@@ -1,0 +1,271 @@
+"""Newton's method, and what comes near it when a Hessian of all rows costs too much.
+
+All three minimise a convex objective; every look at it is one pass over the rows, which may be in
+memory, in files or on a cluster, as long as the curvatures of their parts add up. Decrements λ are
+in units of standard errors: λ² = gᵀH⁻¹g, and no coefficient is more than about λ of its standard
+errors away from the optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.engines.threads import pinned
+from suffice.linear_algebra import EPSILON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.models.objective import Point
+    from suffice.rows import FloatArray
+
+    Look = Callable[[FloatArray, bool], Point]
+    Solve = Callable[[FloatArray], FloatArray]
+
+ENOUGH = 1e-4
+"""The share of the promised decrease that a step has to bring (Armijo)."""
+
+MEMORY = 12
+"""How many pairs of steps and slopes L-BFGS remembers."""
+
+HALVINGS = 40
+"""How often a step is shortened before it is given up,"""
+FEW = 3
+"""and how often where what it could bring is lost in rounding."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Where a search ended: the point, its decrement λ, and how many passes it took."""
+
+    point: Point
+    decrement: float
+    passes: int
+
+
+class Factor:
+    """A positive definite matrix, factored once on the scale where its diagonal is one.
+
+    A matrix that is not positive definite to the last digit gets as much added to its diagonal as
+    it takes: near separation a Hessian has directions that are nearly flat, and a long step along
+    them is what is wanted.
+    """
+
+    def __init__(self, matrix: FloatArray) -> None:
+        from scipy.linalg import cho_factor, cho_solve
+
+        self._solve: Callable[..., Any] = cho_solve
+        diagonal = np.diagonal(matrix)
+        self._scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        scaled = matrix * self._scale * self._scale[:, np.newaxis]
+        self.exact = bool((diagonal > 0.0).all())
+        added = 0.0
+        with pinned():
+            while True:
+                try:
+                    self._factor = cho_factor(scaled, lower=True, check_finite=False)
+                    break
+                except np.linalg.LinAlgError:
+                    self.exact = False
+                    added = 16.0 * len(matrix) * EPSILON if added == 0.0 else 10.0 * added
+                    np.einsum("ii->i", scaled)[:] = 1.0 + added
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        """Return the matrix's inverse times a vector."""
+        found: FloatArray = self._solve(
+            self._factor, vector * self._scale, check_finite=False, overwrite_b=True
+        )
+        found *= self._scale
+        return found
+
+    def inverse(self) -> FloatArray:
+        """Return the inverse itself."""
+        with pinned():
+            found: FloatArray = self._solve(
+                self._factor, np.diag(self._scale), check_finite=False, overwrite_b=True
+            )
+        return found * self._scale[:, np.newaxis]
+
+
+def newton(look: Look, start: Point, tolerance: float, most: int, patience: int = 0) -> Found:
+    """Return the minimum by Newton's steps, halved where they bring too little.
+
+    Stops as well where θ separates the classes (there is no minimum then), at the floor of
+    rounding, and after `most` steps; the caller can see which by the decrement. `patience` are
+    steps after which one that hardly shortens the decrement ends the search too.
+    """
+    here, passes, before = start, 1, np.inf
+    while True:
+        factor = Factor(_bend(here))
+        step = factor.solve(-here.gradient)
+        decrement = _root(-(here.gradient @ step))
+        ended = decrement <= tolerance or here.margin > 0.0 or passes >= most
+        if ended or (patience and passes > patience and decrement > 0.5 * before):
+            return Found(here, decrement, passes)
+        there, tried = _shortened(look, here, step, hessian=True)
+        passes += tried
+        if there is None:  # the floor of rounding
+            return Found(here, decrement, passes)
+        here, before = there, decrement
+
+
+def descend(
+    look: Look, start: Point, solve: Solve, tolerance: float, most: int, memory: int = MEMORY
+) -> Found:
+    """Return the minimum by L-BFGS, preconditioned: only gradients of all rows are looked at.
+
+    `solve` stands for the inverse of a Hessian near enough to the true one: that of a sample.
+    It is rescaled as the search goes on, by the newest pair of step and slope.
+    """
+    here, passes = start, 1
+    pairs: deque[tuple[FloatArray, FloatArray, float]] = deque(maxlen=memory)
+    scale = 1.0
+    decrement = np.inf
+    while True:
+        eased = solve(here.gradient)
+        step = -_turned(here.gradient, pairs, solve, scale, eased)
+        # Whichever of the two estimates of H⁻¹ thinks worse of the place.
+        decrement = max(_root(here.gradient @ eased), _root(-(here.gradient @ step)))
+        if decrement <= tolerance or here.margin > 0.0 or passes >= most:
+            return Found(here, decrement, passes)
+        there, tried = _shortened(look, here, step, hessian=False)
+        passes += tried
+        if there is None:
+            if not pairs:
+                return Found(here, decrement, passes)
+            pairs.clear()  # the memory misleads: once more without it
+            continue
+        moved, bent = there.at - here.at, there.gradient - here.gradient
+        along = float(moved @ bent)
+        if along > EPSILON * float(np.abs(moved) @ np.abs(bent)):
+            pairs.append((moved, bent, 1.0 / along))
+            scale = along / float(bent @ solve(bent))
+        here = there
+
+
+def conjugate(
+    look: Callable[[FloatArray], tuple[Point, Solve]],
+    start: tuple[Point, Solve],
+    solve: Solve,
+    tolerance: float,
+    most: int,
+) -> Found:
+    """Return the minimum by Newton's steps, each solved for by conjugate gradients.
+
+    `look` returns a point and the product with its Hessian, for problems whose Hessian is too
+    large to be written down. `solve` is a preconditioner. Early steps are solved roughly, later
+    ones the better the nearer the minimum is: convergence stays faster than linear.
+    """
+    (here, product), passes = start, 1
+    first = np.inf
+    while True:
+        eased = solve(here.gradient)
+        rough = _root(here.gradient @ eased)
+        first = min(first, rough) if np.isfinite(first) else rough
+        accuracy = min(0.25, float(np.sqrt(rough / first)) * 0.25) if first > 0.0 else 0.0
+        step, products = _solved(product, here.gradient, solve, accuracy)
+        decrement = _root(-(here.gradient @ step))
+        passes += products
+        if decrement <= tolerance or here.margin > 0.0 or passes >= most:
+            return Found(here, decrement, passes)
+        kept: dict[int, tuple[Point, Solve]] = {}
+
+        def looked(at: FloatArray, _: bool, kept: Any = kept) -> Point:
+            found = look(at)
+            kept[0] = found
+            return found[0]
+
+        there, tried = _shortened(looked, here, step, hessian=False)
+        passes += tried
+        if there is None:
+            return Found(here, decrement, passes)
+        here, product = kept[0]
+
+
+def _solved(
+    product: Solve, gradient: FloatArray, solve: Solve, accuracy: float
+) -> tuple[FloatArray, int]:
+    """Return the step -H⁻¹g, to a relative accuracy, and the number of products it took."""
+    step, rest = np.zeros_like(gradient), -gradient
+    eased = solve(rest)
+    direction, size = eased.copy(), float(rest @ eased)
+    enough, count = accuracy * accuracy * size, 0
+    while size > enough and size > 0.0 and count < 10 * len(gradient):
+        bent = product(direction)
+        count += 1
+        curve = float(direction @ bent)
+        if curve <= 0.0:  # flat to the last digit
+            break
+        far = size / curve
+        step += far * direction
+        rest -= far * bent
+        eased = solve(rest)
+        size, before = float(rest @ eased), size
+        direction = eased + (size / before) * direction
+    return (step if step.any() else -solve(gradient)), count
+
+
+def _turned(
+    gradient: FloatArray,
+    pairs: deque[tuple[FloatArray, FloatArray, float]],
+    solve: Solve,
+    scale: float,
+    eased: FloatArray,
+) -> FloatArray:
+    """Return L-BFGS's estimate of H⁻¹g from what is remembered (two loops)."""
+    if not pairs:
+        return eased
+    left, shares = gradient.copy(), []
+    for moved, bent, inverse in reversed(pairs):
+        share = inverse * float(moved @ left)
+        left -= share * bent
+        shares.append(share)
+    found = scale * solve(left)
+    for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
+        found += (share - inverse * float(bent @ found)) * moved
+    return found
+
+
+def _shortened(
+    look: Look, here: Point, step: FloatArray, hessian: bool
+) -> tuple[Point | None, int]:
+    """Return the point after a step, shortened until it brings enough; None if none does.
+
+    Near the minimum the values differ by rounding only; there the slope along the step decides
+    alone (Hager and Zhang): of a convex function it rises from below zero to above.
+    """
+    slope = float(here.gradient @ step)
+    noise = 64.0 * EPSILON * abs(here.value)
+    if not slope < 0.0:
+        return None, 0
+    length = 1.0
+    for tried in range(1, HALVINGS + 1):
+        there = look(here.at + length * step, hessian)
+        if not np.isfinite(there.value):
+            length *= 0.1
+            continue
+        gain, new = here.value - there.value, float(there.gradient @ step)
+        blurred = -slope * length <= noise
+        if gain >= -ENOUGH * length * slope and not blurred:
+            return there, tried
+        if gain >= -noise and new <= -0.9 * slope:
+            return there, tried
+        best = length * slope / (slope - new) if new > 0.0 else 0.5 * length
+        length = min(max(best, 0.1 * length), 0.7 * length)
+        if blurred and tried >= FEW:
+            break
+    return None, tried
+
+
+def _root(square: Any) -> float:
+    return math.sqrt(max(float(square), 0.0))
+
+
+def _bend(point: Point) -> FloatArray:
+    assert point.hessian is not None
+    return point.hessian

@@ -1,0 +1,110 @@
+"""What is minimised: a loss over rows, a penalty, and the directions that rows can tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.rows import FloatArray
+    from suffice.statistics.curvature import Curvature
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """A place, flat, and what the objective is like there; a positive margin: no minimum exists."""
+
+    at: FloatArray
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray | None
+    margin: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objective:
+    """Loss + ½·penalty·Σ(s_jβ_j)², as a function of the coordinates that are free.
+
+    basis    (d, r) orthonormal: β = γ·basisᵀ. None is every column by itself. Columns that others
+             add up to leave directions which no row can tell apart; without them, and starting
+             from a β inside the basis, the minimum is the one of least norm.
+    penalty  on slopes in units of their column's standard deviation; intercepts are free. Of more
+             than two classes it is the least of Σ_c ‖β_c‖² over what is added to all of them, so
+             that no class is special; of two it is ‖β₁ - β₀‖², as everybody has it.
+    """
+
+    loss: LogisticLoss
+    penalty: float = 0.0
+    basis: FloatArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the free coordinates (m, r + 1)."""
+        m, width = self.loss.shape
+        return m, width if self.basis is None else self.basis.shape[1] + 1
+
+    def theta(self, at: FloatArray) -> FloatArray:
+        """Return θ (m, d + 1) at a place."""
+        free = at.reshape(self.shape)
+        if self.basis is None:
+            return free
+        return np.concatenate((free[:, :1], free[:, 1:] @ self.basis.T), axis=1)
+
+    def place(self, theta: FloatArray) -> FloatArray:
+        """Return the place of θ, or of what of it lies inside the basis."""
+        if self.basis is not None:
+            theta = np.concatenate((theta[:, :1], theta[:, 1:] @ self.basis), axis=1)
+        return np.ascontiguousarray(theta).ravel()
+
+    def look(self, at: FloatArray, hessian: bool) -> Point:
+        """Return value, gradient and (if asked for) Hessian at a place: one pass over the rows."""
+        return self.seen(at, self.loss.curvature(self.theta(at), hessian))
+
+    def seen(self, at: FloatArray, found: Curvature) -> Point:
+        """Return what a curvature over the rows says about a place."""
+        gradient = self.place(found.gradient)
+        hessian = None if found.hessian is None else self.inside(found.hessian)
+        value = found.loss
+        if self.penalty:
+            pull = self.pulled(at)
+            value += 0.5 * float(pull @ at)
+            gradient = gradient + pull
+            if hessian is not None:
+                hessian = hessian + self.penalty_matrix()
+        # With a penalty there is a minimum, whatever the margins are.
+        margin = -np.inf if self.penalty else found.margin
+        return Point(at, value, gradient, hessian, margin)
+
+    def inside(self, hessian: FloatArray) -> FloatArray:
+        """Return a Hessian over θ in free coordinates."""
+        if self.basis is None:
+            return hessian
+        m, width = self.loss.shape
+        full = np.zeros((width, self.basis.shape[1] + 1))
+        full[0, 0], full[1:, 1:] = 1.0, self.basis
+        blocks = hessian.reshape(m, width, m, width)
+        size = m * full.shape[1]
+        found: FloatArray = np.einsum("ja,cjek,kb->caeb", full, blocks, full, optimize=True)
+        return found.reshape(size, size)
+
+    def pulled(self, at: FloatArray) -> FloatArray:
+        """Return the penalty's gradient at a place."""
+        free = at.reshape(self.shape)
+        pull = self.penalty * (self.between @ free)
+        pull[:, 0] = 0.0
+        return pull.ravel()
+
+    def penalty_matrix(self) -> FloatArray:
+        """Return the penalty's Hessian."""
+        slopes = np.ones(self.shape[1])
+        slopes[0] = 0.0
+        return self.penalty * np.asarray(np.kron(self.between, np.diag(slopes)), np.float64)
+
+    @property
+    def between(self) -> FloatArray:
+        """How the penalty couples classes."""
+        m = self.shape[0]
+        return np.eye(m) - np.float64(1.0 / (m + 1) if m > 1 else 0.0)

@@ -1,0 +1,190 @@
+"""Separation: classes that a plane parts, so that no maximum of the likelihood exists.
+
+Along a direction β whose margins z̃ᵀ(β_y - β_a) are nowhere negative, and somewhere positive, the
+likelihood rises for ever (Albert and Anderson, 1984). Whether there is one is a question about
+signs. Large coefficients do not answer it; linear programs do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Self
+
+import numpy as np
+
+from suffice.engines.threads import pinned
+from suffice.errors import DidNotConverge
+from suffice.linear_algebra import inverse_factor
+from suffice.models.design_blocks import collect_design
+from suffice.models.separation_columns import sparse_direction, spread
+from suffice.models.separation_margins import TIED, margins_along, survey
+from suffice.models.separation_programs import Cone, Undecided, find_cone, scaled
+
+if TYPE_CHECKING:
+    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.models.separation_margins import Survey
+    from suffice.rows import FloatArray
+
+START = 1000
+"""Constraints of the first linear program, or four for each coefficient."""
+
+START_CELLS = 1_000_000
+"""Cells of the first linear program, at most."""
+
+MOST_PRODUCTS = 4_000_000_000
+"""Products in the Gram matrix of all rows, at most."""
+
+FAR = 1e-5
+"""Rows at least this far from the plane of others, in units of their length, are independent."""
+
+AHEAD = 20.0
+"""Log odds by which a separated row's own class leads where θ is cut off: p = 1 - 2e-9."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Separation:
+    """A proof that the classes do not overlap: the likelihood grows along `direction` for ever.
+
+    kind        "complete": every row has a positive margin to every rival class; or
+                "quasi-complete": some are on the boundary, in every such direction
+    direction   (m, d + 1), in standardised coordinates, its largest entry ±1. As many rows as can
+                be have a positive margin along it, and it uses few columns
+    pairs       classes (a, b), a > b, of which some row of one has a positive margin to the other
+    columns     the columns it uses, counted from 0 without the intercept
+    rows_apart  rows with a positive margin to some rival
+    rows_tied   rows on the boundary with all of them
+    reason      the same in words
+    """
+
+    kind: Literal["complete", "quasi-complete"]
+    direction: FloatArray
+    pairs: tuple[tuple[int, int], ...]
+    columns: tuple[int, ...]
+    rows_apart: int
+    rows_tied: int
+    reason: str
+
+
+def find_separation(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
+    """Return how the classes are separated, or None if they overlap.
+
+    `theta` is where a fit without a maximum ended, `margin` its smallest one: if all are positive,
+    θ itself is the proof. If not, linear programs decide, over the rows with the smallest margins
+    first (`separation_programs`). Margins within 1e-11 of ‖z̃‖‖β‖ are ties. Where no program
+    decides, a warning says so, and None means "not known".
+
+    >>> from suffice.models.logistic_loss import LogisticLoss
+    >>> rows, codes = np.arange(10.0)[:, np.newaxis], np.repeat([0, 1], 5)
+    >>> loss = LogisticLoss(rows, codes, 2, None, np.array([4.5]), np.array([0.35]))
+    >>> found = find_separation(loss, np.array([[0.0, 30.0]]), 10.5)
+    >>> found.kind, found.columns, found.rows_apart
+    ('complete', (0,), 10)
+    """
+    with pinned():
+        return _found(loss, theta, margin)
+
+
+def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
+    size = theta.size
+    most = max(min(max(START, 4 * size), START_CELLS // size), 1)
+    at = theta if np.isfinite(theta).all() else np.zeros(loss.shape)
+    first = survey(loss, scaled(at), most=most)
+    independent = _independent(loss)
+    if margin > 0.0 and first.tied == 0:
+        cone = Cone(scaled(at), None, first.worst, first)
+    elif independent is not None:
+        cone = Cone(independent, None, first.worst, survey(loss, independent))
+    else:
+        try:
+            cone = find_cone(loss, first.worst)
+        except Undecided as problem:
+            warnings.warn(
+                f"whether the classes are separated is not known: {problem}. Hint: a penalty, or "
+                "Firth's correction, gives finite coefficients either way",
+                DidNotConverge,
+                stacklevel=3,
+            )
+            return None
+    if cone.survey.rows_apart == 0:
+        return None
+    direction = sparse_direction(loss, cone)
+    return _described(loss, direction, cone.survey, independent is not None)
+
+
+def finite_theta(loss: LogisticLoss, theta: FloatArray, separation: Separation) -> FloatArray:
+    """Return θ + c·direction, finite, with which separated rows are classified without doubt.
+
+    c ≥ 0 is the smallest with which a row's own class leads each rival it is apart from by at
+    least 20 in log odds. Rows on the boundary keep the scores that θ gives them.
+
+    >>> from suffice.models.logistic_loss import LogisticLoss
+    >>> rows, codes = np.array([[1.0], [3.0]]), np.array([0, 1])
+    >>> loss = LogisticLoss(rows, codes, 2, None, np.array([2.0]), np.array([1.0]))
+    >>> found = find_separation(loss, np.zeros((1, 2)), 0.0)
+    >>> finite_theta(loss, np.zeros((1, 2)), found)
+    array([[ 0., 20.]])
+    """
+    length = float(np.linalg.norm(separation.direction))
+
+    def look(some: slice, design: FloatArray) -> _Farthest:
+        codes = loss.codes[some]
+        along = margins_along(separation.direction, design, codes)
+        apart = along > TIED * length * np.linalg.norm(design, axis=1, keepdims=True)
+        behind = AHEAD - margins_along(theta, design, codes)[apart]
+        return _Farthest(float((behind / along[apart]).max(initial=0.0)))
+
+    return theta + collect_design(loss, look).value * separation.direction
+
+
+@dataclass(frozen=True, slots=True)
+class _Farthest:
+    """The largest of numbers, merged by `+`."""
+
+    value: float
+
+    def __add__(self, other: Self) -> Self:
+        return self if self.value >= other.value else other
+
+
+def _independent(loss: LogisticLoss) -> FloatArray | None:
+    """Return a direction that parts rows that are linearly independent, whatever their labels are.
+
+    None if they are not, or not clearly, or too many for this shortcut.
+    """
+    n, (m, width) = len(loss.codes), loss.shape
+    if n > width or n * n * width > MOST_PRODUCTS:
+        return None
+    design = loss.design(slice(0, n))
+    rows = design / np.linalg.norm(design, axis=1, keepdims=True)
+    factor = inverse_factor(rows @ rows.T)
+    # The diagonal is how far each row is from the plane of those before it.
+    if factor is None or np.diagonal(factor[0]).min() < FAR:
+        return None
+    targets = np.where(loss.codes[:, np.newaxis] == np.arange(1, m + 1), 1.0, -1.0)
+    return scaled((factor[1].T @ (factor[1] @ targets)).T @ rows)
+
+
+def _described(
+    loss: LogisticLoss, direction: FloatArray, found: Survey, independent: bool
+) -> Separation:
+    n, d = len(loss.codes), loss.shape[1] - 1
+    pulled = found.pulled + found.pulled.T
+    complete = found.tied == 0
+    if independent:
+        reason = f"{n} linearly independent rows can be parted in any way with {d} columns"
+    elif complete:
+        reason = f"all {n} rows lie on their own class's side of a boundary"
+    elif found.rows_apart == n:
+        reason = f"all {n} rows are parted from some of the other classes, though not from all"
+    else:
+        reason = f"{found.rows_apart} of {n} rows lie beside a boundary, the others on it"
+    return Separation(
+        "complete" if complete else "quasi-complete",
+        direction,
+        tuple((int(a), int(b)) for a, b in zip(*np.nonzero(np.tril(pulled)), strict=True)),
+        tuple(int(j) for j in np.flatnonzero(spread(direction))),
+        found.rows_apart,
+        n - found.rows_apart,
+        reason,
+    )
