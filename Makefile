@@ -38,7 +38,7 @@ evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/e
 
 clean:  ## remove the environment and everything that was made
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	rm -f suffice-demo.png
+	rm -f suffice-demo.png efron.png poisson-classes.png
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each set of extras, newer than pyproject.toml when it is installed. pip skips what
@@ -54,11 +54,11 @@ $(VENV)/.stamp-bench: pyproject.toml | $(VENV)/.stamp-venv
 	@$(PIP) install --editable '.[bench]'
 	@touch $@
 
-# `dev` holds the other sets, and says so to make.
+# `dev` holds what the demo needs, and says so to make.
 $(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
 	@echo "installing suffice, every extra and the development tools into $(VENV)"
 	@$(PIP) install --editable '.[dev]'
-	@touch $@ $(VENV)/.stamp-demo $(VENV)/.stamp-bench
+	@touch $@ $(VENV)/.stamp-demo
 
 # An environment with a working pip is kept, whoever made it.
 $(VENV)/.stamp-venv:

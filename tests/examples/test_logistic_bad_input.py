@@ -402,7 +402,8 @@ def test_as_few_rows_as_can_be_are_enough(settings):
     assert list(model.predict(X[:2])) == ["a", "b"]
     assert np.isfinite(model.predict_log_proba(X[:2])).all()
     same = quietly(clone(model).fit, [[1.0, 2.0], [1.0, 2.0]], ["a", "b"])
-    np.testing.assert_allclose(same.predict_proba([[1.0, 2.0]]), [[0.5, 0.5]], atol=1e-2)
+    near = 0.05 if settings == SETTINGS["steps"] else 1e-9
+    np.testing.assert_allclose(same.predict_proba([[1.0, 2.0]]), [[0.5, 0.5]], atol=near)
     assert quietly(clone(model).fit, X[:1], ["a"]).predict(X[:1]) == ["a"]
 
 

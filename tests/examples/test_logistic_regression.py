@@ -27,6 +27,10 @@ from suffice import (
 )
 from suffice.errors import BadSetting, DidNotConverge, SeparationWarning
 from suffice.estimators.results import Contrasts
+from suffice.models.logistic import fit_logistic
+from suffice.models.resumption import seen_at_fit
+from suffice.models.seen_rows import SeenRows
+from suffice.rows.sparse_rows import SparseRows
 
 # Of four rows without the sign one is ill, of five with it four are.
 SIGN = np.array([[0.0]] * 4 + [[1.0]] * 5)
@@ -188,6 +192,32 @@ def test_a_weight_is_a_number_of_rows(labels, settings):
             sqrt(2) * weighted.summary().standard_errors,
             rtol=1e-7,
         )
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-14, 1e-6, 1e6, 1e300])
+def test_the_maximum_does_not_depend_on_what_weights_add_up_to(factor):
+    weights = factor * (1.0 + np.arange(300) % 4)
+    for labels in (y, y3):
+        plain = LogisticRegression().fit(X, labels, 1.0 + np.arange(300) % 4)
+        found = LogisticRegression().fit(X, labels, weights)
+        np.testing.assert_allclose(found.coef_, plain.coef_, rtol=1e-7)
+        assert found.converged_
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1e-2, 1e-4])
+@pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2]])
+def test_penalised_fits_of_separated_classes_converge(penalty, labels):
+    apart = np.repeat(labels, 40)
+    rows = X[: len(apart)] + 8.0 * apart[:, np.newaxis]
+    model = LogisticRegression(penalty).fit(rows, apart)  # without a warning
+    assert model.converged_
+    assert model.separated_ is None
+    # At the maximum the pull of the rows is that of the penalty, in deviations of the columns.
+    z = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    rest = (apart[:, np.newaxis] == labels) - model.predict_proba(rows)
+    pull = z.T @ rest
+    theta = (model.coef_ * rows.std(axis=0)).T
+    np.testing.assert_allclose(pull[:, -theta.shape[1] :], penalty * theta, atol=1e-6 * penalty)
 
 
 def test_rows_of_weight_zero_are_no_rows():
@@ -396,6 +426,24 @@ def test_a_stream_goes_on_from_a_fit(labels, hold):
         _ = model.converged_
 
 
+@pytest.mark.parametrize("weights", [None, 1.0 + np.arange(300) % 3])
+@pytest.mark.parametrize("held", ["dense", "sparse"])
+def test_after_a_fit_a_stream_knows_what_it_would_know_of_the_rows(held, weights):
+    rows = np.where(np.abs(X) > 0.7, X + 3.0, 0.0)
+    if held == "sparse":
+        stored = sparse.csr_array(rows)
+        rows = SparseRows(stored.data, stored.indices, stored.indptr, 3)
+    labels = ("a", "b", "c")
+    found = seen_at_fit(fit_logistic(rows, y3, labels, weights), rows, y3, weights)
+    truth = SeenRows.of(rows, y3, labels, weights)
+    assert (found.labels, found.size, found.sparse) == (truth.labels, truth.size, truth.sparse)
+    np.testing.assert_allclose(found.weights, truth.weights)
+    np.testing.assert_allclose(found.scale.origin, truth.scale.origin, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.scale.inverse, truth.scale.inverse, rtol=1e-10)
+    np.testing.assert_allclose(found.variances, truth.variances, rtol=1e-10)
+    assert found.mean_square == pytest.approx(truth.mean_square)
+
+
 def test_a_new_class_may_come_after_a_fit():
     new, label = X[:30] + 5.0, np.full(30, 2)
     model = fitted().partial_fit(new, label)
@@ -572,6 +620,38 @@ def test_quasi_complete_separation_is_told_apart():
     model = fitted_quietly(list("abbaaa"), frame)
     assert model.separated_.kind == "quasi-complete"
     assert "sign" in model.separated_.columns
+
+
+# Firth's correction: in a table, half a row more in every cell
+
+
+def test_firths_correction_adds_half_a_row_to_every_cell_of_a_table():
+    model = LogisticRegression(correction="firth").fit(SIGN, ILL)
+    without, with_it = log(1.5 / 3.5), log(4.5 / 1.5)
+    np.testing.assert_allclose(model.intercept_, [without], rtol=1e-6)
+    np.testing.assert_allclose(model.coef_, [[with_it - without]], rtol=1e-6)
+    assert model.converged_
+    assert "Firth" in str(model.summary())
+    colours = LogisticRegression(correction="firth").fit(COLOURS, ANSWER)
+    shares = [(np.array(n) + 0.5) / (sum(n) + 1.5) for n in TALLY.values()]
+    asked = pd.DataFrame({"colour": list(TALLY)})
+    np.testing.assert_allclose(colours.predict_proba(asked), shares, rtol=1e-6)
+
+
+def test_firths_estimates_of_separated_classes_are_finite_and_have_a_summary():
+    labels = np.where(SIGN[:, 0] == 1, "yes", "no")
+    model = LogisticRegression(correction="firth").fit(SIGN, labels)  # not a warning
+    slope = log(5.5 / 0.5) - log(0.5 / 4.5)
+    np.testing.assert_allclose(model.coef_, [[slope]], rtol=1e-6)
+    assert model.converged_
+    assert model.separated_ is None
+    summary = model.summary()
+    assert np.isfinite(summary.standard_errors).all()
+    assert (summary.low < summary.estimates).all()
+    for asked in ({"X": SIGN, "y": labels}, {"X": SIGN, "y": labels, "intervals": "profile"},
+                  {"intervals": "profile"}):  # fmt: skip
+        with pytest.raises(BadSetting, match=r"Firth's estimates .* no profile.*\nHint: summary"):
+            model.summary(**asked)
 
 
 # What a fitted model goes through

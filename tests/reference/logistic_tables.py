@@ -27,6 +27,18 @@ ERRORS = {
 }
 """Errors on the training part (None: not published) and on the test part."""
 
+SAHEART = {
+    "(intercept)": (-4.1296, 0.9642),
+    "sbp": (0.0058, 0.0056),
+    "tobacco": (0.0795, 0.0262),
+    "ldl": (0.1848, 0.0574),
+    "famhist=Present": (0.9392, 0.2249),
+    "obesity": (-0.0345, 0.0291),
+    "alcohol": (0.0006, 0.0045),
+    "age": (0.0425, 0.0102),
+}
+"""The Elements of Statistical Learning, table 4.2: coefficients and standard errors, as printed."""
+
 SCORE = 1e-6
 """Standard errors by which the score of a fit that calls itself converged may be off zero."""
 
@@ -52,6 +64,12 @@ def counted(name: str, penalty: float) -> tuple[int, int]:
         int((model.predict(X) != y).sum()) for X, y in (table.part("train"), table.part("test"))
     )
     return train, test
+
+
+def heart_disease() -> tuple[pd.DataFrame, NDArray[Any]]:
+    """Return the columns of the book's table, famhist as text, and the labels."""
+    table = load("saheart")
+    return table.X[["sbp", "tobacco", "ldl", "famhist", "obesity", "alcohol", "age"]], table.y
 
 
 def outcome(table: Table, penalty: float = 0.0) -> Outcome:

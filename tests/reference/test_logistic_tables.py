@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels import api
 
 from suffice import LogisticRegression
 from suffice.errors import SeparationWarning
 from tests.reference import data_sets
 from tests.reference.data_sets import load, r_reference
-from tests.reference.logistic_tables import ERRORS, counted, outcome
+from tests.reference.logistic_peers import scikit_learn, standard
+from tests.reference.logistic_tables import ERRORS, SAHEART, counted, heart_disease, outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,24 +26,6 @@ if TYPE_CHECKING:
 ROWS = 120
 WIDE = {"mnist_5k", "phoneme_esl", "mfeat_factors", "dna_binary", "optdigits", "connect4"}
 """These are for the evidence, at full length."""
-
-SAHEART = {
-    "(intercept)": (-4.1296, 0.9642),
-    "sbp": (0.0058, 0.0056),
-    "tobacco": (0.0795, 0.0262),
-    "ldl": (0.1848, 0.0574),
-    "famhist=Present": (0.9392, 0.2249),
-    "obesity": (-0.0345, 0.0291),
-    "alcohol": (0.0006, 0.0045),
-    "age": (0.0425, 0.0102),
-}
-"""The Elements of Statistical Learning, table 4.2: coefficients and standard errors, as printed."""
-
-
-def standard(X: Floats) -> Floats:
-    """Return columns with mean 0 and standard deviation 1."""
-    found: Floats = (X - X.mean(axis=0)) / X.std(axis=0)
-    return found
 
 
 def part(name: str, which: str = "train") -> tuple[Floats, NDArray[Any]]:
@@ -114,7 +97,6 @@ def test_deviances_are_those_of_r_multinom(shared: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pima", "synth", "saheart", "bupa", "higgs_7500", "mixture_esl"])
 def test_two_classes_are_those_of_statsmodels(name: str, shared: Path) -> None:
-    api = pytest.importorskip("statsmodels.api")
     X, y = two_classes()[name]
     model = LogisticRegression().fit(X, y)
     codes = (y == model.classes_[1]).astype(float)
@@ -133,7 +115,6 @@ def test_two_classes_are_those_of_statsmodels(name: str, shared: Path) -> None:
 
 @pytest.mark.parametrize("name", ["vowel", "balance_scale", "waveform_esl"])
 def test_many_classes_are_those_of_statsmodels(name: str, shared: Path) -> None:
-    api = pytest.importorskip("statsmodels.api")
     X, y = many_classes()[name]
     Z = standard(X)  # its Newton steps do not survive columns as they are
     model = LogisticRegression().fit(Z, y)
@@ -153,18 +134,10 @@ def test_many_classes_are_those_of_statsmodels(name: str, shared: Path) -> None:
 # scikit-learn
 
 
-def scikit_learn(X: Floats, y: NDArray[Any], C: float) -> Any:
-    from sklearn.linear_model import LogisticRegression as Theirs
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return Theirs(C=C, solver="newton-cholesky", tol=1e-13, max_iter=1000).fit(X, y)
-
-
 @pytest.mark.parametrize("name", ["pima", "synth", "saheart", "bupa", "banana", "boston_median"])
 def test_two_classes_are_those_of_scikit_learn_without_its_penalty(name: str, shared: Path) -> None:
     X, y = two_classes()[name]
-    peer = scikit_learn(standard(X), y, np.inf)
+    peer = scikit_learn(standard(X), y, 0.0)
     model = LogisticRegression().fit(X, y)
     errors = np.sqrt(np.diagonal(model.covariance_))[1:]
     apart = peer.coef_[0] / X.std(axis=0) - model.coef_[0]
@@ -179,7 +152,7 @@ def test_many_classes_are_those_of_scikit_learn_without_its_penalty(
     name: str, shared: Path
 ) -> None:
     X, y = many_classes()[name]
-    peer = scikit_learn(standard(X), y, np.inf)
+    peer = scikit_learn(standard(X), y, 0.0)
     model = LogisticRegression().fit(X, y)
     largest = np.abs(peer.coef_).max()
     assert np.abs(peer.coef_ / X.std(axis=0) - model.coef_).max() < 1e-8 * largest
@@ -193,7 +166,7 @@ def test_a_penalty_is_that_of_scikit_learn_on_standardised_columns(
 ) -> None:
     X, y = {**two_classes(), **many_classes()}[name]
     model = LogisticRegression(penalty, tolerance=1e-10).fit(X, y)
-    peer = scikit_learn(standard(X), y, 1.0 / penalty)
+    peer = scikit_learn(standard(X), y, penalty)
     np.testing.assert_allclose(model.coef_ * X.std(axis=0), peer.coef_, rtol=1e-7, atol=1e-8)
     at_mean = model.intercept_ + model.coef_ @ X.mean(axis=0)
     np.testing.assert_allclose(
@@ -209,11 +182,10 @@ def test_a_penalty_is_that_of_scikit_learn_on_standardised_columns(
 
 @pytest.mark.parametrize("as_text", [True, False])
 def test_the_heart_disease_table_is_the_printed_one(as_text: bool, shared: Path) -> None:
-    table = load("saheart")
-    X = table.X[["sbp", "tobacco", "ldl", "famhist", "obesity", "alcohol", "age"]]
+    X, y = heart_disease()
     if not as_text:
         X = X.assign(famhist=(X["famhist"] == "Present").astype(float))
-    told = LogisticRegression().fit(X, table.y).summary()
+    told = LogisticRegression().fit(X, y).summary()
     names = ["(intercept)", *told.columns]
     assert names == [n if as_text else n.removesuffix("=Present") for n in SAHEART]
     printed = np.array(list(SAHEART.values()))

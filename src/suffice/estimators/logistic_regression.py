@@ -32,6 +32,10 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     user's units; a fit that is not certain to be within `tolerance` of the maximum says so, and
     so does one whose maximum does not exist.
 
+    Categories have a column for each level but the first, which the others are compared with; with
+    a penalty, for every level. One that was never seen speaks for no class. Empty cells are
+    refused: p(y | x) says nothing about x, so it cannot do without a part of it.
+
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = LogisticRegression().fit(X[50:], y[50:])

@@ -40,7 +40,11 @@ class LogisticReport(LogisticLearning):
 
     @property
     def bound_(self) -> float:
-        """How many of its standard errors any coefficient can be away from the maximum."""
+        """How many of its standard errors any coefficient can be away from the maximum.
+
+        Infinite where no Hessian was at hand to prove it: without standard errors, where there
+        are too many coefficients.
+        """
         return self._fitted("bound").bound
 
     @property
@@ -84,6 +88,12 @@ class LogisticReport(LogisticLearning):
                 "there are labels or weights, but no rows",
                 hint="give all that was given to fit, summary(X, y, sample_weight), or nothing",
             )
+        if found.correction is not None and (X is not None or intervals == "profile"):
+            raise BadSetting(
+                "Firth's estimates do not maximise the likelihood: they have no profile of it, and "
+                "their standard errors were computed at the fit",
+                hint="summary() needs no rows, and has Wald's intervals",
+            )
         if len(found.labels) == 1:
             raise BadSetting(
                 "one class has no odds to summarize", hint="fit rows of a second class"
@@ -122,7 +132,7 @@ class LogisticReport(LogisticLearning):
             profile=profile,
             exponentiate=exponentiate,
             rows=None if self._seen is None else self._seen.size,
-            converged=found.converged,
+            converged=found.converged or found.separation is not None,  # that is said in a note
             notes=_notes(found, line.design.names),
         )
 
@@ -157,8 +167,8 @@ class LogisticReport(LogisticLearning):
 
 
 def _figures(found: LogisticFit) -> FitFigures:
-    free = found.penalty == 0.0 and found.correction is None
-    parameters = (found.size - 1) * (found.rank + 1) if free else None
+    maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
+    parameters = (found.size - 1) * (found.rank + 1) if maximum else None
     return FitFigures.of(found.loss, found.null_loss, found.weight, parameters, found.size)
 
 
@@ -172,7 +182,10 @@ def _notes(found: LogisticFit, names: Any) -> list[str]:
     if found.correction == "firth":
         notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
     if found.separation is not None:
-        notes.append(found.separation.reason)
+        notes.append(
+            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
+            "cut off, and an end of an interval that is infinite is one the rows do not bound"
+        )
     lost = [names[j] for j in np.flatnonzero(~found.estimable)]
     if lost:
         notes.append(f"not estimable by themselves: {', '.join(lost)}")

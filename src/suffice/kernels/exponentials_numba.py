@@ -83,6 +83,6 @@ def log_one_plus_any(t: float) -> float:
     bits = np.float64(1.0 + t).view(np.int64)
     power = np.int64((bits >> 52) | ABOVE_BITS).view(np.float64) - (ABOVE + 1023.0)
     rest = np.int64((bits & FRACTION) | ONE_BITS).view(np.float64) - 1.0
-    small = t <= 1.0
-    turns = 0.0 if small else power
-    return turns * TURN_HIGH + (log_one_plus(t if small else rest) + turns * TURN_LOW)
+    large = t > 1.0  # a NaN is not
+    turns = power if large else 0.0
+    return turns * TURN_HIGH + (log_one_plus(rest if large else t) + turns * TURN_LOW)

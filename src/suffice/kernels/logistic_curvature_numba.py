@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import float64, intp, njit
 
-from suffice.kernels import logistic_numpy
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.logistic_numba import NO_WEIGHTS, add_scaled_sums, bend, score, told
-from suffice.kernels.scatter_numba import BLOCK, STRIDE, _mirror, _multiply
+from suffice.kernels.logistic_numba import NO_WEIGHTS, add_rows, bend, score, told
+from suffice.kernels.scatter_numba import BLOCK, STRIDE, _multiply
 from suffice.kernels.straight_rows_numba import cells_type, straight_parts
 
 if TYPE_CHECKING:
@@ -37,16 +36,15 @@ def curvature(
     """See `logistic_numpy.curvature`; two classes only."""
     found, sums = np.array([0.0, 0.0, np.inf]), np.zeros(rows.shape[1])
     tiles = -(-theta.shape[1] // 4) * 4
-    products, hessian = np.zeros((tiles, tiles)), np.zeros((theta.shape[1], theta.shape[1]))
+    products = np.zeros((tiles, tiles))
     fixed = np.ascontiguousarray(origin), np.ascontiguousarray(inverse), inverse * theta[0, 1:]
     loop = _summing(rows.dtype.str)
     for some, part in straight_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
         loop(part, codes[some], own, *fixed, float(theta[0, 0]), sums, found, products)
-    _mirror(products, hessian)
+    lower = np.tril(products[: theta.shape[1], : theta.shape[1]])
+    hessian = lower + np.tril(lower, -1).T
     gradient = np.concatenate((found[1:2], sums))[np.newaxis]
-    if not (np.isfinite(found[0]) and np.isfinite(gradient).all()):
-        return logistic_numpy.curvature(rows, origin, inverse, codes, weights, theta)
     return float(found[0]), gradient, hessian, float(found[2])
 
 
@@ -79,7 +77,7 @@ def _add_up(
         some = rows[start : start + held]
         score(some, origin, slopes, intercept, margins)
         told(margins, losses, residuals, codes, weights, start, held, found)
-        add_scaled_sums(some, origin, inverse, residuals, own, sums)
+        add_rows(some, origin, inverse, residuals, own, sums)
         bend(margins, margins, held)
         if weights.size:
             for r in range(held):

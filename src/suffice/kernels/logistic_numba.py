@@ -1,9 +1,7 @@
 """Loss and gradient of logistic regression in numba: the twin for large inputs.
 
 Some hundred rows at a time are scored, told how wrong they are, and added up while the cache still
-has them: memory is read once. Sums over so few rows are scaled before they are added to the others,
-so that columns of 1e200 need no care; what overflows all the same is left to the NumPy twin, which
-scales every cell.
+has them: memory is read once.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import float64, intp, njit
 
-from suffice.kernels import logistic_numpy
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.exponentials_numba import exponential, log_one_plus
 from suffice.kernels.straight_rows_numba import cells_type, straight_parts
@@ -52,8 +49,6 @@ def loss_and_gradient(
         own = NO_WEIGHTS if weights is None else weights[some]
         loop(part, codes[some], own, *fixed, sums, found)
     gradient = np.concatenate((found[1:2], sums))[np.newaxis]
-    if not (np.isfinite(found[0]) and np.isfinite(gradient).all()):
-        return logistic_numpy.loss_and_gradient(rows, origin, inverse, codes, weights, theta)
     return float(found[0]), gradient, float(found[2])
 
 
@@ -73,10 +68,7 @@ def hessian_product(
     for some, part in straight_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
         loop(part, own, *fixed, sums, total)
-    product = np.concatenate((total, sums))[np.newaxis]
-    if not np.isfinite(product).all():
-        return logistic_numpy.hessian_product(rows, origin, inverse, weights, theta, direction)
-    return product
+    return np.concatenate((total, sums))[np.newaxis]
 
 
 def reach(rows: Rows, origin: Floats, inverse: Floats) -> float:
@@ -179,27 +171,29 @@ def told(
     found[1] += slope
 
 
-@njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def add_scaled_sums(
-    rows: Rows, origin: Floats, inverse: Floats, residuals: Floats, own: Floats, sums: Floats
+@njit(nogil=True, fastmath={"contract"})
+def add_rows(
+    rows: Rows, origin: Floats, inverse: Floats, factors: Floats, own: Floats, sums: Floats
 ) -> None:
-    """Add Σ r·(x - origin)·inverse to the sums, four rows at a time, with room of their size."""
+    """Add Σ f·z to the sums, four rows at a time; `own` is room for the sums of these rows.
+
+    Each cell is scaled before anything else: columns of 1e200 or 1e-200 are as good as others.
+    """
     own[:] = 0.0
     length = rows.shape[0]
     whole = length // 4 * 4
     for r in range(0, whole, 4):
-        a, b, c, d = residuals[r], residuals[r + 1], residuals[r + 2], residuals[r + 3]
+        a, b, c, d = factors[r], factors[r + 1], factors[r + 2], factors[r + 3]
         for j in range(own.size):
-            centre = origin[j]
+            centre, scale = origin[j], inverse[j]
             own[j] += (
-                a * (rows[r, j] - centre) + b * (rows[r + 1, j] - centre)
-                + c * (rows[r + 2, j] - centre) + d * (rows[r + 3, j] - centre)
-            )  # fmt: skip
+                a * ((rows[r, j] - centre) * scale) + b * ((rows[r + 1, j] - centre) * scale)
+            ) + (c * ((rows[r + 2, j] - centre) * scale) + d * ((rows[r + 3, j] - centre) * scale))
     for r in range(whole, length):
         for j in range(own.size):
-            own[j] += residuals[r] * (rows[r, j] - origin[j])
+            own[j] += factors[r] * ((rows[r, j] - origin[j]) * inverse[j])
     for j in range(own.size):
-        sums[j] += own[j] * inverse[j]
+        sums[j] += own[j]
 
 
 def _add_up(
@@ -214,7 +208,7 @@ def _add_up(
         some = rows[start : start + held]
         score(some, origin, slopes, intercept, margins)
         told(margins, losses, residuals, codes, weights, start, held, found)
-        add_scaled_sums(some, origin, inverse, residuals, own, sums)
+        add_rows(some, origin, inverse, residuals, own, sums)
 
 
 def _add_bent(
@@ -236,7 +230,7 @@ def _add_bent(
             moved[r] = bent
             total += bent
         found[0] += total
-        add_scaled_sums(some, origin, inverse, moved, own, sums)
+        add_rows(some, origin, inverse, moved, own, sums)
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})

@@ -16,6 +16,7 @@ from numba import float32, float64, from_dtype, intp, njit
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.online_numpy import SMALL, TIE
 from suffice.kernels.online_rows_numba import (
+    expect,
     move,
     move_stored,
     score,
@@ -152,10 +153,13 @@ def _correct_dense(
     theta: Floats, drift: Floats, tally: Floats,
 ) -> None:  # fmt: skip
     z = np.empty(theta.shape[1])
+    near = rows.strides[1] == rows.itemsize and rows.strides[0] == rows.shape[1] * rows.itemsize
     scores, pushes = np.empty(theta.shape[0]), np.empty(theta.shape[0])
     square = _square(theta)
     for visit in range(order.size):
         i = order[visit]
+        if near:
+            expect(rows, order, visit)
         length = standardize(rows[i], origin, inverse, z)
         left = weights[i] if weights.size else 1.0
         while left > 0.0:
@@ -242,8 +246,11 @@ def _ascend_dense(
     steps: Floats, shares: Floats, theta: Floats, rest: Floats, kept: Floats,
 ) -> None:  # fmt: skip
     z, scores = np.empty(theta.shape[1]), np.empty(theta.shape[0])
+    near = rows.strides[1] == rows.itemsize and rows.strides[0] == rows.shape[1] * rows.itemsize
     for visit in range(order.size):
         i = order[visit]
+        if near:
+            expect(rows, order, visit)
         length = standardize(rows[i], origin, inverse, z)
         step = min(steps[visit], pace[0] / length)
         score(theta, z, scores)

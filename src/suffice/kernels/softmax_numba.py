@@ -1,10 +1,7 @@
 """Loss, gradient and Hessian products of softmax regression in numba: the twin for large inputs.
 
-BLAS is slow at products with some ten columns. Here a few rows at a time are standardised into a
-buffer that stays in the fastest cache; tiles of 4 rows × 2 classes share their loads on the way
-to the scores and back to the sums. Between the two, a class's scores of all these rows lie
-together, so that exponentials are taken by the vector. Buffers are whole vectors and tiles: what is
-missing is filled with zeros.
+A few rows at a time go from cells to scores and back to sums, in tiles. Between the two, a class's
+scores of all these rows lie together, so that exponentials are taken by the vector.
 """
 
 from __future__ import annotations
@@ -16,6 +13,15 @@ from numba import float64, intp, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.exponentials_numba import exponential, log_one_plus_any
+from suffice.kernels.softmax_tiles_numba import (
+    buffers,
+    gather,
+    gradient_of,
+    laid_out,
+    room_for_sums,
+    score,
+    standardise,
+)
 from suffice.kernels.straight_rows_numba import cells_type, straight_parts
 
 if TYPE_CHECKING:
@@ -26,15 +32,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
     Rows = NDArray[Any]
-
-CELLS = 8192
-"""Cells in the buffer, about: 64 kilobytes."""
-
-LEAST, MOST = 16, 256
-"""Rows in the buffer, at least and at most."""
-
-LANES = 8
-"""What the columns of the buffer are filled up to a multiple of."""
 
 NO_WEIGHTS = np.empty(0)
 
@@ -48,13 +45,13 @@ def loss_and_gradient(
     theta: Floats,
 ) -> tuple[float, Floats, float]:
     """See `logistic_numpy.loss_and_gradient`."""
-    found, sums = np.array([0.0, np.inf]), _zeros(len(theta), theta.shape[1])
-    fixed = origin.astype(np.float64), inverse.astype(np.float64), *_tables(theta)
-    loop, z, scores = _summing(rows.dtype.str), *_buffers(theta.shape, 1)
+    found, sums = np.array([0.0, np.inf]), room_for_sums(len(theta), theta.shape[1])
+    fixed = origin.astype(np.float64), inverse.astype(np.float64), *laid_out(theta)
+    loop, z, scores = _summing(rows.dtype.str), *buffers(theta.shape, 1)
     for some, part in straight_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
         loop(part, codes[some], own, *fixed, len(theta), z, scores, sums, found)
-    return float(found[0]), _gradient(sums, theta.shape), float(found[1])
+    return float(found[0]), gradient_of(sums, theta.shape), float(found[1])
 
 
 def hessian_product(
@@ -66,46 +63,13 @@ def hessian_product(
     direction: Floats,
 ) -> Floats:
     """See `logistic_numpy.hessian_product`."""
-    sums = _zeros(len(theta), theta.shape[1])
-    fixed = origin.astype(np.float64), inverse.astype(np.float64), *_tables(theta, direction)
-    loop, z, scores = _bending(rows.dtype.str), *_buffers(theta.shape, 2)
+    sums = room_for_sums(len(theta), theta.shape[1])
+    fixed = origin.astype(np.float64), inverse.astype(np.float64), *laid_out(theta, direction)
+    loop, z, scores = _bending(rows.dtype.str), *buffers(theta.shape, 2)
     for some, part in straight_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
         loop(part, own, *fixed, len(theta), z, scores, sums)
-    return _gradient(sums, theta.shape)
-
-
-def _even(number: int) -> int:
-    return number + number % 2
-
-
-def _zeros(size: int, width: int) -> Floats:
-    """Return zeros in whole tiles, for the slopes of `width - 1` columns, an intercept behind."""
-    return np.zeros((_even(size), -(-(width - 1) // LANES) * LANES + 1))
-
-
-def _tables(*given: Floats) -> tuple[Floats, Floats]:
-    """Return slopes and intercepts in whole tiles, one table below the other."""
-    slopes = [_zeros(len(theta), theta.shape[1])[:, :-1] for theta in given]
-    intercepts = [np.zeros(len(table)) for table in slopes]
-    for theta, table, starts in zip(given, slopes, intercepts, strict=True):
-        table[: len(theta), : theta.shape[1] - 1] = theta[:, 1:]
-        starts[: len(theta)] = theta[:, 0]
-    return np.concatenate(slopes), np.concatenate(intercepts)
-
-
-def _buffers(shape: tuple[int, int], tables: int) -> tuple[Floats, Floats]:
-    """Return a buffer for rows and one for the scores of so many tables."""
-    width = -(-(shape[1] - 1) // LANES) * LANES
-    length = min(max(CELLS // max(width, 1), LEAST), MOST) // 4 * 4
-    return np.zeros((length, width)), np.zeros((tables * _even(shape[0]), length))
-
-
-def _gradient(sums: Floats, shape: tuple[int, int]) -> Floats:
-    gradient = np.empty(shape)
-    gradient[:, 0] = sums[: shape[0], -1]
-    gradient[:, 1:] = sums[: shape[0], : shape[1] - 1]
-    return gradient
+    return gradient_of(sums, theta.shape)
 
 
 _FIXED = array(float64, 1), array(float64, 1), array(float64, 2), array(float64, 1), intp
@@ -123,65 +87,6 @@ def _bending(cells: str) -> Callable[..., None]:
     buffers = target(2), target(2), target(2)
     rows = array(cells_type(cells), 2)
     return compiled(_add_bent, rows, array(float64, 1, "A"), *_FIXED, *buffers)
-
-
-@njit(nogil=True)
-def _standardise(
-    rows: Rows, start: int, held: int, origin: Floats, inverse: Floats, z: Floats
-) -> None:
-    """Write (x - origin)·inverse of so many rows into the buffer."""
-    for r in range(held):
-        row, to = rows[start + r], z[r]
-        for j in range(row.size):
-            to[j] = (row[j] - origin[j]) * inverse[j]
-
-
-@njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _score(z: Floats, slopes: Floats, intercepts: Floats, scores: Floats, held: int) -> None:
-    """Write slopes · zᵀ + intercepts, in tiles of 2 classes × 4 rows."""
-    for c in range(0, slopes.shape[0], 2):
-        for r in range(0, held, 4):
-            a0 = b0 = c0 = d0 = intercepts[c]
-            a1 = b1 = c1 = d1 = intercepts[c + 1]
-            for j in range(z.shape[1]):
-                x, y = slopes[c, j], slopes[c + 1, j]
-                p, q, s, t = z[r, j], z[r + 1, j], z[r + 2, j], z[r + 3, j]
-                a0 += p * x
-                a1 += p * y
-                b0 += q * x
-                b1 += q * y
-                c0 += s * x
-                c1 += s * y
-                d0 += t * x
-                d1 += t * y
-            scores[c, r], scores[c, r + 1] = a0, b0
-            scores[c, r + 2], scores[c, r + 3] = c0, d0
-            scores[c + 1, r], scores[c + 1, r + 1] = a1, b1
-            scores[c + 1, r + 2], scores[c + 1, r + 3] = c1, d1
-
-
-@njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _gather(z: Floats, residuals: Floats, sums: Floats, held: int) -> None:
-    """Add residuals · z to the sums, in tiles of 2 classes × 4 rows; their totals go behind."""
-    width = z.shape[1]
-    for k in range(0, sums.shape[0], 2):
-        first, second = 0.0, 0.0
-        for r in range(0, held, 4):
-            a, b, c, d = (
-                residuals[k, r], residuals[k, r + 1], residuals[k, r + 2], residuals[k, r + 3]
-            )  # fmt: skip
-            e, f, g, h = (
-                residuals[k + 1, r], residuals[k + 1, r + 1],
-                residuals[k + 1, r + 2], residuals[k + 1, r + 3],
-            )  # fmt: skip
-            first += (a + b) + (c + d)
-            second += (e + f) + (g + h)
-            for j in range(width):
-                p, q, s, t = z[r, j], z[r + 1, j], z[r + 2, j], z[r + 3, j]
-                sums[k, j] += (a * p + b * q) + (c * s + d * t)
-                sums[k + 1, j] += (e * p + f * q) + (g * s + h * t)
-        sums[k, width] += first
-        sums[k + 1, width] += second
 
 
 @njit(nogil=True, fastmath={"contract"}, error_model="numpy")
@@ -231,8 +136,8 @@ def _add_up(
     smallest = found[1]
     for start in range(0, length, step):
         held = min(step, length - start)
-        _standardise(rows, start, held, origin, inverse, z)
-        _score(z, slopes, intercepts, scores, held)
+        standardise(rows, start, held, origin, inverse, z)
+        score(z, slopes, intercepts, scores, held)
         for r in range(held):
             code = codes[start + r]
             if code == 0:
@@ -252,7 +157,7 @@ def _add_up(
                 scores[code - 1, r] = own[r]
         scores[:size, held:] = 0.0
         part[:] = 0.0
-        _gather(z, scores, part, held)
+        gather(z, scores, part, held)
         sums += part
         found[0] += loss
     found[1] = smallest
@@ -299,13 +204,13 @@ def _add_bent(
     room, heavy, part = np.empty((4, step)), np.ones(step), np.empty(sums.shape)
     for start in range(0, length, step):
         held = min(step, length - start)
-        _standardise(rows, start, held, origin, inverse, z)
-        _score(z, slopes, intercepts, scores, held)
+        standardise(rows, start, held, origin, inverse, z)
+        score(z, slopes, intercepts, scores, held)
         if weights.size:
             for r in range(held):
                 heavy[r] = weights[start + r]
         _bend(scores, size, room, heavy, held)
         scores[:size, held:] = 0.0
         part[:] = 0.0
-        _gather(z, scores, part, held)
+        gather(z, scores, part, held)
         sums += part

@@ -1,21 +1,28 @@
 """What was learned: Bayes' rule over class densities, and what follows from it."""
 
+from suffice.models.bridge import Bridge, bridge_of
 from suffice.models.generative import GenerativeModel
 from suffice.models.learner import GaussianLearner
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.linear import LinearForm
+from suffice.models.logistic import fit_logistic
+from suffice.models.logistic_fit import LogisticFit
 from suffice.models.naive_bayes import NaiveBayesModel
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
 from suffice.models.shrinkage_path import ShrinkagePath, shrinkage_path
 
 __all__ = [
+    "Bridge",
     "GaussianLearner",
     "GenerativeModel",
     "LeaveOneOut",
     "LinearForm",
+    "LogisticFit",
     "NaiveBayesLearner",
     "NaiveBayesModel",
     "ShrinkagePath",
+    "bridge_of",
+    "fit_logistic",
     "leave_one_out",
     "shrinkage_path",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from suffice.models.logistic_search import largest_pull
 from suffice.models.newton import Factor
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ class Certificate:
     λ² = gᵀH⁻¹g, ρ = max ‖x̃ ⊗ (e_a - e_b)‖ in the norm of H⁻¹, over rows and pairs of classes. The
     loss is self-concordant along every line with constant ρ, hence
     ‖θ̂ - θ‖_H ≤ -log(1 - λρ)/ρ, which bounds |θ̂_j - θ_j| in standard errors. A smaller H gives a
-    larger λ and ρ, so the Hessian of a part of the rows proves as much; ρ is bounded by the
-    longest row times the largest eigenvalue of H⁻¹, no more than its trace.
+    larger λ and ρ, so the Hessian of a part of the rows proves as much.
     """
 
     decrement: float
@@ -39,9 +39,7 @@ class Certificate:
         decrement = max(float(gradient @ factor.solve(gradient)), 0.0) ** 0.5
         if not factor.exact:
             return cls(decrement, np.inf)
-        pairs = 2.0 if found.objective.shape[0] > 1 else 1.0
-        trace = float(np.trace(factor.inverse()))
-        return cls(decrement, float(np.sqrt(pairs * found.objective.loss.reach * trace)))
+        return cls(decrement, largest_pull(found.objective, factor))
 
     @property
     def proves(self) -> bool:

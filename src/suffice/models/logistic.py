@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from suffice.models.logistic_fit import LogisticFit, estimable_columns, is_insid
 from suffice.models.logistic_loss import LogisticLoss
 from suffice.models.logistic_search import MOST, Search, objective_of, search
 from suffice.models.newton import Found
+from suffice.models.separation import AHEAD, find_separation, finite_theta
 from suffice.models.sparse_loss import SparseLoss
 from suffice.models.standardisation import Standardisation
 from suffice.rows.sparse_rows import SparseRows
@@ -29,6 +30,15 @@ CHEAP = 1e10
 
 FLOOR = 1e-6
 """Standard errors from the optimum that rounding may leave, and that still count as converged."""
+
+SURE = 1e-8
+"""The decrement that nearly always is a proof."""
+
+USUAL = 10
+"""Powers of two that weights may be away from 1."""
+
+FILLED = 0.5
+"""The share of cells from which sparse rows are quicker, and more exact, as dense ones."""
 
 LARGEST_PROGRAM = 5e7
 """Cells of the filled rows up to which separation is looked for by linear programming."""
@@ -60,18 +70,20 @@ def fit_logistic(
     >>> fit_logistic(rows, codes, ("no", "yes")).estimate(1).round(6)
     array([-1.362276,  0.908184])
     """
+    weights, penalty, factor = _of_moderate_size(weights, penalty)
     with pinned():  # once for all that follows: BLAS threads would spin beside ours
         loss = standardised_loss(rows, codes, len(labels), weights)
         if len(labels) == 1:
-            return _of_one_class(loss, labels)
-        begin = None if start is None else _in_standard(start, labels, loss)
-        p = loss.shape[0] * loss.shape[1]
-        cheap = (len(loss) + p) * float(p) ** 2 <= CHEAP
-        bends = cheap if standard_errors is None else standard_errors
-        found = search(loss, penalty, begin, tolerance, bends, most)
-        if correction is not None:
-            return _corrected(found, labels)
-        return _told(found, labels, tolerance)
+            found = _of_one_class(loss, labels)
+        elif correction is not None:
+            found = _corrected(objective_of(loss, 0.0), labels, tolerance, most)
+        else:
+            begin = None if start is None else _in_standard(start, labels, loss)
+            p = loss.shape[0] * loss.shape[1]
+            cheap = (len(loss) + p) * float(p) ** 2 <= CHEAP
+            bends = cheap if standard_errors is None else standard_errors
+            found = _told(_ended(loss, penalty, begin, tolerance, bends, most), labels, tolerance)
+    return found if factor == 0 else found.with_weights_scaled(factor)
 
 
 def refitted(
@@ -90,11 +102,13 @@ def refitted(
             f"these rows have the classes {listed(labels)}, the fit had {listed(fit.labels)}",
             hint="give the rows of the fit, all of them",
         )
+    weights, penalty, factor = _of_moderate_size(weights, fit.penalty)
+    fit = fit.with_weights_scaled(-factor)
     loss = standardised_loss(rows, codes, len(labels), weights)
     same = np.array_equal(loss.inverse > 0.0, fit.inverse > 0.0) and np.allclose(
         [loss.weight, *loss.inverse], [fit.weight, *fit.inverse], rtol=1e-6
     )
-    objective = objective_of(loss, fit.penalty)
+    objective = objective_of(loss, penalty)
     if same:
         loss = replace(loss, origin=fit.origin, inverse=fit.inverse)
         objective = replace(objective, loss=loss)
@@ -110,67 +124,108 @@ def refitted(
             hint="give the same rows, labels and weights, all of them, in any order",
         )
     covariance = covariance_of(found) if fit.converged else None
-    return replace(fit, covariance_=covariance), objective
+    return replace(fit, covariance_=covariance).with_weights_scaled(factor), objective
 
 
 def standardised_loss(
     rows: FloatArray | SparseRows, codes: IntArray, size: int, weights: FloatArray | None
 ) -> LogisticLoss:
     """Return the loss over rows, in columns standardised by themselves."""
+    if isinstance(rows, SparseRows) and rows.stored > FILLED * rows.size * rows.width:
+        rows = rows.toarray()
     scale = Standardisation.of(rows, weights)
     kind = SparseLoss if isinstance(rows, SparseRows) else LogisticLoss
     return kind(rows, codes, size, weights, scale.origin, scale.inverse)  # type: ignore[arg-type]
 
 
-def _told(found: Search, labels: tuple[Label, ...], tolerance: float) -> LogisticFit:
-    """Return where a search ended as a fit, with the proof, or with what there is instead."""
-    objective, loss = found.objective, found.objective.loss
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ending:
+    """Where a search ended, and what is known about the maximum there."""
+
+    search: Search
+    proof: Certificate | None
+    exists: bool
+    separation: Separation | None = None
+
+
+def _ended(
+    loss: LogisticLoss,
+    penalty: float,
+    begin: FloatArray | None,
+    tolerance: float,
+    bends: bool,
+    most: int,
+) -> _Ending:
+    """Search until there is a proof: that the maximum exists, or that it does not."""
+    found = search(loss, penalty, begin, tolerance, bends, most)
     proof = Certificate.of(found)
-    decrement = found.found.decrement
-    proved = objective.penalty > 0.0 if proof is None else proof.proves
-    theta, separation = objective.theta(found.found.point.at), None
-    if not proved and objective.penalty == 0.0:
-        separation, theta, proved = _separated(loss, theta, found.found.point.margin)
-    near = decrement <= max(tolerance, FLOOR)
-    converged = proved and near and separation is None
-    bound = decrement if proof is None or not proof.proves else proof.bound
+    near = found.found.decrement <= tolerance and found.found.point.margin <= 0.0
+    if near and tolerance > SURE and proof is not None and not proof.proves:
+        # Near enough for the caller, but not for a proof: a step or two are cheaper than a program.
+        found = _continued(found, SURE, bends, most, patient=False)
+        proof = Certificate.of(found)
+    if penalty > 0.0:
+        return _Ending(found, proof, exists=True)
+    if proof is not None and proof.proves:
+        return _Ending(found, proof, exists=True)
+    theta, margin = found.objective.theta(found.found.point.at), found.found.point.margin
+    if margin <= 0.0 and len(loss) * float(loss.shape[1]) > LARGEST_PROGRAM:
+        return _Ending(found, proof, exists=False)
+    separation = find_separation(loss, theta, margin)
+    if separation is not None:
+        return _Ending(found, proof, exists=False, separation=separation)
+    if found.found.decrement > tolerance:
+        found = _continued(found, tolerance, bends, most, patient=True)
+        proof = Certificate.of(found)
+    return _Ending(found, proof, exists=True)
+
+
+def _continued(found: Search, tolerance: float, bends: bool, most: int, patient: bool) -> Search:
+    """Search on from where a search ended."""
+    objective, passes = found.objective, found.found.passes
+    theta = objective.theta(found.found.point.at)
+    more = search(
+        objective.loss, objective.penalty, theta, tolerance, bends, max(most - passes, 1), patient
+    )
+    total = Found(more.found.point, more.found.decrement, passes + more.found.passes)
+    return replace(more, found=total)
+
+
+def _told(ending: _Ending, labels: tuple[Label, ...], tolerance: float) -> LogisticFit:
+    """Return an ending as a fit, with the proof, or with what there is instead."""
+    found, proof = ending.search, ending.proof
+    objective, decrement = found.objective, found.found.decrement
+    theta, value = objective.theta(found.found.point.at), _without_penalty(found)
+    if ending.separation is not None:
+        margin = found.found.point.margin
+        theta = theta * min(AHEAD / margin, 1.0) if margin > 0.0 else theta
+        theta = finite_theta(objective.loss, theta, ending.separation)
+        value = objective.loss.curvature(theta, hessian=False).loss
+    converged = ending.exists and decrement <= max(tolerance, FLOOR)
+    bound = proof.bound if proof is not None else np.inf
     return _fit(
-        found,
+        objective,
         labels,
         theta=theta,
         covariance_=covariance_of(found) if converged else None,
-        loss=loss.curvature(theta, hessian=False).loss
-        if separation is not None
-        else _without_penalty(found),
+        loss=value,
         decrement=decrement,
         bound=bound if converged else np.inf,
         converged=converged,
-        separation=separation,
+        passes=found.found.passes,
+        separation=ending.separation,
     )
 
 
-def _separated(
-    loss: LogisticLoss, theta: FloatArray, margin: float
-) -> tuple[Separation | None, FloatArray, bool]:
-    """Return the separation if there is one, a finite θ, and whether a maximum exists surely."""
-    from suffice.models.separation import find_separation, finite_theta
-
-    if margin <= 0.0 and len(loss) * float(loss.shape[1]) > LARGEST_PROGRAM:
-        return None, theta, False
-    separation = find_separation(loss, theta, margin)
-    if separation is None:
-        return None, theta, True
-    return separation, finite_theta(loss, theta, separation), False
-
-
-def _corrected(found: Search, labels: tuple[Label, ...]) -> LogisticFit:
-    """Return Firth's estimates, from where the maximum of the likelihood was looked for."""
+def _corrected(
+    objective: Objective, labels: tuple[Label, ...], tolerance: float, most: int
+) -> LogisticFit:
+    """Return Firth's estimates: they exist whether the classes are separated or not."""
     from suffice.models.firth import fit_firth
 
-    objective = found.objective
-    firth = fit_firth(objective.loss, None, objective.basis)
+    firth = fit_firth(objective, tolerance, most)
     return _fit(
-        found,
+        objective,
         labels,
         theta=firth.theta,
         covariance_=firth.covariance if firth.converged else None,
@@ -178,12 +233,29 @@ def _corrected(found: Search, labels: tuple[Label, ...]) -> LogisticFit:
         decrement=firth.decrement,
         bound=firth.decrement if firth.converged else np.inf,
         converged=firth.converged,
+        passes=firth.passes,
         correction="firth",
     )
 
 
-def _fit(found: Search, labels: tuple[Label, ...], **told: Any) -> LogisticFit:
-    objective, loss = found.objective, found.objective.loss
+def _of_moderate_size(
+    weights: FloatArray | None, penalty: float
+) -> tuple[FloatArray | None, float, int]:
+    """Return weights near 1, by a power of two, the penalty with them, and that power.
+
+    Standard errors, and with them tolerances, depend on how heavy rows are; θ does not.
+    """
+    if weights is None:
+        return None, penalty, 0
+    mean = float(np.frexp(weights.max())[1])
+    if abs(mean) <= USUAL:
+        return weights, penalty, 0
+    factor = int(mean)
+    return np.ldexp(weights, -factor), float(np.ldexp(penalty, -factor)), factor
+
+
+def _fit(objective: Objective, labels: tuple[Label, ...], **told: Any) -> LogisticFit:
+    loss = objective.loss
     return LogisticFit(
         labels=labels,
         origin=loss.origin,
@@ -194,7 +266,6 @@ def _fit(found: Search, labels: tuple[Label, ...], **told: Any) -> LogisticFit:
         weight=loss.weight,
         rank=objective.shape[1] - 1,
         penalty=objective.penalty,
-        passes=found.found.passes,
         **told,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,8 @@ class LogisticFit:
     loss         -log-likelihood, without the penalty; null_loss that of a model without columns
     decrement    λ, in standard errors: no coefficient is further from the optimum than `bound` of
                  its own standard errors
-    converged    whether that is certain: λρ < 1 proves that the maximum exists, too
+    bound        inf where no Hessian was at hand to prove one
+    converged    whether θ is the maximum: λ is within the tolerance, and the maximum exists surely
     """
 
     labels: tuple[Label, ...]
@@ -69,6 +70,23 @@ class LogisticFit:
         weights[1:] = self.theta[:, 1:] * self.inverse
         offsets[1:] = self.theta[:, 0]
         return LinearForm(self.labels, weights, offsets, self.origin)
+
+    def with_weights_scaled(self, factor: int) -> LogisticFit:
+        """Return the fit of the same rows, each 2ᶠ times as heavy, under a penalty as heavy."""
+        if factor == 0:
+            return self
+        covariance = self.covariance_
+        if covariance is not None:
+            with np.errstate(over="ignore"):  # of rows that weigh next to nothing: no error known
+                covariance = np.ldexp(covariance, -factor)
+        return replace(
+            self,
+            covariance_=covariance,
+            loss=float(np.ldexp(self.loss, factor)),
+            null_loss=float(np.ldexp(self.null_loss, factor)),
+            weight=float(np.ldexp(self.weight, factor)),
+            penalty=float(np.ldexp(self.penalty, factor)),
+        )
 
     def estimate(self, c: int, reference: int = 0) -> FloatArray:
         """Return [θ₀, θ] of class c against the reference, in the user's units (d + 1,)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,20 +48,26 @@ PATIENCE = 25
 """Passes after which a rough idea of the Hessian is exchanged for a better one."""
 
 STEPS = 12
-"""Newton's steps after which those that hardly help end the search: there may be no maximum."""
+"""Newton's steps after which those that hardly help end the search: there may be no maximum;"""
+FEW_STEPS = 5
+"""and after which they end the search from where it began;"""
+MOST_STEPS = 200
+"""and how many passes they may take."""
 
 MOST = 1_000
 """Passes over the rows, at most."""
 
 NEAR = 1e-4
-"""The decrement from which the Hessian is that of the maximum, to six digits and more."""
+"""The decrement from which the Hessian is worth a look: it will hardly change any more;"""
+SAME = 1e-7
+"""and how much it may, relatively, until the end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """Where the search ended, and what it learned on the way.
 
-    hessian  that of all rows, at (or within NEAR of) the end; None where it was not needed
+    hessian  that of all rows, at the end (to seven digits); None where it was not needed
     lower    one that is surely not above it: that of a sample, at the end; None where `hessian` is
     """
 
@@ -78,11 +84,13 @@ def search(
     tolerance: float,
     bends: bool,
     most: int = MOST,
+    patient: bool = False,
 ) -> Search:
     """Return the maximum of the likelihood, however it is best looked for.
 
-    start   θ to begin with; None is the one that GDA implies
-    bends   whether the Hessian of all rows is wanted as well
+    start    θ to begin with; None is the one that GDA implies
+    bends    whether the Hessian of all rows is wanted as well
+    patient  whether it is known that there is a maximum, so that the search must not give up
     """
     m, width = loss.shape
     n, p = len(loss), m * width
@@ -96,12 +104,13 @@ def search(
     begin = objective.place(first.theta if start is None else start)
     cost = float(n + p) * p**2
     if cost <= (SMALL if sample is loss else 0.1 * SMALL):
-        return _by_newton(objective, begin, tolerance, most)
+        return _by_newton(objective, begin, tolerance, most, patient)
     if m == 1 and sample is not loss:
         return _by_sample(objective, sample, begin, tolerance, bends, most)
     if m == 1 and cost <= MODERATE:
-        return _by_newton(objective, begin, tolerance, most)
-    return _by_product(objective, first, begin, tolerance, bends, most)
+        return _by_newton(objective, begin, tolerance, most, patient)
+    affordable = cost <= MODERATE
+    return _by_product(objective, first, begin, tolerance, bends, most, affordable, patient)
 
 
 def objective_of(loss: LogisticLoss, penalty: float) -> Objective:
@@ -121,10 +130,24 @@ def _basis(
     return basis_of(whole.correlations, loss.inverse > 0.0)
 
 
-def _by_newton(objective: Objective, begin: FloatArray, tolerance: float, most: int) -> Search:
-    patience = 0 if objective.penalty else STEPS
-    start = _better(objective, begin, True)
-    found = newton(objective.look, start, tolerance, min(most, 200), patience)
+def _by_newton(
+    objective: Objective, begin: FloatArray, tolerance: float, most: int, patient: bool
+) -> Search:
+    """Newton's steps from where they were asked to begin; else from the class frequencies.
+
+    A start in a flat place, where hardly a row is in doubt, is worse than none: from the class
+    frequencies Newton's method nearly always finds its way.
+    """
+    most = min(most, MOST_STEPS)
+    found = newton(objective.look, _better(objective, begin, True), tolerance, most, FEW_STEPS)
+    point, passes = found.point, found.passes
+    if found.decrement > tolerance and point.margin <= 0.0 and passes < most:
+        plain = objective.look(objective.place(_frequencies(objective.loss)), True)
+        patience = 0 if objective.penalty or patient else STEPS
+        again = newton(objective.look, plain, tolerance, most - passes, patience)
+        better = again.point.value <= point.value or again.decrement <= tolerance
+        found = again if better else found
+        found = Found(found.point, found.decrement, passes + again.passes)
     return Search(objective, found, found.point.hessian, None)
 
 
@@ -188,8 +211,24 @@ def _finished(objective: Objective, found: Found, tolerance: float, most: int) -
     assert here.hessian is not None
     factor = Factor(here.hessian)
     last = descend(objective.look, here, factor.solve, tolerance, max(most - found.passes, 2))
-    passes = found.passes + last.passes
-    return Search(objective, Found(last.point, last.decrement, passes), here.hessian, None)
+    passes, hessian = found.passes + last.passes, here.hessian
+    moved = last.point.at - here.at
+    distance = max(float(moved @ hessian @ moved), 0.0) ** 0.5
+    if distance * largest_pull(objective, factor) > SAME:  # there it bends otherwise
+        again = objective.look(last.point.at, True).hessian
+        assert again is not None
+        hessian, passes = again, passes + 1
+    return Search(objective, Found(last.point, last.decrement, passes), hessian, None)
+
+
+def largest_pull(objective: Objective, factor: Factor) -> float:
+    """Return a bound of ρ: how far one row can pull, in the norm of H⁻¹.
+
+    The longest row times the largest eigenvalue of H⁻¹, which is no more than its trace.
+    """
+    pairs = 2.0 if objective.shape[0] > 1 else 1.0
+    trace = float(np.trace(factor.inverse()))
+    return float(np.sqrt(pairs * objective.loss.reach * trace))
 
 
 def _by_product(
@@ -199,11 +238,13 @@ def _by_product(
     tolerance: float,
     bends: bool,
     most: int,
+    affordable: bool,
+    patient: bool,
 ) -> Search:
     """Many parameters: the Hessian as a product of two small ones, and only gradients of all rows.
 
-    Where that does not lead to the end soon, the Hessian of a sample is looked at, near the end;
-    where even that is too large, the product anew.
+    Where that does not lead to the end soon, Newton's steps do if they are affordable; else the
+    Hessian of a sample is looked at, near the end; where even that is too large, the product anew.
     """
     loss = objective.loss
     enough = NEAR if bends else tolerance
@@ -224,6 +265,10 @@ def _by_product(
         short = found.passes < left  # it ended by itself, if only at the floor of rounding
         if short or found.point.margin > 0.0 or passes >= most:
             break
+        if affordable:
+            last = _by_newton(objective, found.point.at, tolerance, most - passes, patient)
+            total = Found(last.found.point, last.found.decrement, passes + last.found.passes)
+            return replace(last, found=total)
     found = Found(found.point, found.decrement, passes)
     if bends:
         return _finished(objective, found, tolerance, most)

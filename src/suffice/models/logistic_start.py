@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 FLAT = 1e-13
 """Eigenvalue of the correlations, times columns, from which a direction counts as none at all."""
 
+FAR = 4.0
+"""Standard deviations that classes may lie from the mean of all, in the start. Where they lie
+further apart hardly a row is in doubt: the loss is flat, and says little about where to go."""
+
 RIDGE = 1e-6
 """Added to the correlations within classes for the start: it need not be exact, but finite."""
 
@@ -54,10 +58,12 @@ def first_look(loss: LogisticLoss) -> Start:
     held = scatter + np.diag(RIDGE + (loss.inverse == 0.0))
     slopes = np.linalg.solve(held, means.T).T
     levels = np.log(shares) - 0.5 * np.einsum("cj,cj->c", slopes, means)
+    apart = np.einsum("cj,cj->c", slopes, means)  # D² of each class from the mean of all, about
+    cut = FAR / max(float(np.sqrt(max(apart.max(initial=0.0), 0.0))), FAR)
     every = np.zeros((loss.size, width + 1))
     for place, label in enumerate(labels):
         every[int(label), 0], every[int(label), 1:] = levels[place], slopes[place]  # type: ignore[call-overload]
-    return Start(every[1:] - every[0], correlations)
+    return Start(cut * (every[1:] - every[0]), correlations)
 
 
 def _moments(loss: LogisticLoss) -> PooledMoments:

@@ -96,17 +96,18 @@ def newton(look: Look, start: Point, tolerance: float, most: int, patience: int 
     """Return the minimum by Newton's steps, halved where they bring too little.
 
     Stops as well where θ separates the classes (there is no minimum then), at the floor of
-    rounding, and after `most` steps; the caller can see which by the decrement. `patience` are
+    rounding, and after `most` passes; the caller can see which by the decrement. `patience` are
     steps after which one that hardly shortens the decrement ends the search too.
     """
-    here, passes, before = start, 1, np.inf
+    here, passes, steps, before = start, 1, 0, np.inf
     while True:
         factor = Factor(_bend(here))
         step = factor.solve(-here.gradient)
         decrement = _root(-(here.gradient @ step))
         ended = decrement <= tolerance or here.margin > 0.0 or passes >= most
-        if ended or (patience and passes > patience and decrement > 0.5 * before):
+        if ended or (patience and steps >= patience and decrement > 0.5 * before):
             return Found(here, decrement, passes)
+        steps += 1
         there, tried = _shortened(look, here, step, hessian=True)
         passes += tried
         if there is None:  # the floor of rounding
@@ -256,7 +257,9 @@ def _shortened(
         if gain >= -noise and new <= -0.9 * slope:
             return there, tried
         best = length * slope / (slope - new) if new > 0.0 else 0.5 * length
-        length = min(max(best, 0.1 * length), 0.7 * length)
+        # Where all is nearly flat a step may be many powers of ten too long.
+        least = 0.1 if -gain <= 10.0 * abs(here.value) else 1e-3
+        length = min(max(best, least * length), 0.7 * length)
         if blurred and tried >= FEW:
             break
     return None, tried

@@ -42,7 +42,7 @@ def seen_at_fit(
     counts = np.full(width, fit.weight)
     sparse = isinstance(rows, SparseRows)
     if isinstance(rows, SparseRows):
-        there = rows.cells != 0.0
+        there = slice(None) if rows.cells.all() else rows.cells != 0.0
         own = None if weights is None else weights[rows.row_numbers()[there]]
         counts = np.bincount(rows.places[there], own, minlength=width).astype(np.float64)
         squares = scatter + fit.weight * np.square(mean)

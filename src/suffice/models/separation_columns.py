@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.separation_margins import survey
-from suffice.models.separation_programs import MOST_CELLS, null_space, scaled, solved
+from suffice.models.separation_margins import SPANNED, survey
+from suffice.models.separation_programs import MOST_CELLS, null_space, scaled, solutions
 
 if TYPE_CHECKING:
     from suffice.models.logistic_loss import LogisticLoss
@@ -76,7 +76,8 @@ def _used(direction: FloatArray) -> IntArray:
     """Return the columns with a coefficient, the largest first."""
     sizes = spread(direction)
     order = np.argsort(-sizes, kind="stable")
-    return order[sizes[order] > USED * np.abs(direction).max()]
+    found: IntArray = order[sizes[order] > USED * np.abs(direction).max()]
+    return found
 
 
 class _Search:
@@ -134,7 +135,7 @@ class _Search:
             ],
             format="csc",
         )
-        found = solved(
+        programs = solutions(
             c=np.concatenate((np.zeros(size), np.ones(d), -np.ones(d))),
             A_ub=upper,
             b_ub=np.concatenate((np.full(count, -self.gap), np.zeros(2 * m * d))),
@@ -142,6 +143,7 @@ class _Search:
             b_eq=np.zeros(len(ties)),
             bounds=[(None, None)] * size + [(0.0, None)] * d + [(None, 0.0)] * d,
         )
+        found = next(programs, None)
         if found is None:
             return None
         beta: FloatArray = found.x[:size]
@@ -161,8 +163,6 @@ class _Search:
 
 def _movable(constraints: Constraints, hidden: FloatArray, m: int) -> Constraints:
     """Return the constraints whose margins can change while the ties stay tied."""
-    from suffice.models.separation_margins import SPANNED
-
     moved = np.linalg.norm(constraints.matrix(m) @ hidden, axis=1)
     sizes = np.linalg.norm(constraints.rows, axis=1)
     return constraints[moved > SPANNED * sizes]

@@ -14,6 +14,8 @@ import numpy as np
 from suffice.models.design_blocks import collect_design
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.models.logistic_loss import LogisticLoss
     from suffice.rows import FloatArray, IntArray
 
@@ -56,13 +58,15 @@ class Constraints:
             np.concatenate((self.urgency, other.urgency)),
         )
 
-    def __getitem__(self, some: object) -> Self:
+    def __getitem__(self, some: IntArray | NDArray[np.bool_]) -> Self:
         """Return some of them."""
-        return type(self)(*(part[some] for part in self._parts))  # type: ignore[index]
-
-    @property
-    def _parts(self) -> tuple[FloatArray | IntArray, ...]:
-        return self.rows, self.own, self.rival, self.number, self.urgency
+        return type(self)(
+            self.rows[some],
+            self.own[some],
+            self.rival[some],
+            self.number[some],
+            self.urgency[some],
+        )
 
     def matrix(self, m: int) -> FloatArray:
         """Return Z (s, m(d + 1)), class-major, so that margins are Zβ.

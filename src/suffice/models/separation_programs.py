@@ -17,6 +17,8 @@ import numpy as np
 from suffice.models.separation_margins import SPANNED, TIED, survey
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from suffice.models.logistic_loss import LogisticLoss
@@ -28,11 +30,14 @@ if TYPE_CHECKING:
 BOX = 1e3
 """|β| in the programs. The solver's tolerances are absolute: in a large box they are small."""
 
-ATTEMPTS = (("highs-ds", 1e-9), ("highs-ipm", 1e-9), ("highs-ds", 1e-7), ("highs-ipm", 1e-7))
+ATTEMPTS = (("highs-ipm", 1e-9), ("highs-ds", 1e-8), ("highs-ipm", 1e-7), ("highs-ds", 1e-7))
 """Methods and tolerances, one after the other. What comes out is checked in any case."""
 
 MOST_CELLS = 20_000_000
 """Cells of the largest program that is tried."""
+
+INFEASIBLE = 2
+"""SciPy's status of a program without solutions."""
 
 MOST_COEFFICIENTS = 4000
 """Of more coefficients than this no program decides."""
@@ -114,10 +119,7 @@ def _pulled(
     """
     size = matrix.shape[1]
     program = _capped(matrix, left) if capped else _summed(matrix, left)
-    for method, tolerance in ATTEMPTS:
-        found = solved(method=method, tolerance=tolerance, **program)
-        if found is None:
-            continue
+    for found in solutions(**program):
         beta: FloatArray = found.x[:size] / BOX
         # A cone that reaches beyond its tip reaches the box, or the cap.
         outside = np.abs(beta).max() > 0.5 or found.x[size:].max(initial=0.0) > 0.5
@@ -168,16 +170,25 @@ def _balanced(matrix: FloatArray, duals: FloatArray) -> bool:
     return bool((1.0 - weighted @ share).min() > 0.0)
 
 
-def solved(method: str = "highs-ds", tolerance: float = 1e-9, **program: Any) -> Any:
-    """Return SciPy's solution of a linear program, or None if there is none."""
+def solutions(**program: Any) -> Iterator[Any]:
+    """Yield SciPy's solutions of a linear program, by one method after the other.
+
+    The simplex method can go in circles where tolerances are small: its steps are limited.
+    """
     from scipy.optimize import linprog
 
-    tolerances = {
-        "primal_feasibility_tolerance": tolerance,
-        "dual_feasibility_tolerance": tolerance,
-    }
-    found = linprog(method=method, options=tolerances, **program)
-    return found if found.status == 0 else None
+    steps = 1000 + 20 * sum(program["A_ub"].shape)
+    for method, tolerance in ATTEMPTS:
+        options = {
+            "primal_feasibility_tolerance": tolerance,
+            "dual_feasibility_tolerance": tolerance,
+            "maxiter": steps,
+        }
+        found = linprog(method=method, options=options, **program)
+        if found.status == 0:
+            yield found
+        elif found.status == INFEASIBLE:
+            return
 
 
 def null_space(matrix: FloatArray) -> FloatArray:

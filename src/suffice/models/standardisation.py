@@ -69,8 +69,9 @@ class Standardisation:
             apart = apart if numbers is None else apart * numbers
             held = np.bincount(rows.places, numbers, minlength=rows.width).astype(np.float64)
             squares = np.bincount(rows.places, apart, minlength=rows.width).astype(np.float64)
-            empty = np.maximum(total - held, 0.0)
-            # Nothing is added where every cell is stored, also where the square overflows.
+            stored = np.bincount(rows.places, minlength=rows.width)
+            # Nothing is added where every cell is stored: neither rounding, nor an overflow.
+            empty = np.where(stored < len(rows), np.maximum(total - held, 0.0), 0.0)
             squares[empty > 0.0] += empty[empty > 0.0] * np.square(mean[empty > 0.0])
         wide = ~np.isfinite(squares)
         if wide.any():

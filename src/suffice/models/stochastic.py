@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.compilation import part_of
-from suffice.kernels.online import ascend
+from suffice.kernels.online import A_ROW, ascend
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.carried_theta import (
     embedded_theta,
@@ -19,7 +19,7 @@ from suffice.models.carried_theta import (
     rows_of_theta,
     with_labels,
 )
-from suffice.models.seen_rows import SeenRows, refuse_spoiled
+from suffice.models.seen_rows import TINY, SeenRows, refuse_spoiled
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ their curvature at the boundary, ¼, would have it; no row, however far out, can
 
 SHRINKING = 0.1
 """By how much of itself θ may have to shrink before the penalty takes its turn."""
+SHRINKING_A_STEP = 0.02
+"""And in one step: steps against a strong penalty are shorter, for half of this is how far the
+mean, which is taken after a step, lies too far out."""
 BETWEEN = 16
 """Rows between two turns of the penalty, at most; for sparse rows one in 16 columns, so that a
 turn, which touches every column, costs no more than the rows since the last."""
@@ -173,20 +176,23 @@ class Stochastic:
             relative = weights[order] / seen.mean_weight
         time = self.time + np.cumsum(relative)
         steps, shares = self._pace(relative, time)
+        shrinks = seen.variances * (penalty / seen.weight)
+        if penalty:
+            steps = np.minimum(steps, SHRINKING_A_STEP / max(float(shrinks.max()), TINY))
         places = seen.positions(labels, codes)
         theta, mean = self.theta.copy(), self.mean.copy()
-        shrinks = seen.variances * (penalty / seen.weight)
-        for some in self._parts(len(order), steps, shrinks):
-            # Half before the steps and half after them, so that their mean is right to second order.
-            shrink = 1.0 + 0.5 * shrinks * steps[some].sum()
-            if penalty:
-                theta[:, 1:] /= shrink
-            ascend(
-                rows, seen.scale.origin, seen.scale.inverse, order[some], places,
-                steps[some], shares[some], FARTHEST, theta, mean,
-            )  # fmt: skip
-            if penalty:
-                theta[:, 1:] /= shrink
+        with part_of(A_ROW * len(order)):  # also where they go through in small parts
+            for some in self._parts(len(order), steps, shrinks):
+                # Half before the steps and half after them: the mean is right to second order.
+                shrink = np.exp(-0.5 * shrinks * steps[some].sum())
+                if penalty:
+                    theta[:, 1:] *= shrink
+                ascend(
+                    rows, seen.scale.origin, seen.scale.inverse, order[some], places,
+                    steps[some], shares[some], FARTHEST, theta, mean,
+                )  # fmt: skip
+                if penalty:
+                    theta[:, 1:] *= shrink
         refuse_spoiled(theta, rows, weights)
         ended = float(time[-1]) if len(time) else self.time
         return replace(self, theta=theta, mean=mean, time=ended, steps=self.steps + len(order))

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.rows.content import content_hashes, joined_hashes, label_hashes
+from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray, IntArray, Label
-    from suffice.rows.sparse_rows import SparseRows
+
+FEW = 4
+"""Columns that are looked at first."""
 
 
 def shuffled(
@@ -32,12 +37,7 @@ def shuffled(
     >>> rows[order, 0]
     array([5., 5., 7.])
     """
-    hashes = joined_hashes(
-        [content_hashes(rows, range(rows.shape[1])), label_hashes(labels)[codes]]
-    )
-    base = np.argsort(hashes, kind="stable")
-    hashes = hashes[base]
-    starts = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
+    base, starts = _groups(rows, codes, label_hashes(labels))
     lengths = np.diff(starts, append=len(base))
     while True:
         groups = rng.permutation(len(starts))
@@ -54,3 +54,36 @@ def as_given(size: int) -> Iterator[IntArray]:
     order = np.arange(size)
     while True:
         yield order
+
+
+def _groups(
+    rows: FloatArray | SparseRows, codes: IntArray, named: NDArray[np.uint64]
+) -> tuple[IntArray, IntArray]:
+    """Return rows in an order that depends on what they say alone, and where others begin.
+
+    A few columns tell most rows apart; only where they do not are all columns looked at.
+    """
+    width = rows.shape[1]
+    few = np.unique(np.linspace(0, width - 1, FEW).astype(np.intp))
+    if isinstance(rows, SparseRows) or len(few) == width:
+        first = joined_hashes([content_hashes(rows, range(width)), named[codes]])
+        base = np.argsort(first, kind="stable")
+        return base, _starts(first[base])
+    first = joined_hashes([content_hashes(rows[:, few], few.tolist()), named[codes]])
+    base = np.argsort(first, kind="stable")
+    starts = _starts(first[base])
+    if len(starts) == len(base):
+        return base, starts
+    alike = np.repeat(np.diff(starts, append=len(base)) > 1, np.diff(starts, append=len(base)))
+    doubtful = base[alike]
+    second = np.zeros_like(first)
+    second[doubtful] = content_hashes(rows[doubtful], range(width))
+    base = np.lexsort((second, first))
+    return base, _starts(first[base], second[base])
+
+
+def _starts(*keys: NDArray[np.uint64]) -> IntArray:
+    """Return where sorted keys change."""
+    changes = np.ones(len(keys[0]), dtype=bool)
+    changes[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    return np.flatnonzero(changes)

@@ -13,7 +13,10 @@ from suffice.models.discriminants import discriminants
 from suffice.models.learner import GaussianLearner
 from suffice.models.logistic import fit_logistic
 from suffice.models.white_classes import WhiteClasses
-from suffice.plots.regions import COLOURS, INK, INSIDE, MARKERS, _axis
+from suffice.plots.axes import given_axes, legend_below
+from suffice.plots.palette import INK, PALE, colour, marker
+from suffice.plots.planes import axis
+from suffice.plots.regions import INSIDE
 from suffice.rows.blanks import refuse_blanks
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ MANY = 1000
 
 
 def draw_bridge(
-    ax: Axes,
+    ax: Axes | None,
     X: object,
     y: object,
     *,
@@ -67,6 +70,7 @@ def draw_bridge(
     """
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 
+    ax = given_axes(ax)
     batch = GaussianDiscriminant()._read(X, y, None, None)
     refuse_blanks(batch.rows, batch.columns.coded_names)
     points, names = _plane(batch, columns)
@@ -77,7 +81,7 @@ def draw_bridge(
     form = fit_logistic(points, codes, known, standard_errors=False).form
     shown = [str(label) for label in known] if classes is None else list(classes)
 
-    horizontal, vertical = (_axis(values, grid) for values in points.T)
+    horizontal, vertical = (axis(values, grid) for values in points.T)
     plane = np.stack(np.meshgrid(horizontal, vertical), axis=-1).reshape(-1, 2)
     for scores, style, above in (
         (model.log_joint(plane), GDA_LINE, 3),
@@ -85,13 +89,12 @@ def draw_bridge(
     ):
         _draw_boundary(ax, horizontal, vertical, scores.reshape(grid, grid, -1), style, above)
     for k, name in enumerate(shown):
-        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
         law = Normal(model.means_[k], model.covariance_)
         for share, dashes in zip(INSIDE, ("-", (0, (1, 1.2))), strict=True):
-            ax.plot(*law.contour(mass=share).T, color=colour, linewidth=1.4, linestyle=dashes)
+            ax.plot(*law.contour(mass=share).T, color=colour(k), linewidth=1.4, linestyle=dashes)
         ours = points[codes == k]
         ax.scatter(
-            ours[:, 0], ours[:, 1], s=26 if len(points) < MANY else 7, c=colour, marker=marker,
+            ours[:, 0], ours[:, 1], s=26 if len(points) < MANY else 7, c=colour(k), marker=marker(k),
             edgecolors="white", linewidths=0.5 if len(points) < MANY else 0.2, label=name, zorder=2,
         )  # fmt: skip
     ax.set_xlim(horizontal[0], horizontal[-1])
@@ -129,15 +132,12 @@ def _draw_legend(ax: Axes) -> None:
         "boundary: logistic regression": Line2D(
             [], [], color=LOGISTIC_LINE["colors"], linewidth=2.4, linestyle=(0, (4, 2))
         ),
-        "half of a class, to GDA": Line2D([], [], color="0.45", linewidth=1.4),
+        "half of a class, to GDA": Line2D([], [], color=PALE, linewidth=1.4),
         "95 % of a class, to GDA": Line2D(
-            [], [], color="0.45", linewidth=1.4, linestyle=(0, (1, 1.2))
+            [], [], color=PALE, linewidth=1.4, linestyle=(0, (1, 1.2))
         ),
     }
-    ax.legend(
-        [*handles, *lines.values()], [*names, *lines], loc="upper center",
-        bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9, columnspacing=1.4,
-    )  # fmt: skip
+    legend_below(ax, [*handles, *lines.values()], [*names, *lines], columns=2)
 
 
 # The plane

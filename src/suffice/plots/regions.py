@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadRows
+from suffice.errors import BadSetting
 from suffice.families.normal import Normal
+from suffice.plots.axes import given_axes, legend_below
+from suffice.plots.palette import COLOURS, INK, MARKERS, colour, marker
+from suffice.plots.planes import class_codes, class_names, read_plane
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,40 +18,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
+    from suffice.plots.planes import Plane
+
     FloatArray = NDArray[np.float64]
 
-# Okabe and Ito's colours stay apart for every kind of colour vision; the markers do so in grey.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#5B4A9E", "#8C8C00")
-MARKERS = ("o", "^", "s", "D", "v", "P", "X", "p")
-INK = "#222222"
+__all__ = ["BOUNDARY_WIDTH", "COLOURS", "INK", "INSIDE", "MARKERS", "draw_regions"]
+
 BOUNDARY_WIDTH = 1.3
 
 INSIDE = (0.5, 0.95)
-"""How much of a class lies inside each of its ellipses."""
-
-
-class Classifier(Protocol):
-    """A fitted model of normal classes: means, covariances, and log p(x, y)."""
-
-    @property
-    def classes_(self) -> Any:
-        """The labels."""
-
-    @property
-    def means_(self) -> Any:
-        """One mean for each class, (k, 2)."""
-
-    @property
-    def covariances_(self) -> Any:
-        """One covariance for each class, (k, 2, 2), equal where it is shared."""
-
-    def log_joint(self, X: Any, /) -> Any:
-        """Return log p(x, y), one column for each class."""
+"""How much of a class lies inside each of its contours."""
+SHARES = ("-", (0, (5, 2)))
+"""The line styles of these contours."""
+CROWD = 5
+"""Classes from which each is named where it lies: a legend alone would be a puzzle."""
+DRAWS = 4000
+"""Rows drawn from a class whose contours have no formula."""
 
 
 def draw_regions(
-    ax: Axes,
-    model: Classifier,
+    ax: Axes | None,
+    model: Any,
     rows: ArrayLike,
     labels: Sequence[object] | NDArray[Any],
     *,
@@ -57,9 +47,11 @@ def draw_regions(
     grid: int = 400,
     legend: bool = True,
 ) -> Axes:
-    """Draw a model of two columns on `ax`: rows, ellipses of each class, and the decision boundary.
+    """Draw a model of two columns on `ax`: rows, contours of each class, and decision boundary.
 
-    The ellipses hold 50 % and 95 % of their class: {x : (x - μ)ᵀΣ⁻¹(x - μ) = -2 log(1 - p)}. The
+    The contours hold 50 % and 95 % of their class. For normal classes they are the ellipses
+    {x : (x - μ)ᵀΣ⁻¹(x - μ) = -2 log(1 - p)}, all of one shape where Σ is shared; for naive Bayes
+    those of the density that so many draws exceed; a model of p(y | x) alone has none. The
     boundary is where the two likeliest classes have the same posterior; on either side the plane
     wears the colour of the winner. Rows the model gets wrong are ringed. `columns` names the
     axes, `classes` the entries of the legend, which stands below the axes and covers no row.
@@ -74,63 +66,81 @@ def draw_regions(
     >>> ax.get_xlabel(), len(ax.get_legend().get_texts())
     ('width', 2)
     """
-    points = np.asarray(rows, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise BadRows(
-            f"a plane has 2 columns, these rows have shape {points.shape}",
-            hint="fit on two columns and draw those, for instance X[:, [0, 3]]",
-        )
-    if len(labels) != len(points):
-        raise BadLabels(
-            f"{len(labels)} labels for {len(points)} rows", hint="give one label for each row"
-        )
-    known = [str(label) for label in model.classes_] if classes is None else list(classes)
-    codes = _codes(model, labels)
-
-    x, y = (_axis(values, grid) for values in points.T)
-    plane = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    joint = np.asarray(model.log_joint(plane)).reshape(grid, grid, -1)
-    winner = np.asarray(model.log_joint(points)).argmax(axis=1)
+    ax = given_axes(ax)
+    plane = read_plane(rows, columns, grid)
+    points, x, y = plane.points, plane.x, plane.y
+    codes = class_codes(model, labels, len(points))
+    known = class_names(model, classes)
+    scores = plane.shaped(_scores(model, plane.grid))
+    winner = _scores(model, points).argmax(axis=1)
 
     for k, name in enumerate(known):
-        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
-        lead = _lead(joint, k)
+        lead = _lead(scores, k)
         if len(known) > 1 and lead.min() < 0.0 < lead.max():
-            ax.contourf(x, y, lead, levels=[0.0, np.inf], colors=[colour], alpha=0.10, zorder=0)
+            ax.contourf(x, y, lead, levels=[0.0, np.inf], colors=[colour(k)], alpha=0.10, zorder=0)
             ax.contour(x, y, lead, levels=[0.0], colors=[INK], linewidths=BOUNDARY_WIDTH, zorder=3)
-        for share, style in zip(INSIDE, ("-", (0, (5, 2))), strict=True):
-            edge = Normal(model.means_[k], model.covariances_[k]).contour(mass=share)
-            ax.plot(*edge.T, color=colour, linewidth=1.5, linestyle=style, zorder=2)
+        _draw_contours(ax, model, k, plane, scores)
         ours = codes == k
         for chosen, ring, label in ((ours, "white", name), (ours & (winner != codes), INK, None)):
             ax.scatter(
-                points[chosen, 0], points[chosen, 1], s=30, c=colour, marker=marker, label=label,
-                edgecolors=ring, linewidths=0.7, zorder=4,
+                points[chosen, 0], points[chosen, 1], s=30, c=colour(k), marker=marker(k),
+                label=label, edgecolors=ring, linewidths=0.7, zorder=4,
             )  # fmt: skip
+    if len(known) >= CROWD:
+        _name_classes(ax, points, codes, known)
 
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[0], y[-1])
-    if columns is not None:
-        ax.set_xlabel(columns[0])
-        ax.set_ylabel(columns[1])
+    if any(plane.names):
+        ax.set_xlabel(plane.names[0])
+        ax.set_ylabel(plane.names[1])
     if legend:
-        ax.legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=min(len(known), 4), frameon=False
-        )
+        legend_below(ax, columns=4 if len(known) < CROWD else 5)
     return ax
 
 
-def _codes(model: Classifier, labels: Sequence[object] | NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each label among the classes; -1 for a label the model never saw."""
-    place = {label: k for k, label in enumerate(list(model.classes_))}
-    return np.array([place.get(label, -1) for label in list(labels)], dtype=np.intp)
+def _scores(model: Any, rows: FloatArray) -> FloatArray:
+    """Return what decides between classes: log p(x, y), or log p(y | x) if there is no more."""
+    for name in ("log_joint", "predict_log_proba"):
+        if hasattr(model, name):
+            found: FloatArray = np.asarray(getattr(model, name)(rows))
+            return found
+    raise BadSetting(
+        f"{type(model).__name__} has neither log_joint nor predict_log_proba",
+        hint="give a fitted model: GaussianDiscriminant, NaiveBayes, LogisticRegression",
+    )
 
 
-def _axis(values: FloatArray, grid: int) -> FloatArray:
-    """Return `grid` positions over the observed range and a little more; NaN does not count."""
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    margin = 0.1 * (high - low) or 1.0
-    return np.linspace(low - margin, high + margin, grid)
+def _draw_contours(ax: Axes, model: Any, k: int, plane: Plane, scores: FloatArray) -> None:
+    """Draw what holds 50 % and 95 % of a class, if the model has a density of classes."""
+    if hasattr(model, "covariances_"):
+        for share, style in zip(INSIDE, SHARES, strict=True):
+            edge = Normal(model.means_[k], model.covariances_[k]).contour(mass=share)
+            ax.plot(
+                *edge.T, color=colour(k), linewidth=1.5, linestyle=style, zorder=2,
+                solid_capstyle="butt",
+            )  # fmt: skip
+    elif hasattr(model, "log_joint"):
+        drawn, _ = model.sample(DRAWS, y=np.asarray(model.classes_).tolist()[k], random_state=0)
+        heights = np.quantile(_scores(model, drawn)[:, k], [1.0 - share for share in INSIDE])
+        levels = sorted({float(height) for height in heights})
+        ax.contour(
+            plane.x, plane.y, scores[..., k], levels=levels, colors=[colour(k)], linewidths=1.5,
+            linestyles=list(SHARES[::-1][: len(levels)]), zorder=2,
+        )  # fmt: skip
+
+
+def _name_classes(ax: Axes, points: FloatArray, codes: NDArray[np.intp], known: list[str]) -> None:
+    """Write the name of each class over the middle of its rows."""
+    from matplotlib.patheffects import withStroke
+
+    for k, name in enumerate(known):
+        if (codes == k).any():
+            ax.text(
+                *np.median(points[codes == k], axis=0), name if len(name) < 15 else f"{name[:13]}…",
+                color=INK, fontsize=10, fontweight="bold", ha="center", va="center", zorder=5,
+                path_effects=[withStroke(linewidth=3.0, foreground="white")], clip_on=True,
+            )  # fmt: skip
 
 
 def _lead(joint: FloatArray, k: int) -> FloatArray:
@@ -138,5 +148,6 @@ def _lead(joint: FloatArray, k: int) -> FloatArray:
     others = np.delete(joint, k, axis=-1)
     if others.shape[-1] == 0:
         return np.ones(joint.shape[:-1])
-    lead: FloatArray = joint[..., k] - others.max(axis=-1)
-    return lead
+    with np.errstate(invalid="ignore"):  # impossible for both: nobody leads
+        lead: FloatArray = joint[..., k] - others.max(axis=-1)
+    return np.where(np.isnan(lead), 0.0, lead)

@@ -4,6 +4,7 @@ from suffice.statistics.algebra import Statistics, leave_one_out, total
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.by_column import ByColumn
 from suffice.statistics.by_pattern import ByPattern
+from suffice.statistics.curvature import Curvature
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.moments import Moments
 from suffice.statistics.pooled import PooledMoments
@@ -14,6 +15,7 @@ __all__ = [
     "ByClass",
     "ByColumn",
     "ByPattern",
+    "Curvature",
     "DiagonalMoments",
     "Moments",
     "PooledMoments",

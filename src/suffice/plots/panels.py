@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.plots.regions import BOUNDARY_WIDTH, INK, draw_regions
+from suffice.errors import BadSetting
+from suffice.plots.axes import new_figure, tidy
+from suffice.plots.palette import INK, PALE
+from suffice.plots.regions import BOUNDARY_WIDTH, SHARES, draw_regions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -12,11 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from suffice.plots.regions import Classifier
-
 
 def side_by_side(
-    models: Mapping[str, Classifier],
+    models: Mapping[str, Any],
     rows: ArrayLike,
     labels: Sequence[object] | NDArray[Any],
     *,
@@ -36,28 +37,35 @@ def side_by_side(
     >>> [ax.get_title(loc="left") for ax in side_by_side(forms, X, y).axes]
     ['shared', 'diagonal']
     """
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-    figure = Figure(figsize=(5.2 * len(models), 5.2), layout="constrained")
+    if not models:
+        raise BadSetting("there are no models to draw", hint="give at least one: {name: model}")
+    figure = new_figure(5.2 * len(models), 5.2)
     panels = figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0]
     for ax, (name, model) in zip(panels, models.items(), strict=True):
         draw_regions(ax, model, rows, labels, columns=columns, classes=classes, legend=False)
         ax.set_title(name, loc="left", fontsize=11)
         ax.label_outer()
-        ax.spines[["top", "right"]].set_visible(False)
+        tidy(ax)
     handles, names = panels[0].get_legend_handles_labels()
-    handles += [
-        Line2D([], [], color="0.45", linewidth=1.5),
-        Line2D([], [], color="0.45", linewidth=1.5, linestyle=(0, (5, 2))),
-        Line2D([], [], color=INK, linewidth=BOUNDARY_WIDTH),
-        Line2D([], [], linestyle="none", marker="o", color="white", markeredgecolor=INK),
-    ]
-    names += ["half of a class", "95 % of a class", "two classes tie", "wrong side"]
+    for handle, name in zip(*region_lines(), strict=True):
+        handles.append(handle)
+        names.append(name)
     figure.legend(
-        handles, names, loc="outside lower center", ncols=len(names), frameon=False,
-        fontsize=9, handletextpad=0.5, columnspacing=1.4,
+        handles, names, loc="outside lower center", ncols=min(len(names), 5 * len(models) - 1),
+        frameon=False, fontsize=9, handletextpad=0.5, columnspacing=1.4,
     )  # fmt: skip
     if title is not None:
         figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
     return figure
+
+
+def region_lines() -> tuple[list[Any], list[str]]:
+    """Return entries of a legend for what `draw_regions` draws besides rows."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        *(Line2D([], [], color=PALE, linewidth=1.5, linestyle=style) for style in SHARES),
+        Line2D([], [], color=INK, linewidth=BOUNDARY_WIDTH),
+        Line2D([], [], linestyle="none", marker="o", color="white", markeredgecolor=INK),
+    ]
+    return handles, ["half of a class", "95 % of a class", "two classes tie", "wrong side"]

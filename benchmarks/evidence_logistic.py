@@ -1,0 +1,122 @@
+"""Logistic regression: published tables, statsmodels and scikit-learn, every table at length."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.evidence import Figure
+from suffice import LogisticRegression
+from tests.reference import data_sets
+from tests.reference.logistic_peers import scikit_learn_apart, statsmodels_apart
+from tests.reference.logistic_tables import ERRORS, SAHEART, counted, heart_disease, outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.reference.logistic_tables import Outcome
+
+COMMAND = "python -m benchmarks.evidence --only logistic"
+PENALTIES = (0.1, 1.0, 100.0)
+MOST_WIDTH = 100
+MOST_CELLS = 20_000_000
+"""n·p² for statsmodels and scikit-learn: their Newton steps take minutes above."""
+
+
+def measure() -> Iterator[Figure]:
+    """Yield published figures, then every table, then the peers where there is a maximum."""
+    yield from published()
+    without = [outcome(data_sets.load(name)) for name in data_sets.names()]
+    yield told(without, 0.0)
+    yield told([outcome(data_sets.load(name), 1.0) for name in data_sets.names()], 1.0)
+    yield from peers({o.name for o in without if o.what == "converged"})
+
+
+def published() -> Iterator[Figure]:
+    """Yield what books and R print."""
+    for (name, penalty), (train, test) in ERRORS.items():
+        found = counted(name, penalty)
+        yield Figure(
+            f"{name}, no penalty: wrong in training and test",
+            f"{found[0]}, {found[1]}",
+            f"{'any' if train is None else train}, {test}",
+            found[1] == test and train in (None, found[0]),
+            COMMAND,
+        )
+    held = counted("vowel_esl", 1.0)
+    claim = "vowel_esl, penalty=1, told for comparison: wrong in training and test"
+    yield Figure(claim, f"{held[0]}, {held[1]}", "not 118, 237", held != (118, 237), COMMAND)
+    summary = LogisticRegression().fit(*heart_disease()).summary()
+    printed = np.array(list(SAHEART.values()))
+    found_here = np.column_stack([summary.estimates[0], summary.standard_errors[0]])
+    off = float(np.abs(found_here - printed).max())
+    claim = "South African heart disease, coefficients and standard errors as printed"
+    yield Figure(claim, f"off by {off:.6f} at most", "0.00005", off <= 5e-5, COMMAND)
+    known = data_sets.r_reference()["pima_tr_glm"]
+    pima = LogisticRegression().fit(*data_sets.load("pima_ripley").part("train")).summary()
+    apart = float(np.abs((pima.estimates[0] - known["coef"]) / known["se"]).max())
+    spread = float(np.abs(pima.standard_errors[0] / known["se"] - 1.0).max())
+    yield Figure(
+        "Pima.tr against R's glm: θ in standard errors, and these relatively",
+        f"{apart:.1e}, {spread:.1e}",
+        "1e-8, 1e-6",
+        apart <= 1e-8 and spread <= 1e-6,
+        COMMAND,
+    )
+
+
+def told(outcomes: list[Outcome], penalty: float) -> Figure:
+    """Return what became of every table."""
+    counts = Counter(o.what for o in outcomes)
+    wrong = [f"{o.name}: {o.complaint}" for o in outcomes if o.complaint]
+    separated = [o.name for o in outcomes if o.what.startswith("separated")]
+    blank = sum(o.refused_blanks for o in outcomes)
+    return Figure(
+        f"every table, penalty={penalty:g}: a fit converges with a certificate (and its score, "
+        "computed apart, is 0) or classes are separated (where small: by a program of its own); "
+        f"{blank} tables were refused for blank numbers before these were filled"
+        + (f"; separated: {', '.join(separated)}" if separated else ""),
+        ", ".join(f"{many} {what}" for what, many in sorted(counts.items()))
+        + (f"; {'; '.join(wrong)}" if wrong else ""),
+        "no other outcome",
+        not wrong,
+        COMMAND,
+    )
+
+
+def peers(converged: set[str]) -> Iterator[Figure]:
+    """Yield the largest distance from statsmodels and scikit-learn, over tables of numbers."""
+    found: dict[str, tuple[float, float]] = {}
+    held: dict[float, dict[str, float]] = {penalty: {} for penalty in (0.0, *PENALTIES)}
+    for name in data_sets.numeric_names(MOST_WIDTH):
+        table = data_sets.load(name)
+        X, y = table.X.to_numpy(np.float64), table.y
+        p = X.shape[1] * (len(np.unique(y)) - 1)
+        if name not in converged or len(y) * p**2 > MOST_CELLS or np.isnan(X).any():
+            continue
+        if (X.std(axis=0) == 0.0).any() or np.linalg.matrix_rank(X - X.mean(axis=0)) < X.shape[1]:
+            continue  # they have no rule for coefficients that are not unique
+        found[name] = statsmodels_apart(X, y)
+        for penalty, apart in held.items():
+            apart[name] = scikit_learn_apart(X, y, penalty)
+    far, off = (max(pair[i] for pair in found.values()) for i in (0, 1))
+    yield Figure(
+        f"against statsmodels on {len(found)} tables of numbers: θ in standard errors, and these "
+        "relatively, at most",
+        f"{far:.1e}, {off:.1e}",
+        "1e-8, 1e-6",
+        far <= 1e-8 and off <= 1e-6,
+        COMMAND,
+    )
+    for penalty, apart in held.items():
+        name = max(apart, key=lambda name: apart[name])
+        yield Figure(
+            f"against scikit-learn's newton-cholesky on {len(apart)} tables of numbers, "
+            f"penalty={penalty:g}: slopes in standard errors, at most (on {name})",
+            f"{apart[name]:.1e}",
+            "1e-8",
+            apart[name] <= 1e-8,
+            COMMAND,
+        )

@@ -1,0 +1,105 @@
+"""The Axes that is drawn on, and room around it for what belongs to the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BELOW = 36.0
+"""Points between the axes and a legend below them: ticks and a label fit in between."""
+MANY_ENTRIES = 4
+
+
+def given_axes(ax: Axes | None) -> Axes:
+    """Return the Axes to draw on: the one given, or for None pyplot's current one."""
+    if ax is None:
+        with_matplotlib()
+        from matplotlib import pyplot as plt
+
+        return plt.gca()
+    if not hasattr(ax, "transAxes"):
+        raise BadSetting(
+            f"{type(ax).__name__} is given where the Axes belongs",
+            hint="the first argument is the Axes to draw on; None is the current one",
+        )
+    return ax
+
+
+def solid_axes(ax: Axes | None) -> Any:
+    """Return the three-dimensional Axes to draw on; for None a new one in the current figure."""
+    if ax is None:
+        with_matplotlib()
+        from matplotlib import pyplot as plt
+
+        return plt.figure(layout="constrained").add_subplot(projection="3d")
+    if getattr(given_axes(ax), "name", "") != "3d":
+        raise BadSetting(
+            "a surface needs a three-dimensional Axes, and this one is flat",
+            hint='make it with figure.add_subplot(projection="3d")',
+        )
+    return ax
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure, in inches, that keeps room for labels and legends."""
+    with_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def with_matplotlib() -> None:
+    """Refuse to draw where there is nothing to draw with."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise BadSetting(
+            "pictures need matplotlib, which is not installed",
+            hint="pip install 'suffice[plots]'",
+        )
+
+
+def make_room(ax: Axes) -> None:
+    """Let a figure without a layout of its own leave room for what stands beside the axes.
+
+    Otherwise a legend below the axes, or a long name at their side, ends at the figure's edge.
+    """
+    from matplotlib.figure import Figure
+
+    figure = ax.figure
+    if isinstance(figure, Figure) and figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+
+
+def legend_below(
+    ax: Axes,
+    handles: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
+    columns: int = MANY_ENTRIES,
+    below: float = BELOW,
+) -> None:
+    """Put a legend `below` points under the axes, where it covers nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
+    make_room(ax)
+    if handles is None or names is None:
+        handles, names = ax.get_legend_handles_labels()
+    # In points and not in parts of the axes: those of a small picture are smaller than its labels.
+    drop = ScaledTranslation(0.0, -below / 72.0, ax.figure.dpi_scale_trans)
+    ax.legend(
+        handles, names, loc="upper center", bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=ax.transAxes + drop, borderaxespad=0.0, ncols=min(len(names), columns),
+        frameon=False, fontsize=9, handletextpad=0.5, columnspacing=1.4,
+    )  # fmt: skip
+
+
+def tidy(ax: Axes) -> None:
+    """Take away the lines that frame nothing."""
+    ax.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,169 @@
+"""The law of one column in every class, and the rows it was learned from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting
+from suffice.plots.axes import BELOW, given_axes, legend_below, make_room
+from suffice.plots.column_laws import Counts, Levels, column_law
+from suffice.plots.palette import INK, colour, dashes, hatch, marker
+from suffice.plots.planes import class_codes, class_names
+from suffice.plots.tables import draw_shares
+from suffice.rows import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+FEW_COUNTS = 40
+"""Up to so many whole numbers each one gets a marker."""
+LONG = 36
+"""Letters from which names of levels, all together, are written aslant."""
+LONGEST = 22
+MANY_BARS = 40
+"""Bars beyond which a table is drawn instead."""
+BINS = 30
+
+
+def draw_column(
+    ax: Axes | None,
+    model: Any,
+    column: str | int,
+    rows: object = None,
+    labels: object = None,
+    *,
+    classes: Sequence[str] | None = None,
+    legend: bool = True,
+) -> Axes:
+    """Draw p(x | y) of one column, by name or position, for every class of a fitted model.
+
+    Numbers are drawn as densities, counts as the chance of each whole number, and levels as
+    bars. With `rows` and `labels`, the table and its classes, what was observed is drawn behind:
+    histograms, dots or dots beside bars. A column that is close to its law in every class is one
+    the model may be trusted with.
+
+    >>> from matplotlib.figure import Figure
+    >>> from suffice import NaiveBayes
+    >>> X = [["red", 3], ["red", 5], ["blue", 9], ["red", 8]]
+    >>> model = NaiveBayes({"x1": "poisson"}).fit(X, ["plum", "plum", "grape", "grape"])
+    >>> ax = draw_column(Figure().add_subplot(), model, "x0")
+    >>> [tick.get_text() for tick in ax.get_xticklabels()], ax.get_ylabel()
+    (['blue', 'red'], 'probability')
+    """
+    ax = given_axes(ax)
+    name, j, law = column_law(model, column)
+    known = class_names(model, classes)
+    cells, codes = None, None
+    if rows is not None:
+        if labels is None:
+            raise BadSetting("rows are given without their labels", hint="give both, or neither")
+        cells = read_table(rows).column(j)
+        codes = class_codes(model, labels, len(cells))
+    parts = None if cells is None else [cells[codes == k] for k in range(len(known))]
+    below = BELOW
+    if isinstance(law, Levels) and law.heights.size > MANY_BARS:
+        return _draw_level_table(ax, law, known, name)
+    if isinstance(law, Levels):
+        below += _draw_levels(ax, law, parts, known)
+    elif isinstance(law, Counts):
+        _draw_counts(ax, law, parts, known)
+    else:
+        _draw_curves(ax, law.at, law.heights, parts, known)
+    ax.set_ylim(bottom=0.0)
+    ax.set_xlabel(name)
+    ax.set_ylabel("probability" if isinstance(law, (Levels, Counts)) else "density")
+    make_room(ax)
+    if legend:
+        legend_below(ax, columns=5, below=below)
+    return ax
+
+
+def _draw_curves(ax: Axes, at: Any, heights: Any, parts: Any, known: list[str]) -> None:
+    """Draw a density for each class, and histograms of the rows behind."""
+    if parts is not None:
+        seen = np.concatenate([_numbers(part) for part in parts])
+        inside = seen[(seen >= at[0]) & (seen <= at[-1])]
+        edges = np.linspace(inside.min(), inside.max(), BINS + 1) if np.ptp(inside) > 0.0 else 1
+    for k, name in enumerate(known):
+        if parts is not None and len(_numbers(parts[k])):
+            ax.hist(
+                _numbers(parts[k]), edges, density=True, histtype="stepfilled", alpha=0.25,
+                facecolor=colour(k), edgecolor=colour(k), hatch=hatch(k), linewidth=0.0, zorder=1,
+            )  # fmt: skip
+        ax.plot(
+            at, heights[:, k], color=colour(k), linestyle=dashes(k), linewidth=2.0, label=name,
+            zorder=3,
+        )  # fmt: skip
+    ax.set_xlim(at[0], at[-1])
+
+
+def _draw_counts(ax: Axes, law: Counts, parts: Any, known: list[str]) -> None:
+    """Draw the chance of every whole number, and the shares that were observed as hollow dots."""
+    few = len(law.at) <= FEW_COUNTS
+    for k, name in enumerate(known):
+        ax.plot(
+            law.at, law.heights[:, k], color=colour(k), linestyle=dashes(k), linewidth=1.6,
+            marker=marker(k) if few else "", markersize=5, label=name, zorder=3,
+        )  # fmt: skip
+        if parts is not None and len(cells := _numbers(parts[k])):
+            found, often = np.unique(cells, return_counts=True)
+            shown = (found >= law.at[0]) & (found <= law.at[-1])
+            ax.plot(
+                found[shown], often[shown] / len(cells), linestyle="none", marker=marker(k),
+                markersize=7 if few else 4, markerfacecolor="none", markeredgecolor=colour(k),
+                alpha=0.8, zorder=2,
+            )  # fmt: skip
+    ax.set_xlim(law.at[0] - 0.5, law.at[-1] + 0.5)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+
+
+def _draw_levels(ax: Axes, law: Levels, parts: Any, known: list[str]) -> float:
+    """Draw a bar for each level and class, and the shares that were observed as dots.
+
+    Returns how many points the names of levels take below the axes, beyond those of numbers.
+    """
+    width = 0.84 / len(known)
+    middle = np.arange(len(law.names))
+    for k, name in enumerate(known):
+        at = middle + (k - (len(known) - 1) / 2.0) * width
+        ax.bar(
+            at, law.heights[:, k], 0.92 * width, facecolor=colour(k), edgecolor="white",
+            hatch=hatch(k), linewidth=0.0, label=name, zorder=2,
+        )  # fmt: skip
+        if parts is not None and len(parts[k]):
+            shares = [np.mean([cell == level for cell in parts[k].tolist()]) for level in law.known]
+            ax.scatter(
+                at[: len(shares)], shares, s=22, c="white", edgecolors=INK, linewidths=1.0, zorder=3
+            )
+    names = _short(law.names)
+    aslant = sum(map(len, names)) > LONG
+    ax.set_xticks(
+        middle, names, rotation=30 if aslant else 0, ha="right" if aslant else "center",
+        rotation_mode="anchor" if aslant else "default",
+    )  # fmt: skip
+    ax.set_xlim(-0.6, len(law.names) - 0.4)
+    return 3.0 * max(map(len, names)) if aslant else 0.0
+
+
+def _draw_level_table(ax: Axes, law: Levels, known: list[str], name: str) -> Axes:
+    """Draw the shares of many levels in many classes as a table: so many bars are a fence."""
+    draw_shares(ax, law.heights.T, law.heights.T, _short(known), _short(law.names))
+    ax.set_xlabel(name)
+    ax.set_ylabel("class")
+    make_room(ax)
+    return ax
+
+
+def _short(names: list[str]) -> list[str]:
+    return [name if len(name) < LONGEST else f"{name[: LONGEST - 2]}…" for name in names]
+
+
+def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the cells that are there, as numbers."""
+    found = np.array([np.nan if cell is None else cell for cell in cells.tolist()], np.float64)
+    return found[np.isfinite(found)]

@@ -1,0 +1,182 @@
+"""One normal law in two columns: as a surface, and as contours with its principal axes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadMatrix, BadSetting
+from suffice.families.ellipses import radius
+from suffice.families.normal import Normal
+from suffice.plots.axes import given_axes, solid_axes
+from suffice.plots.palette import INK
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    Limits = tuple[float, float]
+
+REACH = 3.0
+"""How many standard deviations of each column are shown, if nobody says."""
+MASSES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+LEVELS = "viridis"
+"""Colours that climb in brightness, for every kind of colour vision and in grey."""
+
+
+def draw_surface(
+    ax: Axes | None,
+    law: Any,
+    *,
+    limits: tuple[Limits, Limits] | None = None,
+    top: float | None = None,
+    grid: int = 49,
+) -> Any:
+    """Draw the density of a normal law of two columns as a surface, on a three-dimensional Axes.
+
+    `law` is a `Normal`, a `MultivariateNormal`, or (mean, covariance). `limits` are the ends of
+    both columns and `top` the height of the axis: with the same for several laws they can be
+    compared, for the volume under each is 1. For None a new figure is made.
+
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().add_subplot(projection="3d")
+    >>> ax = draw_surface(ax, ([0, 0], [[1, 0.8], [0.8, 1]]), top=0.3)
+    >>> round(float(ax.get_zlim()[1]), 2)
+    0.3
+    """
+    ax = solid_axes(ax)
+    law, names = plane_law(law)
+    if law.rank < 2:
+        raise BadMatrix(
+            f"the covariance has rank {law.rank}: the law has no density in the plane",
+            hint="draw_contours draws the line or the point that is left",
+        )
+    x, y = (np.linspace(*ends, grid) for ends in _limits(law, limits))
+    plane = np.stack(np.meshgrid(x, y), axis=-1)
+    heights = law.density(plane.reshape(-1, 2)).reshape(grid, grid)
+    peak = float(law.density(law.mean[np.newaxis])[0])
+    top = peak if top is None else top
+    if not 0.0 < top < math.inf:
+        raise BadSetting(f"top={top:g} is no height", hint=f"the density reaches {peak:.3g}")
+    ax.plot_surface(
+        *np.meshgrid(x, y), heights, cmap=LEVELS, vmin=0.0, vmax=top, rcount=grid, ccount=grid,
+        edgecolor=(1.0, 1.0, 1.0, 0.25), linewidth=0.25, antialiased=True,
+    )  # fmt: skip
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(y[0], y[-1])
+    ax.set_zlim(0.0, top)
+    ax.set_box_aspect((4.0, 4.0, 2.6), zoom=1.12)
+    ax.view_init(elev=28.0, azim=-58.0)
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.pane.set(facecolor="white", edgecolor="0.85")
+        axis._axinfo["grid"].update(color="0.9", linewidth=0.6)
+    ax.locator_params(nbins=5)
+    ax.tick_params(labelsize=8, pad=0)
+    ax.set_xlabel(names[0], labelpad=0.0)
+    ax.set_ylabel(names[1], labelpad=0.0)
+    return ax
+
+
+def draw_contours(
+    ax: Axes | None,
+    law: Any,
+    *,
+    limits: tuple[Limits, Limits] | None = None,
+    masses: Sequence[float] = MASSES,
+    axes: bool = True,
+    colour: str | None = None,
+    named: bool = True,
+) -> Axes:
+    """Draw curves of equal density that hold `masses` of a normal law, and its principal axes.
+
+    The curves are ellipses about μ; their axes are the eigenvectors of Σ, drawn as arrows one
+    standard deviation √λ long. Both columns have the same scale, or right angles would not be
+    right. `colour` is one colour for all curves, else the denser the brighter; `named` writes
+    the mass on its curve.
+
+    >>> from matplotlib.figure import Figure
+    >>> ax = draw_contours(Figure().add_subplot(), ([0, 0], [[1, 0.5], [0.5, 1]]))
+    >>> len(ax.lines)
+    6
+    """
+    ax = given_axes(ax)
+    law, names = plane_law(law)
+    if not masses:
+        raise BadSetting("no contour is asked for", hint="masses=(0.5, 0.95) draws two")
+    from matplotlib import colormaps
+    from matplotlib.patheffects import withStroke
+
+    (left, right), (low, high) = _limits(law, limits)
+    spread, directions = law.principal_axes()
+    # Masses stand along the long axis, where curves are farthest apart, unless that is so flat
+    # that words beside each other would meet.
+    away = spread[0] * directions[0]
+    if law.rank == 2 and abs(directions[0, 1]) < 0.4:
+        away = math.sqrt(0.5) * (away + spread[1] * directions[1])
+    shades = colormaps[LEVELS](np.linspace(0.85, 0.0, len(masses)))
+    for mass, shade in zip(sorted(masses), shades, strict=True):
+        if law.rank == 0:
+            break
+        edge = law.contour(mass=mass)
+        ax.plot(
+            *edge.T, color=shade if colour is None else colour, linewidth=1.5, zorder=2,
+            solid_capstyle="butt",
+        )  # fmt: skip
+        at = law.mean - radius(mass, None, law.rank) * away
+        if named and left < at[0] < right and low < at[1] < high:
+            ax.annotate(
+                f"{mass:.0%}".replace("%", " %"), at, fontsize=7.5, color=INK, ha="center",
+                va="center", zorder=5, path_effects=[withStroke(linewidth=2.5, foreground="w")],
+            )  # fmt: skip
+    if axes:
+        for length, direction in zip(spread, directions, strict=True):
+            if length > 0.0:
+                ax.annotate(
+                    "", law.mean + length * direction, law.mean, zorder=4,
+                    arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 1.5,
+                                "shrinkA": 0, "shrinkB": 0, "mutation_scale": 11},
+                )  # fmt: skip
+    ax.scatter(*law.mean, s=22, c=INK, zorder=4)
+    ax.set_xlim(left, right)
+    ax.set_ylim(low, high)
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
+    return ax
+
+
+def plane_law(law: Any) -> tuple[Normal, tuple[str, str]]:
+    """Return a law of two columns, however it is given, and what its columns are called."""
+    names = getattr(law, "feature_names_in_", None)
+    if isinstance(law, (tuple, list)) and len(law) == 2:
+        law = Normal(*law)
+    elif not isinstance(law, Normal):
+        if not hasattr(law, "covariance_") or not hasattr(law, "mean_"):
+            raise BadSetting(
+                f"{type(law).__name__} is no normal law",
+                hint="give a Normal, a MultivariateNormal, or (mean, covariance)",
+            )
+        law = Normal(law.mean_, law.covariance_)
+    if law.width != 2:
+        raise BadSetting(
+            f"a plane has 2 columns, this law has {law.width}", hint="take marginal([i, j]) first"
+        )
+    return law, ("x₁", "x₂") if names is None else (str(names[0]), str(names[1]))
+
+
+def _limits(law: Normal, limits: tuple[Limits, Limits] | None) -> tuple[Limits, Limits]:
+    """Return the ends of both columns: as given, or so many standard deviations about the mean."""
+    if limits is None:
+        deviations = np.sqrt(np.diagonal(law.covariance))
+        wide = np.where(deviations > 0.0, REACH * deviations, 1.0)
+        # A line has one direction: a window of very different sides would hide it.
+        wide = np.maximum(wide, 0.05 * wide.max())
+        (a, b), (c, d) = zip(law.mean - wide, law.mean + wide, strict=True)
+        return (float(a), float(c)), (float(b), float(d))
+    for ends in limits:
+        if len(ends) != 2 or not -math.inf < ends[0] < ends[1] < math.inf:
+            raise BadSetting(f"limits {ends!r} are no range", hint="write ((-3, 3), (-3, 3))")
+    return limits
