@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import NaiveBayes
     from suffice.estimators.perceptron import Perceptron
+    from suffice.estimators.persistence import load
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ __all__ = [
     "engines",
     "errors",
     "families",
+    "load",
     "models",
     "plots",
     "statistics",
@@ -62,6 +64,7 @@ _HOMES = {
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.perceptron",
     "bridge": "suffice.estimators.bridge",
+    "load": "suffice.estimators.persistence",
 }
 """Where a public name that is no submodule lives."""
 

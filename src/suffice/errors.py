@@ -13,6 +13,7 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
   ForgettingUnseen                more is to be forgotten than was learned
   NotLinear                       a boundary that is not flat
   NotADensity                     a classifier with scores, but without p(x | y) behind them
+  BadFile                         a file that is no model file, or a damaged one
   TooManyPatterns                 more patterns of missing cells than one pass can hold
 
 SufficeWarning (UserWarning)      the answer stands, with this reservation
@@ -145,6 +146,10 @@ class NotADensity(SufficeError):
             "classes, and are no density",
             hint="MultinomialNaiveBayes has one",
         )
+
+
+class BadFile(SufficeError):
+    """A file that is no model file, or a damaged one; or a model that has no plain form."""
 
 
 class TooManyPatterns(SufficeError):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from suffice import LogisticRegression
 from suffice.errors import DegenerateData, SufficeWarning
+from tests.reference.logistic_tables import is_separated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -317,8 +318,7 @@ def test_the_maximum_is_never_beyond_the_bound(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)
         model = LogisticRegression(penalty, tolerance=tolerance).fit(X, y)
-    assume(model.converged_ or tolerance > 1e-10)  # separated, or too far off for a proof
-    assume(model.converged_)
+    assume(model.converged_)  # else separated, or too far off for a proof
     best = maximum(X, y, penalty)
     assert np.isfinite(model.bound_)
     apart = np.abs(theta(model)[:, 1:] - best) / errors_of(model)[:, 1:]
@@ -366,6 +366,34 @@ def maximum(X: Array, y: Array, penalty: float) -> Array:
     assert size < 1e-14
     found: Array = (at.reshape(m, d + 1)[:, 1:] / spread).astype(float)
     return found
+
+
+@given(seeds, classes, st.integers(1, 3))
+def test_there_is_a_maximum_or_a_separation(seed: int, k: int, d: int) -> None:
+    """Few rows on a small grid are separated or not, both often; a linear program tells which."""
+    rng = np.random.default_rng(seed)
+    n, reach = int(rng.integers(k, 30)), int(rng.integers(1, 6))
+    X = rng.integers(-reach, reach + 1, (n, d)).astype(float)
+    y = np.r_[np.arange(k), rng.integers(0, k, n - k)]
+    if rng.random() < 0.5:
+        y = np.argsort(np.argsort(X @ rng.normal(size=d) + rng.normal(size=n) * 0.5)) * k // n
+    weights = rng.choice([0.1, 1.0, 30.0], n) if rng.random() < 0.5 else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        model = LogisticRegression().fit(X, y, weights)
+    spread = X.std(axis=0)
+    parted = is_separated((X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0), y)
+    assert (model.separated_ is not None) is parted
+    assert model.converged_ is not parted
+    if model.separated_ is not None:
+        rows = model.separated_.rows_apart, model.separated_.rows_tied
+        assert sum(rows) == n
+        assert rows[0] > 0
+        assert model.separated_.pairs
+        # Rows of a complete separation are told apart by θ, with their place in no doubt.
+        if model.separated_.kind == "complete":
+            assert (model.predict(X) == y).all()
+            assert model.predict_proba(X)[np.arange(n), y].min() > 0.999
 
 
 # Closed forms

@@ -38,7 +38,7 @@ def statsmodels(X: Floats, y: NDArray[Any]) -> Any:
 
     It begins where scikit-learn ends: from 0 its undamped steps may end nowhere.
     """
-    import statsmodels.api as api
+    from statsmodels import api
 
     labels, codes = np.unique(y, return_inverse=True)
     begin = scikit_learn(X, y, 0.0)

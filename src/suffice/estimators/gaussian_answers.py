@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from suffice.columns.design import Design
 from suffice.errors import BadSetting, NotFinite
 from suffice.estimators.answers import Answers, comparison
 from suffice.estimators.batches import naming_cells
-from suffice.estimators.design import Design
 from suffice.estimators.frames import back_to_frame
 from suffice.estimators.gaussian_parameters import GaussianParameters
 from suffice.estimators.implied_logistic import implied_logistic

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.estimators.design import Design
+    from suffice.columns.design import Design
     from suffice.models.linear import LinearForm
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import OneClass
-from suffice.estimators.state import NotFitted, State, class_array
+from suffice.estimators.persistence import Persistent, restored_dtype, stored_dtype
+from suffice.estimators.state import NotFitted, State, class_array, label_kind
+from suffice.estimators.statistics_left_out import LeftOut, ModelAlone
 from suffice.models.learner import checked_log_priors
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
-class Learned(ABC):
+class Learned(Persistent, ABC):
     """A state of statistics, and the model they become under the settings of this moment."""
 
     priors: Any = None
@@ -72,6 +74,50 @@ class Learned(ABC):
         """Whether anything was learned."""
         state = self._known()
         return state is not None and bool(state.statistics.labels)
+
+    # On disk
+
+    def _stored_state(self, statistics: bool) -> dict[str, Any]:
+        state = self._require()
+        return {
+            "columns": state.columns,
+            "statistics": state.statistics if statistics else None,
+            "labels": stored_dtype(state.dtype),
+            "frame": state.frame,
+            "chosen": self._stored_choice(state.chosen),
+            "model": self._fit.model,
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        statistics, model = state["statistics"], state["model"]
+        held = LeftOut(model.labels) if statistics is None else statistics
+        dtype = restored_dtype(state["labels"])
+        classes = class_array(tuple(held.labels), dtype)
+        chosen = self._restored_choice(state["chosen"])
+        restored = State(state["columns"], held, dtype, label_kind(classes), state["frame"], chosen)
+        self._become(restored)
+        if statistics is None:
+            restored.cache["fit"] = (kept(self._settings_key()), ModelAlone(model))
+        elif tuple(statistics.labels) != tuple(model.labels):
+            raise ValueError("the model is not that of its statistics")
+
+    def _stored_choice(self, chosen: Any) -> Any:
+        """Return what was decided on the first batch as objects that a file may hold."""
+        return chosen
+
+    def _restored_choice(self, stored: Any) -> Any:
+        """Return what was decided on the first batch."""
+        return stored
+
+    def _about(self) -> dict[str, Any]:
+        state, model = self._require(), self._fit.model
+        weights = dict(zip(map(str, model.labels), model.weights.tolist(), strict=True))
+        return {
+            "model": type(self).__name__,
+            "rows": float(model.weights.sum()),
+            "classes": weights,
+            "columns": list(state.columns.names[:1000]),
+        }
 
     # The estimate
 

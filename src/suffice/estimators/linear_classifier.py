@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadRows, NotFinite
+from suffice.errors import BadRows, BadSetting, NotFinite
 from suffice.estimators.answers import comparison, place_of
-from suffice.estimators.design import Design, opened
+from suffice.estimators.opening import opened
+from suffice.estimators.persistence import Persistent, restored_dtype, stored_dtype
 from suffice.estimators.results import Contrasts, Explanation
-from suffice.estimators.state import NotFitted
+from suffice.estimators.state import NotFitted, class_array
 from suffice.rows.blanks import refuse_blanks_of
 from suffice.rows.sparse import SparseRows
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.columns.design import Design
     from suffice.models.linear import LinearForm
     from suffice.rows import FloatArray, Label
 
@@ -37,7 +39,7 @@ class Line:
     reader: Callable[[object], Any] | None = None
 
 
-class LinearClassifier:
+class LinearClassifier(Persistent):
     """Scores weights·x + intercept, one for each class: predictions, posteriors, explanations.
 
     `coef_` and `intercept_` are in the user's units: one row for two classes (the second against
@@ -78,6 +80,35 @@ class LinearClassifier:
         except NotFinite:
             refuse_blanks_of(rows, self._require().design.names)
             raise
+
+    # On disk
+
+    def _stored_state(self, statistics: bool) -> dict[str, Any]:  # noqa: ARG002
+        line = self._require()
+        if line.reader is not None:
+            raise BadSetting(
+                "an implied model reads rows as the model it came from does: it has no file form",
+                hint="save the naive Bayes model itself, and call to_logistic() after load",
+            )
+        return {
+            "columns": line.design,
+            "statistics": None,
+            "labels": stored_dtype(line.classes.dtype),
+            "model": line.form,
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        form = state["model"]
+        classes = class_array(tuple(form.labels), restored_dtype(state["labels"]))
+        self._become(Line(form, classes, state["columns"]))
+
+    def _about(self) -> dict[str, Any]:
+        line = self._require()
+        return {
+            "model": type(self).__name__,
+            "classes": [str(label) for label in line.form.labels],
+            "columns": list(line.design.columns.names[:1000]),
+        }
 
     # What was learned
 

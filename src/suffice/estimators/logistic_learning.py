@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from suffice.columns.design import Design
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, NotFinite, OneClass, listed
 from suffice.estimators.batches import Batch, read_batch
-from suffice.estimators.design import Design, opened
 from suffice.estimators.linear_classifier import Line, Posteriors
 from suffice.estimators.logistic_settings import LogisticSettings
+from suffice.estimators.opening import opened
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
@@ -145,6 +146,17 @@ class LogisticLearning(LogisticSettings, Posteriors):
     def _streamed(self, learned: Stochastic, batch: Batch, dtype: np.dtype[Any]) -> None:
         self._stream, self._found, self._seen = learned, None, None
         self._become(_line(learned.form(), class_array(learned.labels, dtype), batch.columns))
+
+    # On disk
+
+    def _stored_state(self, statistics: bool) -> dict[str, Any]:
+        told = {"found": self._found, "seen": self._seen, "stream": self._stream}
+        kept = told if statistics else {**dict.fromkeys(told), "found": self._found}
+        return {**super()._stored_state(statistics), **kept}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        self._found, self._seen, self._stream = state["found"], state["seen"], state["stream"]
 
     # Reading
 

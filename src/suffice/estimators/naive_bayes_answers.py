@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.design import Design
 from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.estimators.answers import Answers, checked_size, comparison
 from suffice.estimators.column_kinds import check_kinds
-from suffice.estimators.design import Design
 from suffice.estimators.implied_logistic import implied_logistic
 from suffice.estimators.naive_bayes_learning import blocks
 from suffice.estimators.naive_bayes_parameters import NaiveBayesParameters

@@ -52,6 +52,12 @@ class NaiveBayesParameters(Learned):
         checked_smoothing(self.smoothing)
         _checked_temperature(self.temperature)
 
+    def _stored_choice(self, chosen: Chosen) -> Any:
+        return {"product": chosen.product, "asked": chosen.asked}
+
+    def _restored_choice(self, stored: Any) -> Chosen:
+        return Chosen(stored["product"], stored["asked"])
+
     def _learner(self, chosen: Chosen) -> NaiveBayesLearner:
         smoothing = checked_smoothing(self.smoothing)
         temperature = _checked_temperature(self.temperature)

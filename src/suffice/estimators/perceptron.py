@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from suffice.columns.design import Design
 from suffice.errors import BadSetting, NotFinite, OneClass
 from suffice.estimators.batches import read_batch
-from suffice.estimators.design import Design, opened
 from suffice.estimators.linear_classifier import Line, LinearClassifier
+from suffice.estimators.opening import opened
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.estimators.weightless import renumbered

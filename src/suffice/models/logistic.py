@@ -174,7 +174,7 @@ def _ended(
     separation = find_separation(loss, theta, margin)
     if separation is not None:
         return _Ending(found, proof, exists=False, separation=separation)
-    if found.found.decrement > tolerance:
+    if found.found.decrement > tolerance and found.found.passes < most:
         found = _continued(found, tolerance, bends, most, patient=True)
         proof = Certificate.of(found)
     return _Ending(found, proof, exists=True)

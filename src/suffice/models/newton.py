@@ -77,10 +77,11 @@ class Factor:
 
     def solve(self, vector: FloatArray) -> FloatArray:
         """Return the matrix's inverse times a vector."""
-        found: FloatArray = self._solve(
-            self._factor, vector * self._scale, check_finite=False, overwrite_b=True
-        )
-        found *= self._scale
+        with np.errstate(over="ignore", invalid="ignore"):  # of a Hessian that is nearly nothing
+            found: FloatArray = self._solve(
+                self._factor, vector * self._scale, check_finite=False, overwrite_b=True
+            )
+            found *= self._scale
         return found
 
     def inverse(self) -> FloatArray:
@@ -240,9 +241,10 @@ def _shortened(
     Near the minimum the values differ by rounding only; there the slope along the step decides
     alone (Hager and Zhang): of a convex function it rises from below zero to above.
     """
-    slope = float(here.gradient @ step)
+    with np.errstate(over="ignore", invalid="ignore"):
+        slope = float(here.gradient @ step)
     noise = 64.0 * EPSILON * abs(here.value)
-    if not slope < 0.0:
+    if not -np.inf < slope < 0.0:
         return None, 0
     length = 1.0
     for tried in range(1, HALVINGS + 1):
@@ -266,7 +268,8 @@ def _shortened(
 
 
 def _root(square: Any) -> float:
-    return math.sqrt(max(float(square), 0.0))
+    number = float(square)
+    return math.sqrt(number) if number > 0.0 else 0.0 if number <= 0.0 else math.inf
 
 
 def _bend(point: Point) -> FloatArray:

@@ -96,7 +96,7 @@ def legend_below(
     ax.legend(
         handles, names, loc="upper center", bbox_to_anchor=(0.5, 0.0),
         bbox_transform=ax.transAxes + drop, borderaxespad=0.0, ncols=min(len(names), columns),
-        frameon=False, fontsize=9, handletextpad=0.5, columnspacing=1.4,
+        frameon=False, fontsize=9, handletextpad=0.5, columnspacing=1.4, handlelength=2.6,
     )  # fmt: skip
 
 

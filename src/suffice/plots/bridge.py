@@ -94,8 +94,9 @@ def draw_bridge(
             ax.plot(*law.contour(mass=share).T, color=colour(k), linewidth=1.4, linestyle=dashes)
         ours = points[codes == k]
         ax.scatter(
-            ours[:, 0], ours[:, 1], s=26 if len(points) < MANY else 7, c=colour(k), marker=marker(k),
-            edgecolors="white", linewidths=0.5 if len(points) < MANY else 0.2, label=name, zorder=2,
+            ours[:, 0], ours[:, 1], s=26 if len(points) < MANY else 7, c=colour(k),
+            marker=marker(k), edgecolors="white", linewidths=0.5 if len(points) < MANY else 0.2,
+            label=name, zorder=2,
         )  # fmt: skip
     ax.set_xlim(horizontal[0], horizontal[-1])
     ax.set_ylim(vertical[0], vertical[-1])

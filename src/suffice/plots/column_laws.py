@@ -12,7 +12,6 @@ from suffice.errors import BadRows, BadSetting, NotADensity, listed
 from suffice.families.registry import COMMON
 
 if TYPE_CHECKING:
-
     from numpy.typing import NDArray
 
     FloatArray: TypeAlias = NDArray[np.float64]
@@ -86,15 +85,15 @@ def _of_family(model: Any, j: int, name: str) -> ColumnLaw:
     kind = family.name.removeprefix(COMMON).removeprefix("shared-")
     found = [learned.laws[group].described(place, c) for c in range(len(learned.labels))]
     if kind == "gaussian":
-        return _normal(*_numbers(found, "mean", "variance"), name)
+        return _normal(_numbers(found, "mean"), _numbers(found, "variance"), name)
     if kind == "lognormal":
-        return _log_normal(*_numbers(found, "log_mean", "log_variance"), name)
+        return _log_normal(_numbers(found, "log_mean"), _numbers(found, "log_variance"), name)
     if kind == "binned":
         return _steps(found)
     if kind == "poisson":
-        return _poisson(_numbers(found, "rate")[0])
+        return _poisson(_numbers(found, "rate"))
     if kind == "bernoulli":
-        ones = _numbers(found, "probability")[0]
+        ones = _numbers(found, "probability")
         return Levels(["0", "1"], np.array([1.0 - ones, ones]), [0, 1])
     if kind == "categorical":
         return _levels(found, name)
@@ -107,8 +106,8 @@ def _of_family(model: Any, j: int, name: str) -> ColumnLaw:
     raise NotADensity.of("densities of columns")
 
 
-def _numbers(found: list[dict[Any, float]], *names: str) -> tuple[FloatArray, ...]:
-    return tuple(np.array([float(law[name]) for law in found]) for name in names)
+def _numbers(found: list[dict[Any, float]], name: str) -> FloatArray:
+    return np.array([float(law[name]) for law in found])
 
 
 # Continuous columns

@@ -88,7 +88,9 @@ def _draw_curves(ax: Axes, at: Any, heights: Any, parts: Any, known: list[str]) 
     if parts is not None:
         seen = np.concatenate([_numbers(part) for part in parts])
         inside = seen[(seen >= at[0]) & (seen <= at[-1])]
-        edges = np.linspace(inside.min(), inside.max(), BINS + 1) if np.ptp(inside) > 0.0 else 1
+        edges: Any = 1
+        if len(inside) and np.ptp(inside) > 0.0:
+            edges = np.linspace(inside.min(), inside.max(), BINS + 1)
     for k, name in enumerate(known):
         if parts is not None and len(_numbers(parts[k])):
             ax.hist(
@@ -104,6 +106,8 @@ def _draw_curves(ax: Axes, at: Any, heights: Any, parts: Any, known: list[str]) 
 
 def _draw_counts(ax: Axes, law: Counts, parts: Any, known: list[str]) -> None:
     """Draw the chance of every whole number, and the shares that were observed as hollow dots."""
+    from matplotlib.ticker import MaxNLocator
+
     few = len(law.at) <= FEW_COUNTS
     for k, name in enumerate(known):
         ax.plot(
@@ -119,7 +123,7 @@ def _draw_counts(ax: Axes, law: Counts, parts: Any, known: list[str]) -> None:
                 alpha=0.8, zorder=2,
             )  # fmt: skip
     ax.set_xlim(law.at[0] - 0.5, law.at[-1] + 0.5)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _draw_levels(ax: Axes, law: Levels, parts: Any, known: list[str]) -> float:

@@ -1,21 +1,23 @@
-"""Curves: the sigmoid, ROC and precision–recall, and error against the number of rows."""
+"""Curves: the sigmoid, and error against the number of rows learned from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.errors import BadSetting
+from suffice.errors import BadRows, BadSetting, NotFinite
 from suffice.plots.axes import given_axes, legend_below, make_room, tidy
-from suffice.plots.palette import COLOURS, INK, colour, dashes
-from suffice.plots.rankings import rankings
+from suffice.plots.palette import COLOURS, INK, colour, dashes, marker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
+    Curve = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def draw_sigmoid(ax: Axes | None, *, reach: float = 6.0) -> Axes:
@@ -44,94 +46,6 @@ def draw_sigmoid(ax: Axes | None, *, reach: float = 6.0) -> Axes:
     return ax
 
 
-def draw_roc(
-    ax: Axes | None,
-    labels: object,
-    scores: Any,
-    *,
-    positive: Any = None,
-    classes: Sequence[object] | None = None,
-    legend: bool = True,
-) -> Axes:
-    """Draw the share of positives found against that of negatives taken for them.
-
-    `scores` is one number for each row, the higher the likelier `positive` (of two labels the
-    second, if nobody says); or one column for each of `classes`, each then against the rest; or
-    {name: scores} of several models. Rows that tie enter together, so that the area, given in
-    the legend, is P(a positive scores more than a negative) + ½ P(they tie), exactly.
-
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().add_subplot()
-    >>> ax = draw_roc(ax, ["ham", "spam", "ham", "spam"], [0.1, 0.8, 0.4, 0.4])
-    >>> ax.get_legend().get_texts()[0].get_text()
-    'area 0.875'
-    """
-    ax = given_axes(ax)
-    found = rankings(labels, scores, positive, classes)
-    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.7", linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
-    for k, (name, ranking) in enumerate(found.items()):
-        ax.plot(
-            ranking.false_rate, ranking.true_rate, color=colour(k), linestyle=dashes(k),
-            linewidth=2.0, label=f"{name}: area {ranking.area:.3f}" if name else
-            f"area {ranking.area:.3f}", zorder=2, clip_on=False,
-        )  # fmt: skip
-    ax.set_xlabel("negatives taken for positives")
-    ax.set_ylabel("positives found")
-    _square(ax, len(found), "lower right", legend)
-    return ax
-
-
-def draw_precision_recall(
-    ax: Axes | None,
-    labels: object,
-    scores: Any,
-    *,
-    positive: Any = None,
-    classes: Sequence[object] | None = None,
-    legend: bool = True,
-) -> Axes:
-    """Draw the share of positives among what is found against the share of positives found.
-
-    Arguments are those of `draw_roc`. The curve is drawn in steps, for between two thresholds
-    nothing was measured; the legend gives the average precision. The dotted line is the
-    precision of a blind guess, where one line is that of all curves.
-
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().add_subplot()
-    >>> ax = draw_precision_recall(ax, [0, 1, 0, 1], [0.1, 0.8, 0.4, 0.4])
-    >>> ax.get_legend().get_texts()[0].get_text()
-    'average precision 0.833'
-    """
-    ax = given_axes(ax)
-    found = rankings(labels, scores, positive, classes)
-    for k, (name, ranking) in enumerate(found.items()):
-        said = f"average precision {ranking.average_precision:.3f}"
-        ax.step(
-            ranking.true_rate, np.append(ranking.precision[0], ranking.precision), where="pre",
-            color=colour(k), linestyle=dashes(k), linewidth=2.0, zorder=2, clip_on=False,
-            label=f"{name}: {said}" if name else said,
-        )  # fmt: skip
-    if len(blind := {ranking.prevalence for ranking in found.values()}) == 1:
-        ax.axhline(blind.pop(), color="0.6", linewidth=1.0, linestyle=(0, (1, 2)), zorder=1)
-    ax.set_xlabel("positives found (recall)")
-    ax.set_ylabel("positives among the found (precision)")
-    _square(ax, len(found), "lower left", legend)
-    return ax
-
-
-def _square(ax: Axes, many: int, corner: str, legend: bool) -> None:
-    """Give both rates the same scale, and name the curves: in a corner, or below if many."""
-    ax.set_xlim(0.0, 1.0)
-    ax.set_ylim(0.0, 1.02)
-    ax.set_aspect("equal", adjustable="box")
-    tidy(ax)
-    make_room(ax)
-    if legend and many <= 4:
-        ax.legend(loc=corner, frameon=True, framealpha=0.85, edgecolor="none", fontsize=9)
-    elif legend:
-        legend_below(ax, columns=2)
-
-
 def draw_learning_curves(
     ax: Axes | None,
     sizes: ArrayLike,
@@ -154,12 +68,8 @@ def draw_learning_curves(
     >>> ax.get_xscale(), ax.get_xlabel()
     ('log', 'rows learned from')
     """
-    from suffice.plots.learning import read_curves
-
     ax = given_axes(ax)
-    at, found = read_curves(sizes, curves, bands or {})
-    if crossing is not None:
-        _draw_crossing(ax, crossing)
+    at, found = _read_curves(sizes, curves, bands or {})
     for k, (name, (low, middle, high)) in enumerate(found.items()):
         if (low < high).any():
             ax.fill_between(at, low, high, color=colour(k), alpha=0.18, linewidth=0.0, zorder=1)
@@ -169,6 +79,8 @@ def draw_learning_curves(
             at, middle, color=colour(k), linestyle=dashes(k), linewidth=2.0, zorder=3, label=name,
             marker=marker(k), markersize=6, markeredgecolor="white", markeredgewidth=0.6,
         )  # fmt: skip
+    if crossing is not None:  # last, and so the last entry of the legend
+        _draw_crossing(ax, crossing)
     ax.set_xscale("log")
     _name_sizes(ax, at)
     ax.set_xlabel("rows learned from")
@@ -178,7 +90,83 @@ def draw_learning_curves(
     tidy(ax)
     make_room(ax)
     if legend and len(found) <= 4:
-        ax.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize=9)
+        ax.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize=9, handlelength=2.6)
     elif legend:
         legend_below(ax)
     return ax
+
+
+def _read_curves(
+    sizes: ArrayLike,
+    curves: Mapping[str, ArrayLike],
+    bands: Mapping[str, tuple[ArrayLike, ArrayLike]],
+) -> tuple[FloatArray, dict[str, Curve]]:
+    """Return sizes and, for each name, lower end, middle and upper end; or refuse them."""
+    at = np.asarray(sizes, dtype=np.float64)
+    if at.ndim != 1 or len(at) == 0 or not (np.isfinite(at) & (at > 0.0)).all():
+        raise BadRows(f"{sizes!r:.60} are no sizes", hint="give numbers of rows, above 0")
+    if (np.diff(at) <= 0.0).any():
+        raise BadRows(f"the sizes {sizes!r:.60} do not grow", hint="sort them, each once")
+    if not curves:
+        raise BadSetting("there are no curves to draw", hint="give at least one: {name: values}")
+    for name in bands:
+        if name not in curves:
+            raise BadSetting(f"there is a band of {name!r}, but no curve", hint="name both alike")
+    found: dict[str, Curve] = {}
+    for name, values in curves.items():
+        rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        middle = _checked(rows, at, name).mean(axis=0)
+        low = high = middle
+        if name in bands:
+            low, high = (
+                _checked(np.atleast_2d(np.asarray(edge, dtype=np.float64)), at, name)[0]
+                for edge in bands[name]
+            )
+        elif len(rows) > 1:
+            reach = 2.0 * rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
+            low, high = middle - reach, middle + reach
+        found[name] = (low, middle, high)
+    return at, found
+
+
+def _checked(rows: FloatArray, at: FloatArray, name: str) -> FloatArray:
+    """Return the values of a curve, or refuse those that are too few or not finite."""
+    if rows.ndim != 2 or rows.shape[1] != len(at) or len(rows) == 0:
+        raise BadRows(
+            f"{name}: values of shape {rows.shape} for {len(at)} sizes",
+            hint="give one value for each size, or (repetitions, sizes)",
+        )
+    if not np.isfinite(rows).all():
+        size = at[int((~np.isfinite(rows)).any(axis=0).argmax())]
+        raise NotFinite(
+            f"{name} has no finite value at {size:g} rows", hint="leave the size out of all curves"
+        )
+    return rows
+
+
+def _draw_crossing(ax: Axes, crossing: float | tuple[float, float]) -> None:
+    """Mark where curves cross: a line, or the range it lies in."""
+    ends = np.atleast_1d(np.asarray(crossing, dtype=np.float64))
+    if len(ends) > 2 or not (np.isfinite(ends) & (ends > 0.0)).all() or ends[0] > ends[-1]:
+        raise BadSetting(f"crossing={crossing!r} is no size", hint="give one, or (lower, upper)")
+    if len(ends) == 2 and ends[0] < ends[1]:
+        ax.axvspan(*ends, color="0.9", linewidth=0.0, zorder=0, label="the curves cross")
+    else:
+        ax.axvline(
+            ends[0], color="0.6", linewidth=1.2, linestyle=(0, (2, 2)), zorder=0,
+            label="the curves cross",
+        )  # fmt: skip
+
+
+def _name_sizes(ax: Axes, at: FloatArray) -> None:
+    """Write sizes as plain numbers, as many as have room beside each other."""
+    from matplotlib.ticker import NullLocator
+
+    kept, last = [], -np.inf
+    width = np.log(at[-1] / at[0]) or 1.0
+    for size in at:
+        if np.log(size) - last >= 0.07 * width:
+            kept.append(size)
+            last = np.log(size)
+    ax.set_xticks(kept, [f"{size:,.0f}" if size == round(size) else f"{size:g}" for size in kept])
+    ax.xaxis.set_minor_locator(NullLocator())

@@ -47,7 +47,7 @@ def draw_surface(
     >>> round(float(ax.get_zlim()[1]), 2)
     0.3
     """
-    ax = solid_axes(ax)
+    solid: Any = solid_axes(ax)
     law, names = plane_law(law)
     if law.rank < 2:
         raise BadMatrix(
@@ -61,23 +61,23 @@ def draw_surface(
     top = peak if top is None else top
     if not 0.0 < top < math.inf:
         raise BadSetting(f"top={top:g} is no height", hint=f"the density reaches {peak:.3g}")
-    ax.plot_surface(
+    solid.plot_surface(
         *np.meshgrid(x, y), heights, cmap=LEVELS, vmin=0.0, vmax=top, rcount=grid, ccount=grid,
         edgecolor=(1.0, 1.0, 1.0, 0.25), linewidth=0.25, antialiased=True,
     )  # fmt: skip
-    ax.set_xlim(x[0], x[-1])
-    ax.set_ylim(y[0], y[-1])
-    ax.set_zlim(0.0, top)
-    ax.set_box_aspect((4.0, 4.0, 2.6), zoom=1.12)
-    ax.view_init(elev=28.0, azim=-58.0)
-    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+    solid.set_xlim(x[0], x[-1])
+    solid.set_ylim(y[0], y[-1])
+    solid.set_zlim(0.0, top)
+    solid.set_box_aspect((4.0, 4.0, 2.6), zoom=1.12)
+    solid.view_init(elev=28.0, azim=-58.0)
+    for axis in (solid.xaxis, solid.yaxis, solid.zaxis):
         axis.pane.set(facecolor="white", edgecolor="0.85")
         axis._axinfo["grid"].update(color="0.9", linewidth=0.6)
-    ax.locator_params(nbins=5)
-    ax.tick_params(labelsize=8, pad=0)
-    ax.set_xlabel(names[0], labelpad=0.0)
-    ax.set_ylabel(names[1], labelpad=0.0)
-    return ax
+    solid.locator_params(nbins=5)
+    solid.tick_params(labelsize=8, pad=0)
+    solid.set_xlabel(names[0], labelpad=0.0)
+    solid.set_ylabel(names[1], labelpad=0.0)
+    return solid
 
 
 def draw_contours(
@@ -139,7 +139,7 @@ def draw_contours(
                     arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 1.5,
                                 "shrinkA": 0, "shrinkB": 0, "mutation_scale": 11},
                 )  # fmt: skip
-    ax.scatter(*law.mean, s=22, c=INK, zorder=4)
+    ax.scatter(law.mean[:1], law.mean[1:], s=22, c=INK, zorder=4)
     ax.set_xlim(left, right)
     ax.set_ylim(low, high)
     ax.set_aspect("equal", adjustable="box")
@@ -175,8 +175,8 @@ def _limits(law: Normal, limits: tuple[Limits, Limits] | None) -> tuple[Limits, 
         # A line has one direction: a window of very different sides would hide it.
         wide = np.maximum(wide, 0.05 * wide.max())
         (a, b), (c, d) = zip(law.mean - wide, law.mean + wide, strict=True)
-        return (float(a), float(c)), (float(b), float(d))
+        return (float(a), float(b)), (float(c), float(d))
     for ends in limits:
-        if len(ends) != 2 or not -math.inf < ends[0] < ends[1] < math.inf:
+        if not -math.inf < ends[0] < ends[1] < math.inf:
             raise BadSetting(f"limits {ends!r} are no range", hint="write ((-3, 3), (-3, 3))")
     return limits

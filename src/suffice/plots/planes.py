@@ -62,7 +62,9 @@ def read_points(rows: object, columns: Sequence[str] | None) -> tuple[FloatArray
         )
     given = table.names if columns is None else tuple(columns)
     if given is not None and len(given) != 2:
-        raise BadSetting(f"columns={given!r} names {len(given)} axes of 2", hint="name both or none")
+        raise BadSetting(
+            f"columns={given!r} names {len(given)} axes of 2", hint="name both or none"
+        )
     points = table.matrix.astype(np.float64)
     refuse_unplaced(points, given)
     for j in range(2):

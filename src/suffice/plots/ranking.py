@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadRows, NotFinite
+from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
+from suffice.rows import read_labels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     FloatArray = NDArray[np.float64]
@@ -61,12 +65,14 @@ class Ranking:
     @property
     def true_rate(self) -> FloatArray:
         """The share of positives that are found: recall."""
-        return self.found / self.found[-1]
+        rate: FloatArray = self.found / self.found[-1]
+        return rate
 
     @property
     def false_rate(self) -> FloatArray:
         """The share of negatives that are taken for positives."""
-        return self.wrongly / self.wrongly[-1]
+        rate: FloatArray = self.wrongly / self.wrongly[-1]
+        return rate
 
     @property
     def precision(self) -> FloatArray:
@@ -93,3 +99,71 @@ class Ranking:
     def prevalence(self) -> float:
         """The share of positives among all rows: the precision of a blind guess."""
         return float(self.found[-1] / (self.found[-1] + self.wrongly[-1]))
+
+
+def rankings(
+    labels: object, scores: Any, positive: Any, classes: Sequence[object] | None
+) -> dict[str, Ranking]:
+    """Return the ranking of each curve by its name, "" where there is one and it needs none.
+
+    `scores` are one column, one for each class, or {name: either}. Of several models each has
+    one curve; a single model of several classes has one for each, against the rest.
+    """
+    known = read_labels(labels)
+    names = known.classes.tolist() if classes is None else list(classes)
+    if isinstance(scores, Mapping):
+        if not scores:
+            raise BadSetting("there are no scores to draw", hint="give at least one: {name: …}")
+        chosen = _positive(names, positive)
+        truth = _truth(known, chosen)
+        return {
+            str(name): Ranking.of(_column(values, names, chosen), truth)
+            for name, values in scores.items()
+        }
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim == 2 and table.shape[1] > 2 and positive is None:
+        if table.shape[1] != len(names):
+            raise BadRows(
+                f"{table.shape[1]} columns of scores for {len(names)} classes: {listed(names)}",
+                hint="name the columns: classes=model.classes_",
+            )
+        return {
+            str(name): Ranking.of(table[:, k], _truth(known, name)) for k, name in enumerate(names)
+        }
+    chosen = _positive(names, positive)
+    return {"": Ranking.of(_column(table, names, chosen), _truth(known, chosen))}
+
+
+def _positive(names: list[Any], positive: Any) -> Any:
+    """Return the label that scores speak for: the one named, or the second of two."""
+    if positive is None and len(names) == 2:
+        return names[1]
+    if positive is None and len(names) == 1:
+        raise BadLabels(
+            f"every label is {names[0]!r}: there is nothing to tell apart",
+            hint="a curve needs rows of two classes",
+        )
+    if positive is None:
+        raise BadSetting(
+            f"there are {len(names)} classes, {listed(names)}, and one column of scores",
+            hint="say which class they are for: positive=…",
+        )
+    if positive not in names:
+        raise BadSetting(f"there is no class {positive!r}", hint=f"there are {listed(names)}")
+    return positive
+
+
+def _truth(known: Any, positive: Any) -> NDArray[np.bool_]:
+    """Return which rows are of the positive class."""
+    hit = np.array([label == positive for label in known.classes.tolist()], dtype=bool)
+    truth: NDArray[np.bool_] = hit[known.codes]
+    return truth
+
+
+def _column(scores: Any, names: list[Any], positive: Any) -> FloatArray:
+    """Return the scores of one class: its column, if there is one for each."""
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim == 2 and table.shape[1] == len(names):
+        column: FloatArray = table[:, names.index(positive)]
+        return column
+    return table

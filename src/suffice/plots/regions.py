@@ -28,7 +28,7 @@ BOUNDARY_WIDTH = 1.3
 
 INSIDE = (0.5, 0.95)
 """How much of a class lies inside each of its contours."""
-SHARES = ("-", (0, (5, 2)))
+SHARES: tuple[Any, ...] = ("-", (0, (5, 2)))
 """The line styles of these contours."""
 CROWD = 5
 """Classes from which each is named where it lies: a legend alone would be a puzzle."""
@@ -136,8 +136,9 @@ def _name_classes(ax: Axes, points: FloatArray, codes: NDArray[np.intp], known: 
 
     for k, name in enumerate(known):
         if (codes == k).any():
+            x, y = np.median(points[codes == k], axis=0)
             ax.text(
-                *np.median(points[codes == k], axis=0), name if len(name) < 15 else f"{name[:13]}…",
+                x, y, name if len(name) < 15 else f"{name[:13]}…",
                 color=INK, fontsize=10, fontweight="bold", ha="center", va="center", zorder=5,
                 path_effects=[withStroke(linewidth=3.0, foreground="white")], clip_on=True,
             )  # fmt: skip

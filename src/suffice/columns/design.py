@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.columns import Columns, PlainColumns
-from suffice.engines.sparse_blocks import read_sparse_rows
+from suffice.columns.plain import PlainColumns
+from suffice.columns.schema import Columns
 from suffice.errors import DifferentKinds, NotANumber, listed
-from suffice.rows import CATEGORY, read_table
-from suffice.rows.sparse import SparseRows, is_sparse
+from suffice.rows import CATEGORY
+from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
@@ -127,8 +127,3 @@ class Design:
                     f"these rows are sparse numbers, but {listed(words)} held categories so far",
                     hint="pass a frame, with the columns as they were when the model was fitted",
                 )
-
-
-def opened(X: object) -> Any:
-    """Return X as a table, or as sparse rows."""
-    return read_sparse_rows(X) if is_sparse(X) else read_table(X)

@@ -1,0 +1,97 @@
+"""Estimators on disk: `save` writes what was learned, `load` gives it back."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadFile, BadSetting
+from suffice.files.stored_models import StoredModel, read_model, write_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOMES = {
+    "BernoulliNaiveBayes": "suffice.estimators.count_naive_bayes",
+    "ComplementNaiveBayes": "suffice.estimators.count_naive_bayes",
+    "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
+    "LogisticRegression": "suffice.estimators.logistic_regression",
+    "MultinomialNaiveBayes": "suffice.estimators.count_naive_bayes",
+    "NaiveBayes": "suffice.estimators.naive_bayes",
+    "Perceptron": "suffice.estimators.perceptron",
+}
+"""The estimators that a file may be, and where each lives."""
+
+
+class Persistent:
+    """What can be saved: settings, and a state of objects that a file may hold."""
+
+    def _stored_state(self, statistics: bool) -> dict[str, Any]:
+        """Return what was learned, by name; without statistics, what is needed to answer."""
+        raise NotImplementedError
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Become what was learned."""
+        raise NotImplementedError
+
+    def _about(self) -> dict[str, Any]:
+        """Return in words what was learned."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path, *, statistics: bool = True) -> None:
+        """Write the model to a file, whole or not at all; `suffice.load` reads it.
+
+        With its statistics it can learn, forget and merge later. Without them the file is smaller
+        and holds nothing but what is needed to answer.
+        """
+        settings = self.get_params(deep=False)  # type: ignore[attr-defined]
+        if isinstance(settings.get("random_state"), (np.random.Generator, np.random.RandomState)):
+            settings["random_state"] = None  # a stream of numbers is nothing to keep
+        state = self._stored_state(statistics)
+        write_model(path, StoredModel(type(self).__name__, settings, state, self._about()))
+
+
+def load(path: str | Path) -> Any:
+    """Return the estimator that was saved to a file, checked before it is believed.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import suffice
+    >>> place = Path(tempfile.mkdtemp()) / "model.suffice"
+    >>> suffice.GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb")).save(place)
+    >>> suffice.load(place).partial_fit([[9.0]], ["b"]).predict([[1.4], [5.1]])
+    array(['a', 'b'], dtype='<U1')
+    """
+    stored = read_model(path)
+    if stored.estimator not in HOMES:
+        raise BadFile(
+            f"{path} is a {stored.estimator[:40]!r}, which is not known",
+            hint="pip install --upgrade suffice",
+        )
+    kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
+    try:
+        model = kind(**stored.settings)
+        model._restore(dict(stored.state))
+    except BadSetting as error:
+        raise BadFile(f"{path}: {error.problem}", hint=error.hint) from None
+    except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
+        raise BadFile(
+            f"{path} does not describe a {stored.estimator} ({type(error).__name__})",
+            hint="it is damaged: write it again",
+        ) from None
+    return model
+
+
+def stored_dtype(dtype: np.dtype[Any]) -> str:
+    """Return the type of labels as text."""
+    return dtype.str
+
+
+def restored_dtype(text: Any) -> np.dtype[Any]:
+    """Return the type of labels that a text names: truths, numbers, text or objects."""
+    found = np.dtype(str(text)[:16])
+    if found.kind not in "biufUO" or found.names is not None:
+        raise BadFile(f"{text!r} is no type of labels", hint="the file is damaged")
+    return found

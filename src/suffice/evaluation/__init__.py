@@ -1,0 +1,1 @@
+"""How good models are on rows they have not seen, and which of them to use."""

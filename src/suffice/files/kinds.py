@@ -1,0 +1,84 @@
+"""What a model file may hold: these classes and no others, found only when they are needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+STATISTICS = {
+    "ByClass": "suffice.statistics.by_class",
+    "ByColumn": "suffice.statistics.by_column",
+    "ByPattern": "suffice.statistics.by_pattern",
+    "DiagonalMoments": "suffice.statistics.diagonal",
+    "Folds": "suffice.statistics.folds",
+    "Moments": "suffice.statistics.moments",
+    "PooledMoments": "suffice.statistics.pooled",
+    "RowSample": "suffice.statistics.row_sample",
+    "Tallies": "suffice.statistics.tallies",
+    "Totals": "suffice.statistics.totals",
+    "WithRows": "suffice.statistics.with_rows",
+}
+"""Statistics, which know how to become arrays, and to come back."""
+
+DATACLASSES = {
+    "Bernoulli": "suffice.families.bernoulli",
+    "BernoulliColumns": "suffice.families.bernoulli",
+    "Binned": "suffice.families.binned",
+    "BinnedColumns": "suffice.families.binned",
+    "Categorical": "suffice.families.categorical",
+    "CategoricalColumns": "suffice.families.categorical",
+    "Column": "suffice.columns.column",
+    "Columns": "suffice.columns.schema",
+    "Common": "suffice.families.one_law",
+    "CommonColumns": "suffice.families.one_law",
+    "Complement": "suffice.families.complement",
+    "ComplementForm": "suffice.families.complement",
+    "Design": "suffice.columns.design",
+    "DiagonalNormals": "suffice.families.diagonal_normals",
+    "FullNormals": "suffice.families.full_normals",
+    "Gaussian": "suffice.families.gaussian",
+    "GaussianColumns": "suffice.families.gaussian_columns",
+    "GenerativeModel": "suffice.models.generative",
+    "LinearForm": "suffice.models.linear",
+    "LogNormal": "suffice.families.gaussian_columns",
+    "LogNormalColumns": "suffice.families.normal_columns",
+    "LogisticFit": "suffice.models.logistic_fit",
+    "Multinomial": "suffice.families.multinomial",
+    "MultinomialCounts": "suffice.families.multinomial",
+    "NaiveBayesModel": "suffice.models.naive_bayes",
+    "Normal": "suffice.families.normal",
+    "NormalColumns": "suffice.families.normal_columns",
+    "OnlinePerceptron": "suffice.models.perceptron",
+    "PerceptronFit": "suffice.models.perceptron",
+    "PlainColumns": "suffice.columns.plain",
+    "Poisson": "suffice.families.poisson",
+    "PoissonColumns": "suffice.families.poisson",
+    "Product": "suffice.families.product",
+    "SeenRows": "suffice.models.seen_rows",
+    "Separation": "suffice.models.separation",
+    "Standardisation": "suffice.models.standardisation",
+    "Stochastic": "suffice.models.stochastic",
+    "TallyTable": "suffice.families.tally_laws",
+}
+"""Everything else, by its fields."""
+
+
+def class_named(name: str) -> Any:
+    """Return a class that a file may hold.
+
+    >>> class_named("Gaussian")("shared").covariance
+    'shared'
+    """
+    home = STATISTICS.get(name) or DATACLASSES[name]
+    return getattr(import_module(home), name)
+
+
+def name_of(value: object) -> str:
+    """Return the name of an object's class, if it is a known one; else nothing.
+
+    >>> name_of(object())
+    ''
+    """
+    kind = type(value)
+    home = STATISTICS.get(kind.__name__) or DATACLASSES.get(kind.__name__)
+    return kind.__name__ if home == kind.__module__ else ""

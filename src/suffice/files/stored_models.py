@@ -1,0 +1,95 @@
+"""A model on disk: what it is in words, its settings, what it learned, and the model itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadFile, SufficeError
+from suffice.files.archive import read_archive, write_archive
+from suffice.files.soundness import check_sound
+from suffice.files.trees import grown, planted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+FORMAT = 1
+"""The number of the format; files of smaller numbers stay readable."""
+NAME = "suffice model"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredModel:
+    """What a model file holds.
+
+    estimator  the name of the class that it was, and will be again
+    settings   as the class takes them
+    state      what was learned, by name; `model` is ready to answer, `columns` says how rows are
+               read, `statistics` is None where they were left out
+    about      the same in words, for people; nothing is read from it
+    """
+
+    estimator: str
+    settings: Mapping[str, Any]
+    state: Mapping[str, Any]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_model(path: str | Path, model: StoredModel) -> None:
+    """Write a model to a file, whole or not at all."""
+    arrays: dict[str, NDArray[Any]] = {}
+    content = {
+        "name": NAME,
+        "format": FORMAT,
+        "about": dict(model.about),
+        "estimator": model.estimator,
+        "settings": planted(dict(model.settings), arrays),
+        "state": planted(dict(model.state), arrays),
+    }
+    write_archive(path, content, arrays)
+
+
+def read_model(path: str | Path) -> StoredModel:
+    """Return the model of a file: checked before it is believed."""
+    content, arrays = read_archive(path)
+    if content.get("name") != NAME:
+        raise BadFile(f"{path} is not a {NAME}", hint="model files are written by save()")
+    number = content.get("format")
+    if type(number) is not int or number < 1:
+        raise BadFile(f"{path} has the format {number!r}", hint="it is damaged: write it again")
+    if number > FORMAT:
+        raise BadFile(
+            f"{path} has the format {number}, this program reads up to {FORMAT}",
+            hint="pip install --upgrade suffice",
+        )
+    try:
+        found = StoredModel(
+            _text(content["estimator"]),
+            _words(grown(content["settings"], arrays)),
+            _words(grown(content["state"], arrays)),
+            content.get("about", {}),
+        )
+        check_sound(found.state)
+    except SufficeError as error:
+        raise BadFile(f"{path}: {error.problem}", hint=error.hint) from None
+    except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
+        raise BadFile(
+            f"{path} does not describe a model ({type(error).__name__})",
+            hint="it is damaged, or was made by another program: write it again",
+        ) from None
+    return found
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _words(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise TypeError
+    return value

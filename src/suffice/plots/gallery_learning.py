@@ -1,0 +1,78 @@
+"""Learning curves of both schools, where GDA's assumption holds and where it does not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import SeparationWarning
+from suffice.plots.axes import new_figure
+from suffice.plots.curves import draw_learning_curves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+SIZES = (12, 25, 50, 100, 200, 400, 800)
+REPETITIONS = 40
+WIDTH = 4
+JUDGED = 4000
+
+
+def _normal(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return rows of two normal classes with one covariance."""
+    labels = np.arange(size) % 2
+    return rng.normal(0.55 * labels[:, np.newaxis], 1.0, (size, WIDTH)), labels
+
+
+def _exponential(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return rows of two exponential classes: the posterior is logistic, the classes not normal."""
+    labels = np.arange(size) % 2
+    return rng.exponential(1.0 + 1.4 * labels[:, np.newaxis], (size, WIDTH)), labels
+
+
+def _errors(draw: Callable[..., tuple[Any, Any]], repetitions: int) -> dict[str, Any]:
+    """Return the error of both schools on new rows, (repetitions, sizes)."""
+    from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+    from suffice.estimators.logistic_regression import LogisticRegression
+
+    schools = {"GDA": GaussianDiscriminant, "logistic regression": LogisticRegression}
+    found = {name: np.empty((repetitions, len(SIZES))) for name in schools}
+    for i in range(repetitions):
+        rng = np.random.default_rng([7, i])
+        judged, truth = draw(JUDGED, rng)
+        rows, labels = draw(SIZES[-1], rng)
+        for j, size in enumerate(SIZES):
+            for name, school in schools.items():
+                model = school().fit(rows[:size], labels[:size])
+                found[name][i, j] = (model.predict(judged) != truth).mean()
+    return found
+
+
+def learning(repetitions: int = REPETITIONS) -> Figure:
+    """Return two pictures of both schools: classes that are normal, and classes that are not."""
+    figure = new_figure(10.2, 4.0)
+    panels = figure.subplots(1, 2)
+    with warnings.catch_warnings():
+        # Twelve rows are easily parted by a plane: what logistic regression then says is judged.
+        warnings.simplefilter("ignore", SeparationWarning)
+        for ax, draw, title in (
+            (panels[0], _normal, "normal classes, one Σ"),
+            (panels[1], _exponential, "exponential classes"),
+        ):
+            found = _errors(draw, repetitions)
+            draw_learning_curves(
+                ax, SIZES, found, measure="error on new rows", crossing=_crossing(*found.values())
+            )
+            ax.set_title(title, loc="left", fontsize=11)
+    return figure
+
+
+def _crossing(first: Any, second: Any) -> tuple[float, float] | None:
+    """Return the sizes between which the mean of one curve comes to lie below the other's."""
+    lead = (first - second).mean(axis=0)
+    turns = np.flatnonzero(np.sign(lead[1:]) != np.sign(lead[:-1]))
+    return (SIZES[turns[-1]], SIZES[turns[-1] + 1]) if len(turns) else None

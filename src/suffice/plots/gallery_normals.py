@@ -1,0 +1,83 @@
+"""The gallery's pictures of the normal law, and of the sigmoid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suffice.plots.axes import new_figure
+from suffice.plots.curves import draw_sigmoid
+from suffice.plots.densities import draw_contours, draw_surface
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
+
+    Law = tuple[list[float], list[list[float]]]
+
+ORIGIN = [0.0, 0.0]
+UNIT = [[1.0, 0.0], [0.0, 1.0]]
+WINDOW = ((-3.3, 3.3), (-3.3, 3.3))
+WIDE = ((-4.5, 4.5), (-4.5, 4.5))
+WIDTH = 10.2
+
+
+def _times(factor: float) -> Law:
+    return ORIGIN, [[factor, 0.0], [0.0, factor]]
+
+
+def _correlated(rho: float) -> Law:
+    return ORIGIN, [[1.0, rho], [rho, 1.0]]
+
+
+def _surfaces(laws: Sequence[tuple[str, Law]], window: Any, top: float) -> Figure:
+    """Return surfaces of laws beside each other, with one scale for all."""
+    figure = new_figure(WIDTH, 3.1)
+    for place, (title, law) in enumerate(laws, 1):
+        ax = figure.add_subplot(1, len(laws), place, projection="3d")
+        draw_surface(ax, law, limits=window, top=top)
+        ax.set_title(title, fontsize=11, pad=0.0)
+    return figure
+
+
+def _contours(laws: Sequence[tuple[str, Law]], window: Any) -> Figure:
+    """Return contours of laws beside each other, with one scale for all."""
+    figure = new_figure(WIDTH, 3.7)
+    for ax, (title, law) in zip(figure.subplots(1, len(laws), sharey=True), laws, strict=True):
+        draw_contours(ax, law, limits=window)
+        ax.set_title(title, fontsize=11)
+        ax.label_outer()
+    return figure
+
+
+SPREADS = [("Σ = I", _times(1.0)), ("Σ = 0.6 I", _times(0.6)), ("Σ = 2 I", _times(2.0))]
+CORRELATIONS = [(f"correlation {rho:g}", _correlated(rho)) for rho in (0.0, 0.5, 0.8)]
+SHAPES = [
+    ("correlation −0.5", _correlated(-0.5)),
+    ("correlation −0.8", _correlated(-0.8)),
+    ("variances 3 and 1, covariance 0.8", (ORIGIN, [[3.0, 0.8], [0.8, 1.0]])),
+]
+MEANS: list[tuple[str, Law]] = [
+    ("μ = (1, 0)", ([1.0, 0.0], UNIT)),
+    ("μ = (−0.5, 0)", ([-0.5, 0.0], UNIT)),
+    ("μ = (−1, −1.5)", ([-1.0, -1.5], UNIT)),
+]
+
+
+def sigmoid() -> Figure:
+    """Return the sigmoid."""
+    figure = new_figure(5.6, 3.4)
+    draw_sigmoid(figure.add_subplot())
+    return figure
+
+
+NORMALS: dict[str, Callable[[], Figure]] = {
+    "normal-spread": lambda: _surfaces(SPREADS, WINDOW, 0.27),
+    "normal-correlation": lambda: _surfaces(CORRELATIONS, WINDOW, 0.27),
+    "normal-correlation-contours": lambda: _contours(CORRELATIONS, WINDOW),
+    "normal-shape": lambda: _surfaces(SHAPES, WIDE, 0.27),
+    "normal-shape-contours": lambda: _contours(SHAPES, WIDE),
+    "normal-mean": lambda: _surfaces(MEANS, WIDE, 0.17),
+    "normal-mean-contours": lambda: _contours(MEANS, WIDE),
+    "sigmoid": sigmoid,
+}
