@@ -25,20 +25,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out inputs of 800 MB")
     parser.add_argument("--only", default="", help="run rows whose name contains this text")
+    parser.add_argument("--table", action="append", help="run this table only, e.g. logistic")
     options = parser.parse_args()
+    tables = {
+        "discriminant": lambda: discriminant.contests(options.quick),
+        "naive-bayes": naive_bayes.contests,
+        "sparse-naive-bayes": sparse_naive_bayes.contests,
+        "single-rows": single_rows.contests,
+        "logistic": lambda: logistic.contests(options.quick),
+    }
+    chosen = options.table or list(tables)
+    if set(chosen) - set(tables):
+        parser.error(f"there is no table {chosen!r}; there are {', '.join(tables)}")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"{cores} cores; medians of interleaved runs; peak memory above what was in use before")
     print("\n| " + " | ".join(TITLES) + " |\n|" + "---|" * len(TITLES), flush=True)
-    if options.only in "import suffice, CPU":
+    if options.only in "import suffice, CPU" and not options.table:
         _show(imports.row())
-    tables = (
-        discriminant.contests(options.quick),
-        naive_bayes.contests(),
-        sparse_naive_bayes.contests(),
-        single_rows.contests(),
-        logistic.contests(options.quick),
-    )
-    for contest in chain.from_iterable(tables):
+    for contest in chain.from_iterable(tables[name]() for name in chosen):
         if options.only in contest.name:
             print(f"... {contest.name}", file=sys.stderr, flush=True)
             _show(run(contest))

@@ -13,7 +13,7 @@ from suffice.estimators.logistic_learning import LogisticLearning, naming
 from suffice.estimators.logistic_summary import LogisticSummary
 from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.models.inference import FitFigures
-from suffice.models.logistic import refitted
+from suffice.models.logistic_refit import refitted
 from suffice.models.profile import profile_intervals
 
 if TYPE_CHECKING:

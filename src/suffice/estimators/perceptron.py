@@ -190,6 +190,16 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         design = replace(batch.columns, usual=found.form.origin)
         self._become(Line(found.form, classes, design))
 
+    # On disk
+
+    def _stored_state(self, statistics: bool) -> dict[str, Any]:
+        state = super()._stored_state(statistics)
+        return {**state, "found": self._found if statistics else None}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore(state)
+        self._found = state["found"]
+
     # Reading
 
     def _check_settings(self) -> None:

@@ -70,7 +70,7 @@ class MergedParts:
     def without_one(self) -> Iterator[Any]:
         """Yield, for each part, the estimator as if fitted on all the others."""
         others = [
-            np.concatenate([p for i, p in enumerate(self.parts) if i != f])
+            np.sort(np.concatenate([p for i, p in enumerate(self.parts) if i != f]))
             for f in range(len(self.parts))
         ]
         yield from self._fitted(others, lambda sums: leave_one_out(sums))

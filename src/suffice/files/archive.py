@@ -1,71 +1,71 @@
 """A zip of one JSON text and plain arrays, with checksums: what a model file is on disk.
 
 Nothing is compressed: so no member can be larger than the file, and there are no bombs. Everything
-is checked before it is used: names, sizes, types, shapes and checksums. Nothing is executed.
+is checked before it is used: names, sizes, types and checksums. Nothing is executed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.files.packed_arrays import HEADER, TYPES, PackedArrays, StoredArrays, bytes_of, header
 from suffice.files.whole_files import whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    Arrays = dict[str, NDArray[Any]]
+    from collections.abc import Iterable, Iterator, Mapping
 
 TEXT = "model.json"
 CHECKSUM = "model.sha256"
-ARRAY = re.compile(r"arrays/[A-Za-z0-9_]{1,32}\.npy")
-KINDS = "biufU"
-"""NumPy's kinds of arrays that may be stored: truths, integers, floats and text."""
-LARGEST_TEXT = 1 << 28
+MEMBERS = {TEXT, CHECKSUM, *(f"arrays/{name}.npy" for name in TYPES)}
+LARGEST_TEXT = 1 << 26
 """Bytes of JSON, at most."""
-LARGEST_HEADER = 1 << 12
-"""Bytes of one array's header, at most."""
+MOST_PARTS = 1 << 23
+"""Values in the JSON, at most: a text of brackets alone would need twenty times its size."""
 DAY_ONE = (1980, 1, 1, 0, 0, 0)
 """The time of every member: the same model gives the same bytes."""
+END = 22
+"""Bytes of the record that ends a zip without a comment."""
+CHUNK = 1 << 20
 
 
-def write_archive(path: str | Path, content: Mapping[str, Any], arrays: Arrays) -> None:
+def write_archive(path: str | Path, content: Mapping[str, Any], arrays: PackedArrays) -> None:
     """Write a JSON object and arrays to one file, whole or not at all.
 
     >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "one.zip"
-    >>> write_archive(place, {"kind": "test"}, {"a": np.arange(3)})
-    >>> content, arrays = read_archive(place)
-    >>> content["kind"], arrays["a"]
+    >>> place, arrays = Path(tempfile.mkdtemp()) / "one.zip", PackedArrays()
+    >>> write_archive(place, {"kind": "test", "numbers": arrays.add(np.arange(3))}, arrays)
+    >>> content, stored = read_archive(place)
+    >>> content["kind"], stored.take(content["numbers"])
     ('test', array([0, 1, 2]))
     """
-    members = {f"arrays/{name}.npy": _bytes_of(array) for name, array in arrays.items()}
-    listed = {
-        name.removeprefix("arrays/").removesuffix(".npy"): hashlib.sha256(data).hexdigest()
-        for name, data in members.items()
-    }
-    held = {**content, "arrays": listed}
-    text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    digest = hashlib.sha256(text).hexdigest().encode("ascii")
+    members = {f"arrays/{name}.npy": parts for name, parts in arrays.members()}
+    listed = {name: _digest(parts) for name, parts in members.items()}
+    text = _text_of({**content, "checksums": listed})
+    digest = _digest([text]).encode("ascii")
     with (
         whole_file(path) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive,
     ):
-        for name, data in ((TEXT, text), (CHECKSUM, digest), *members.items()):
-            archive.writestr(zipfile.ZipInfo(name, DAY_ONE), data)
+        whole: dict[str, list[Any]] = {TEXT: [text], CHECKSUM: [digest], **members}
+        for name, parts in whole.items():
+            entry = zipfile.ZipInfo(name, DAY_ONE)
+            entry.create_system = 3  # the same bytes on every system
+            entry.external_attr = 0o644 << 16
+            entry.file_size = sum(len(part) for part in parts)
+            with archive.open(entry, "w") as member:
+                for part in parts:
+                    member.write(part)
 
 
-def read_archive(path: str | Path) -> tuple[dict[str, Any], Arrays]:
+def read_archive(path: str | Path) -> tuple[dict[str, Any], StoredArrays]:
     """Return the JSON object and the arrays of a file, or refuse it."""
     path = Path(path)
     if path.is_dir():
@@ -77,95 +77,137 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], Arrays]:
                 hint="model files are written by save(), or by suffice fit",
             )
         try:
+            _check_end(file)
             with zipfile.ZipFile(file) as archive:
-                return _members(archive, path)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
-            raise _damaged(path, " ".join(str(error).split())) from None
-        except (ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
-            if isinstance(error, BadFile):
-                raise
-            raise _damaged(path, f"{type(error).__name__}") from None
-
-
-def _members(archive: zipfile.ZipFile, path: Path) -> tuple[dict[str, Any], Arrays]:
-    entries = archive.infolist()
-    names = [entry.filename for entry in entries]
-    if len(set(names)) < len(names):
-        raise _damaged(path, "a member is there twice")
-    room = path.stat().st_size
-    for entry in entries:
-        known = entry.filename in (TEXT, CHECKSUM) or ARRAY.fullmatch(entry.filename)
-        if not known:
-            raise _damaged(path, f"{entry.filename[:60]!r} does not belong in it")
-        stored = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1
-        if not stored or entry.file_size != entry.compress_size:
-            raise _damaged(path, f"{entry.filename} is compressed or encrypted")
-        room -= entry.file_size
-    if room < 0:
-        raise _damaged(path, "its members are larger than the file")
-    text, digest = _read(archive, TEXT, path), _read(archive, CHECKSUM, path)
-    if len(text) > LARGEST_TEXT:
-        raise _damaged(path, f"{TEXT} has {len(text)} bytes")
-    if hashlib.sha256(text).hexdigest().encode("ascii") != digest:
-        raise _damaged(path, f"{TEXT} does not have the checksum it should")
-    content = json.loads(text.decode("utf-8"), parse_constant=_refused_constant)
-    sums = content.pop("arrays", None) if isinstance(content, dict) else None
-    if not isinstance(sums, dict):
-        raise _damaged(path, f"{TEXT} does not say which arrays there are")
-    if {f"arrays/{name}.npy" for name in sums} != set(names) - {TEXT, CHECKSUM}:
-        raise _damaged(path, f"the arrays are not those that {TEXT} names")
-    arrays = {}
-    for name, expected in sums.items():
-        data = _read(archive, f"arrays/{name}.npy", path)
-        if hashlib.sha256(data).hexdigest() != expected:
-            raise _damaged(path, f"array {name} does not have the checksum it should")
-        arrays[name] = _array_of(data, name, path)
-    return content, arrays
-
-
-def _read(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
-    try:
-        return archive.read(name)
-    except KeyError:
-        raise _damaged(path, f"{name} is missing") from None
-
-
-def _bytes_of(array: NDArray[Any]) -> bytes:
-    if array.dtype.kind not in KINDS:
-        raise BadFile(
-            f"an array of {array.dtype} cannot be stored", hint="store numbers, truths or text"
-        )
-    stream = io.BytesIO()
-    np.lib.format.write_array(stream, np.asarray(array, order="C"), (1, 0), allow_pickle=False)
-    return stream.getvalue()
-
-
-def _array_of(data: bytes, name: str, path: Path) -> NDArray[Any]:
-    """Return the array that bytes hold; the header must describe exactly what follows it."""
-    stream = io.BytesIO(data)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise _damaged(path, f"array {name} has an unknown format")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(
-        stream, max_header_size=LARGEST_HEADER
-    )
-    if dtype.kind not in KINDS or dtype.hasobject or dtype.itemsize == 0 or fortran:
-        raise _damaged(path, f"array {name} holds {dtype}")
-    count = 1
-    for length in shape:
-        count *= length
-    if min(shape, default=0) < 0 or count * dtype.itemsize != len(data) - stream.tell():
-        raise _damaged(path, f"array {name} does not have the size it says")
-    found: NDArray[Any] = np.frombuffer(data, dtype, count, stream.tell()).reshape(shape)
-    # A copy of its own: aligned, native, and no longer tied to the bytes of the file.
-    return found.astype(dtype.newbyteorder("="), copy=True)
-
-
-def _refused_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _damaged(path: Path, why: str) -> BadFile:
-    return BadFile(
+                return _members(archive, path.stat().st_size)
+        except _Damage as damage:
+            why = str(damage)
+        except RecursionError:
+            why = f"{TEXT} is nested too deep"
+        except Exception as error:  # noqa: BLE001  zipfile and json have many; all say the same
+            why = " ".join(str(error).split())[:100] or type(error).__name__
+    raise BadFile(
         f"{path} is damaged, or no model file: {why}",
         hint="write it again with save() or suffice fit; a copy may have been cut short",
     )
+
+
+class _Damage(Exception):  # noqa: N818  it becomes a BadFile, which is the error
+    """What is wrong with a file, in words."""
+
+
+def _check_end(file: IO[bytes]) -> None:
+    """Refuse a zip of many members before its directory is read: it could fill the memory."""
+    size = file.seek(0, 2)
+    file.seek(max(size - END, 0))
+    end = file.read(END)
+    if len(end) < END or end[:4] != b"PK\x05\x06" or end[20:] != b"\0\0":
+        raise _Damage("it does not end like one")
+    many = max(int.from_bytes(end[8:10], "little"), int.from_bytes(end[10:12], "little"))
+    file.seek(max(size - END - 20, 0))
+    extended = file.read(4) == b"PK\x06\x07"
+    if many > len(MEMBERS) or (extended and size < zipfile.ZIP64_LIMIT):
+        raise _Damage(f"it has {many} members, or says so in an unusual way")
+
+
+def _members(archive: zipfile.ZipFile, room: int) -> tuple[dict[str, Any], StoredArrays]:
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    if len(entries) < len(archive.infolist()):
+        raise _Damage("a member is there twice")
+    for name, entry in entries.items():
+        if name not in MEMBERS:
+            raise _Damage(f"{name[:60]!r} does not belong in it")
+        stored = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1
+        if not stored or entry.file_size != entry.compress_size:
+            raise _Damage(f"{name} is compressed or encrypted")
+        room -= entry.file_size
+    if room < 0:
+        raise _Damage("its members are larger than the file")
+    for name, most in ((TEXT, LARGEST_TEXT), (CHECKSUM, 64)):
+        if name not in entries or entries[name].file_size > most:
+            raise _Damage(f"{name} is missing or too large")
+    text = archive.read(TEXT)
+    if _digest([text]).encode("ascii") != archive.read(CHECKSUM):
+        raise _Damage(f"{TEXT} does not have the checksum it should")
+    content = _content_of(text)
+    sums = content.pop("checksums", None) if isinstance(content, dict) else None
+    if not isinstance(sums, dict) or set(sums) != set(entries) - {TEXT, CHECKSUM}:
+        raise _Damage(f"the arrays are not those that {TEXT} names")
+    flat = {}
+    for name, expected in sums.items():
+        kind = name.removeprefix("arrays/").removesuffix(".npy")
+        data, digest = _read(archive, name, entries[name].file_size)
+        if digest != expected:
+            raise _Damage(f"{name} does not have the checksum it should")
+        count, rest = divmod(len(data) - HEADER, np.dtype(TYPES[kind]).itemsize)
+        if rest or count < 0 or data[:HEADER].tobytes() != header(kind, count):
+            raise _Damage(f"{name} is not one list of {kind}")
+        found = data[HEADER:].view(TYPES[kind])
+        flat[kind] = found.astype(found.dtype.newbyteorder("="), copy=False)
+    return content, StoredArrays(flat)
+
+
+def _read(archive: zipfile.ZipFile, name: str, size: int) -> tuple[Any, str]:
+    """Return the bytes of a member, in memory that may be written to, and their checksum."""
+    data = np.empty(size, dtype=np.uint8)
+    digest, at = hashlib.sha256(), 0
+    with archive.open(name) as member:
+        while chunk := member.read(CHUNK):
+            data[at : at + len(chunk)] = np.frombuffer(chunk, dtype=np.uint8)
+            digest.update(chunk)
+            at += len(chunk)
+    if at != size:
+        raise _Damage(f"{name} is cut short")
+    return data, digest.hexdigest()
+
+
+def _digest(parts: Iterable[bytes | memoryview]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()
+
+
+def _text_of(content: Mapping[str, Any]) -> bytes:
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    # Half a surrogate pair, which text may hold, has no UTF-8; JSON has an escape for it.
+    plain = re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text).encode("utf-8")
+    if len(plain) > LARGEST_TEXT or _parts(plain) > MOST_PARTS:
+        raise BadFile(
+            f"the description of the model has {len(plain):,} bytes: too many for a model file",
+            hint="give columns with very many levels fewer of them",
+        )
+    return plain
+
+
+def _content_of(text: bytes) -> Any:
+    """Return what a JSON text says: no NaN, no key twice, no number that is too long."""
+    if _parts(text) > MOST_PARTS:
+        raise _Damage(f"{TEXT} holds too many values")
+    return json.loads(
+        text.decode("utf-8"),
+        parse_constant=_refused,
+        parse_int=_whole,
+        object_pairs_hook=_once,
+    )
+
+
+def _parts(text: bytes) -> int:
+    return sum(text.count(mark) for mark in (b"[", b"{", b","))
+
+
+def _refused(name: str) -> Any:
+    raise _Damage(f"{TEXT} holds {name}")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 20:
+        raise _Damage(f"{TEXT} holds a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Damage(f"{TEXT} has a key twice")
+    return found

@@ -1,91 +1,150 @@
-"""Whether what a file says can be a model: shapes that agree, no variance below zero."""
+"""Whether the parts of a file belong to one model: columns, statistics, labels, and the model."""
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadFile
+from suffice.files.form_checks import check_form, refusal
+from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-ROUNDING = 1e-8
-"""How much less than zero the eigenvalues of a scatter may be, relative to the largest."""
+MODELS = ("GenerativeModel", "LinearForm", "NaiveBayesModel")
+STATISTICS_OF = {
+    "Bernoulli": "Totals",
+    "Binned": "Tallies",
+    "Categorical": "Tallies",
+    "Complement": "Totals",
+    "GaussianColumns": "DiagonalMoments",
+    "LogNormal": "DiagonalMoments",
+    "Multinomial": "Totals",
+    "Poisson": "Totals",
+}
+"""What suffices for the columns of each family."""
+TYPE_OF = {"b": bool, "i": int, "u": int, "f": float, "U": str}
 
 
 def check_sound(state: Mapping[str, Any]) -> None:
     """Refuse a state whose parts cannot belong to one model."""
+    sizes = {}
     for name, value in state.items():
-        for place, kind, found in _parts(value, name):
-            _check(place, kind, found)
+        kind = name_of(value)
+        if kind in STATISTICS or kind in DATACLASSES:
+            sizes[name] = check_form(value, name)
+    model = state["model"]
+    if name_of(model) not in MODELS:
+        raise refusal("model", f"is a {type(model).__name__}")
+    _check_labels(model.labels, state["labels"])
+    width = sizes["model"]["d"]
+    columns = state["columns"]
+    if name_of(columns) not in ("Columns", "Design", "PlainColumns"):
+        raise refusal("columns", f"are a {type(columns).__name__}")
+    if name_of(model) == "LinearForm":
+        _check_linear(state, sizes, width)
+    elif name_of(model) == "GenerativeModel":
+        if name_of(columns) != "Columns" or columns.width != width:
+            raise refusal("columns", f"are not the {width} of the model")
+    else:
+        if name_of(columns) == "Design" or len(columns.columns) != width:
+            raise refusal("columns", f"are not the {width} of the model")
+        _check_choice(state["chosen"], model)
+    if state["statistics"] is not None:
+        _check_statistics(state["statistics"], sizes["statistics"], model, width)
 
 
-def _parts(
-    value: Any, place: str, kind: str = "", depth: int = 0
-) -> Iterator[tuple[str, str, Any]]:
-    """Yield everything inside a value, with where it is and the name of its field."""
-    yield place, kind, value
-    if depth > 40:
-        raise BadFile(f"{place} is too deep", hint="write the file again")
-    if is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            inner = getattr(value, field.name)
-            # The weights of a linear form are slopes; all others count rows.
-            kind = "" if type(value).__name__ == "LinearForm" else field.name
-            yield from _parts(inner, f"{place}.{field.name}", kind, depth + 1)
-    elif isinstance(value, (tuple, list)):
-        for i, item in enumerate(value):
-            yield from _parts(item, f"{place}[{i}]", kind, depth + 1)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _parts(item, f"{place}[{key!r:.20}]", kind, depth + 1)
+def _check_labels(labels: tuple[Any, ...], dtype: Any) -> None:
+    """Refuse labels that are not of the type that they are said to be."""
+    if not isinstance(dtype, str) or len(dtype) > 16:
+        raise refusal("labels", "are of no type that is known")
+    kind = np.dtype(dtype).kind
+    expected = TYPE_OF.get(kind)
+    if kind != "O" and (expected is None or any(type(label) is not expected for label in labels)):
+        raise refusal("labels", f"are not of the type {dtype}")
+    if len({type(label) for label in labels if label is not None}) > 1 and kind != "O":
+        raise refusal("labels", "are of several types")
 
 
-def _check(place: str, kind: str, value: Any) -> None:
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind == "f" and np.isnan(value).any():
-            raise _refusal(place, "holds NaN")
-        if kind in ("weights", "weight", "counts", "totals", "scale") and value.size:
-            low = float(value.min())
-            if low < 0.0 or not np.isfinite(value).all():
-                raise _refusal(place, f"holds {low:g}: weights are not negative")
-        if kind in ("scatter", "covariance_") and value.ndim >= 2:
-            _check_scatter(place, value)
-        if kind in ("factors", "whitenings"):
-            _check_triangles(place, value)
-    elif kind == "weight" and not (isinstance(value, (int, float)) and 0.0 <= value < np.inf):
-        raise _refusal(place, f"is {value!r:.20}: a weight is not negative")
+def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int) -> None:
+    if name_of(state["columns"]) != "Design" or sizes["columns"]["d"] != width:
+        raise refusal("columns", f"are not the {width} of the model")
+    labels = state["model"].labels
+    for name in ("found", "seen", "stream"):
+        part = state.get(name)
+        if part is None:
+            continue
+        held = getattr(part, "labels", None) or getattr(getattr(part, "online", None), "labels", ())
+        if name not in sizes or sizes[name].get("d") != width or held != labels:
+            raise refusal(name, "is not of this model")
 
 
-def _check_scatter(place: str, stack: NDArray[Any]) -> None:
-    if stack.shape[-1] != stack.shape[-2]:
-        raise _refusal(place, f"has the shape {stack.shape}")
-    for matrix in stack.reshape(-1, *stack.shape[-2:]):
-        finite = np.isfinite(matrix)
-        if not finite.all():
-            raise _refusal(place, "is not finite")
-        size = float(np.abs(matrix).max(initial=0.0))
-        if np.abs(matrix - matrix.T).max(initial=0.0) > ROUNDING * size:
-            raise _refusal(place, "is not symmetric")
-        diagonal = np.diagonal(matrix)
-        scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        values = np.linalg.eigvalsh(matrix / scale / scale[:, np.newaxis]) if len(matrix) else [0.0]
-        if (diagonal < 0.0).any() or float(values[0]) < -ROUNDING * max(float(values[-1]), 1.0):
-            raise _refusal(place, "is not a sum of squares")
+def _check_choice(chosen: Any, model: Any) -> None:
+    if not isinstance(chosen, dict) or set(chosen) != {"asked", "product"}:
+        raise refusal("chosen", "says nothing about families")
+    if chosen["product"] != model.product:
+        raise refusal("chosen", "has other families than the model")
 
 
-def _check_triangles(place: str, stack: NDArray[Any]) -> None:
-    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or not np.isfinite(stack).all():
-        raise _refusal(place, f"has the shape {stack.shape}")
-    for matrix in stack:
-        if (np.diagonal(matrix) <= 0.0).any() or np.triu(matrix, 1).any():
-            raise _refusal(place, "is not lower triangular with a positive diagonal")
+def _check_statistics(statistics: Any, sizes: Mapping[str, int], model: Any, width: int) -> None:
+    """Refuse statistics of other classes, columns or weights than the model was learned from."""
+    naive = name_of(model) == "NaiveBayesModel"
+    whole = statistics
+    known = ("WithRows", "Folds", "ByClass") if naive else ("ByPattern", "PooledMoments", "ByClass")
+    if name_of(whole) not in known:
+        raise refusal("statistics", f"are {type(whole).__name__}")
+    if name_of(whole) == "WithRows":
+        _check_sample(whole.sample, model)
+        whole = whole.held
+    if name_of(whole) == "Folds":
+        whole = whole.whole
+    if tuple(whole.labels) != model.labels:
+        raise refusal("statistics", "are of other classes than the model")
+    if naive:
+        for group in whole.groups.values():
+            _check_parts(group, model.product)
+    elif sizes.get("d") != width:
+        raise refusal("statistics", f"are not of the {width} columns of the model")
+    if not np.isclose(whole.weight, float(model.weights.sum()), rtol=1e-9):
+        raise refusal("statistics", f"weigh {whole.weight:g}, the model {model.weights.sum():g}")
 
 
-def _refusal(place: str, why: str) -> BadFile:
-    return BadFile(f"{place} {why}", hint="the file is damaged: write it again")
+def _check_parts(group: Any, product: Any) -> None:
+    parts = getattr(group, "parts", ())
+    if len(parts) != len(product.families):
+        raise refusal("statistics", "are of other families than the model")
+    for part, family, columns in zip(parts, product.families, product.columns, strict=True):
+        inner = getattr(family, "family", family)  # Common has one inside
+        if name_of(part) != STATISTICS_OF[name_of(inner)] or part.width != len(columns):
+            raise refusal("statistics", f"of {family.name} columns are {type(part).__name__}")
+
+
+def _check_sample(sample: Any, model: Any) -> None:
+    """Refuse sampled rows that the model could not have been shown."""
+    for row in sample.rows.values():
+        fits = isinstance(row.cells, tuple) and len(row.cells) == len(model.product.families)
+        weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
+        if not fits or not weighs or row.label not in model.labels:
+            raise refusal("statistics.sample", "holds a row that is none of this model")
+        pairs = zip(row.cells, model.product.families, model.product.columns, strict=True)
+        for cells, family, columns in pairs:
+            if not _are_cells(cells, name_of(getattr(family, "family", family)), len(columns)):
+                raise refusal("statistics.sample", "holds a row of other columns")
+
+
+def _are_cells(cells: Any, family: str, width: int) -> bool:
+    if not isinstance(cells, tuple):
+        return False
+    if STATISTICS_OF[family] == "Totals":  # places and counts of those that are not zero
+        if len(cells) != 2 or not all(isinstance(part, tuple) for part in cells):
+            return False
+        at, values = cells
+        places = all(type(j) is int and 0 <= j < width for j in at) and len(set(at)) == len(at)
+        return places and len(values) == len(at) and all(type(v) is float for v in values)
+    allowed: tuple[type, ...] = (float,)
+    if family == "Categorical":
+        allowed = (str, int, float, bool, type(None))
+    return len(cells) == width and all(type(cell) in allowed for cell in cells)
+
+

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, SufficeError
 from suffice.files.archive import read_archive, write_archive
+from suffice.files.packed_arrays import PackedArrays
 from suffice.files.soundness import check_sound
 from suffice.files.trees import grown, planted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
 FORMAT = 1
 """The number of the format; files of smaller numbers stay readable."""
@@ -40,7 +39,7 @@ class StoredModel:
 
 def write_model(path: str | Path, model: StoredModel) -> None:
     """Write a model to a file, whole or not at all."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays = PackedArrays()
     content = {
         "name": NAME,
         "format": FORMAT,
@@ -72,6 +71,7 @@ def read_model(path: str | Path) -> StoredModel:
             _words(grown(content["state"], arrays)),
             content.get("about", {}),
         )
+        arrays.check_all_taken()
         check_sound(found.state)
     except SufficeError as error:
         raise BadFile(f"{path}: {error.problem}", hint=error.hint) from None

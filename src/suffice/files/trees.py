@@ -1,9 +1,10 @@
 """Objects as JSON trees with arrays beside them, and back: only of kinds that are known.
 
 Plain values are themselves, and so are dictionaries with words for keys. Everything else is an
-object with the key "is": a tuple, a dictionary of other keys, an array (by name), a float that JSON has no word for, statistics (by their arrays), or one of the
-known dataclasses (by its fields). Reading makes nothing but these; a tree that asks for anything
-else is refused.
+object with the key "is": a tuple, a dictionary of other keys, an array (by its place), words, a
+float that JSON has no word for, columns, statistics (by their arrays), or one of the known
+dataclasses (by its fields). Reading makes nothing but these; a tree that asks for anything else is
+refused.
 """
 
 from __future__ import annotations
@@ -14,40 +15,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns import Column, Columns
 from suffice.errors import BadFile
 from suffice.files.kinds import DATACLASSES, STATISTICS, class_named, name_of
+from suffice.files.stored_labels import check_texts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Arrays = dict[str, NDArray[Any]]
+    from suffice.files.packed_arrays import PackedArrays, StoredArrays
 
 DEEPEST = 40
 """How deep a tree may be: known objects nest less than ten deep."""
-MOST_NUMBER = 1 << 60
+WHOLE = 1 << 64
+"""Integers are smaller than this."""
+ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def planted(value: object, arrays: Arrays) -> Any:
-    """Return a value as a JSON tree; its arrays are put beside it, under names of their own.
+def planted(value: object, arrays: PackedArrays) -> Any:
+    """Return a value as a JSON tree; its arrays are put beside it.
 
-    >>> arrays = {}
-    >>> planted((1, float("inf")), arrays)
+    >>> from suffice.files.packed_arrays import PackedArrays
+    >>> planted((1, float("inf")), PackedArrays())
     {'is': 'tuple', 'items': [1, {'is': 'float', 'value': 'inf'}]}
     """
-    if value is None or type(value) in (bool, int, str):
+    if isinstance(value, (np.bool_, np.integer)):
+        value = value.item()
+    if value is None or type(value) in (bool, str) or (type(value) is int and abs(value) < WHOLE):
         return value
     if isinstance(value, (float, np.floating)):
         number = float(value)
         return number if math.isfinite(number) else {"is": "float", "value": str(number)}
-    if isinstance(value, (np.bool_, np.integer)):
-        return value.item()
     if isinstance(value, np.ndarray):
-        name = f"a{len(arrays)}"
-        arrays[name] = value
-        return {"is": "array", "name": name}
-    if isinstance(value, (tuple, list)):
+        if value.dtype.kind == "U":
+            return {"is": "words", "shape": list(value.shape), "items": value.ravel().tolist()}
+        return arrays.add(value)
+    if type(value) in (tuple, list):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"is": kind, "items": [planted(item, arrays) for item in value]}
+        return {"is": kind, "items": [planted(item, arrays) for item in value]}  # type: ignore[attr-defined]
     if isinstance(value, range):
         return {"is": "range", "ends": [value.start, value.stop, value.step]}
     if isinstance(value, dict):
@@ -56,6 +59,8 @@ def planted(value: object, arrays: Arrays) -> Any:
         pairs = [[planted(key, arrays), planted(held, arrays)] for key, held in value.items()]
         return {"is": "dict", "pairs": pairs}
     name = name_of(value)
+    if name == "Columns":
+        return _planted_columns(value, arrays)  # type: ignore[arg-type]
     if name in STATISTICS:
         held = value.to_arrays()  # type: ignore[attr-defined]
         return {"is": name, "arrays": planted({k: np.asarray(v) for k, v in held.items()}, arrays)}
@@ -68,45 +73,80 @@ def planted(value: object, arrays: Arrays) -> Any:
     )
 
 
-def grown(tree: Any, arrays: Arrays, depth: int = 0) -> Any:
+def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, Any]:
+    """Return a schema with one list for each property: there may be many columns."""
+    levels = {str(j): c.levels for j, c in enumerate(columns.columns) if c.levels}
+    return {
+        "is": "Columns",
+        "names": [column.name for column in columns.columns] if columns.named else None,
+        "kinds": [column.kind for column in columns.columns],
+        "levels": {j: [planted(level, arrays) for level in held] for j, held in levels.items()},
+    }
+
+
+def grown(tree: Any, arrays: StoredArrays, depth: int = 0) -> Any:
     """Return the value that `planted` was called on.
 
-    >>> grown({"is": "tuple", "items": [1, {"is": "float", "value": "inf"}]}, {})
+    >>> from suffice.files.packed_arrays import StoredArrays
+    >>> grown({"is": "tuple", "items": [1, {"is": "float", "value": "inf"}]}, StoredArrays({}))
     (1, inf)
     """
-    if depth > DEEPEST:
-        raise BadFile("the tree of the model is too deep", hint="write the file again")
-    if tree is None or isinstance(tree, (bool, int, float, str)):
+    if tree is None or isinstance(tree, (bool, str)):
+        return tree
+    if isinstance(tree, (int, float)):
+        if abs(tree) >= WHOLE and not (isinstance(tree, float) and math.isfinite(tree)):
+            raise _unknown(tree)
         return tree
     below = depth + 1
-    if isinstance(tree, dict) and "is" not in tree:
-        return {key: grown(held, arrays, below) for key, held in tree.items()}
-    if not isinstance(tree, dict) or not isinstance(tree["is"], str):
+    if depth > DEEPEST or not isinstance(tree, dict):
         raise _unknown(tree)
+    if "is" not in tree:
+        return {key: grown(held, arrays, below) for key, held in tree.items()}
     kind = tree["is"]
     if kind == "float":
-        return float({"inf": "inf", "-inf": "-inf", "nan": "nan"}[tree["value"]])
+        return ENDLESS[tree["value"]]
     if kind == "array":
-        return arrays[tree["name"]]
+        return arrays.take(tree)
+    if kind == "words":
+        if not all(type(word) is str for word in tree["items"]):
+            raise _unknown(tree)
+        return np.array(tree["items"], dtype=str).reshape(tree["shape"])
     if kind in ("tuple", "list"):
         items = [grown(item, arrays, below) for item in tree["items"]]
         return tuple(items) if kind == "tuple" else items
     if kind == "range":
-        start, stop, step = (int(end) for end in tree["ends"])
-        if max(abs(start), abs(stop), abs(step)) > MOST_NUMBER:
-            raise _unknown(tree)
+        start, stop, step = tree["ends"]
         return range(start, stop, step)
     if kind == "dict":
         pairs = [(grown(k, arrays, below), grown(v, arrays, below)) for k, v in tree["pairs"]]
-        return dict(pairs)
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise _unknown(tree)
+        return found
+    if kind == "Columns":
+        return _grown_columns(tree, arrays, below)
     if kind in STATISTICS:
-        return class_named(kind).from_arrays(grown(tree["arrays"], arrays, below))
+        held = grown(tree["arrays"], arrays, below)
+        check_texts(held)
+        return class_named(kind).from_arrays(held)
     if kind in DATACLASSES:
         return _made(class_named(kind), tree["fields"], arrays, below)
     raise _unknown(tree)
 
 
-def _made(kind: Any, given: dict[str, Any], arrays: Arrays, depth: int) -> Any:
+def _grown_columns(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Columns:
+    kinds, held = tree["kinds"], tree["levels"]
+    names = [None] * len(kinds) if tree["names"] is None else tree["names"]
+    levels = {
+        int(j): tuple(grown(level, arrays, depth) for level in some) for j, some in held.items()
+    }
+    if len(levels) < len(held) or not all(0 <= j < len(kinds) for j in levels):
+        raise _unknown(tree)
+    pairs = zip(names, kinds, strict=True)
+    return Columns(tuple(Column(n, k, levels.get(j, ())) for j, (n, k) in enumerate(pairs)))
+
+
+def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:
     """Return an object of a known dataclass; fields added later have their defaults."""
     known = {field.name: field for field in _fields(kind)}
     strange = set(given) - set(known)
@@ -118,7 +158,7 @@ def _made(kind: Any, given: dict[str, Any], arrays: Arrays, depth: int) -> Any:
     if strange or lacking:
         raise BadFile(
             f"a {kind.__name__} with {sorted(strange) or 'nothing strange'} and without "
-            f"{sorted(lacking) or 'nothing'} is not known",
+            f"{sorted(lacking) or 'nothing'} is not known"[:200],
             hint="the file may be of a newer version: pip install --upgrade suffice",
         )
     return kind(**{name: grown(tree, arrays, depth) for name, tree in given.items()})

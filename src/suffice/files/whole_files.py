@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from contextlib import contextmanager
+import secrets
+import stat
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+SHOWN = 50
+"""Characters of a file's own name in that of the one beside it: names have an end."""
 
 
 @contextmanager
 def whole_file(path: str | Path, suffix: str = "") -> Iterator[IO[bytes]]:
     """Yield a file to write; it takes the place of `path` when the block ends without an error.
 
-    A crash, a full disk or Ctrl-C leaves the old file as it was, and nothing beside it. `suffix`
-    is for writers that look at the name.
+    A crash, a full disk or Ctrl-C leaves the old file as it was, and nothing beside it (but
+    what a process that is killed cannot take away). A link stays a link, and the rights of a file
+    that was there stay what they were. What is no file, such as a pipe, is written as it is.
+    `suffix` is for writers that look at the name.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "numbers"
@@ -26,43 +32,54 @@ def whole_file(path: str | Path, suffix: str = "") -> Iterator[IO[bytes]]:
     >>> place.read_bytes()
     b'1 2 3'
     """
-    path = Path(path)
+    target = Path(os.path.realpath(path))
+    rights = _rights(target)
+    if rights is not None and not stat.S_ISREG(rights) and not stat.S_ISDIR(rights):
+        with target.open("wb") as file:
+            yield file
+        return
+    written = target.parent / f".{target.name[:SHOWN]}.{secrets.token_hex(4)}{suffix}"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=suffix, dir=path.parent)
-    except OSError as error:  # say the name that was asked for, not the temporary one
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    written = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with written.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes files for the owner alone; these are as readable as any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        written.chmod(0o666 & ~mask)
-        written.replace(path)
-        _flush_folder(path.parent)
+        if rights is not None:
+            written.chmod(stat.S_IMODE(rights))
+        written.replace(target)
+        _flush_folder(target.parent)
     except OSError as error:
-        written.unlink(missing_ok=True)
+        _remove(written)
+        if error.errno is None:
+            raise
+        # Say the name that was asked for, not that of the file beside it.
         raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:
-        written.unlink(missing_ok=True)
+        _remove(written)
         raise
+
+
+def _rights(target: Path) -> int | None:
+    """Return the mode of what is there; None if nothing is."""
+    try:
+        return target.stat().st_mode
+    except OSError:
+        return None
+
+
+def _remove(written: Path) -> None:
+    with suppress(OSError):  # what went wrong before is the news
+        written.unlink()
 
 
 def _flush_folder(folder: Path) -> None:
     """Let the new name survive a power cut, where the system can do that."""
-    flags: Any = getattr(os, "O_DIRECTORY", None)
+    flags: int | None = getattr(os, "O_DIRECTORY", None)
     if flags is None:
         return
-    try:
+    with suppress(OSError):  # some file systems cannot flush folders
         handle = os.open(folder, os.O_RDONLY | flags)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:  # some file systems cannot flush folders
-        pass
-    finally:
-        os.close(handle)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -8,12 +8,15 @@ choice depends on the input alone: not on the number of cores, and not on what r
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import importlib.util
+import os
 import pickle
 import threading
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ Made = TypeVar("Made")
 
 WORTH_COMPILING = 1_000_000
 """Cells from which a compiled loop is used."""
+
+STAMP = "suffice-kernels.txt"
+"""What a cache of compiled loops was made from."""
 
 _whole: ContextVar[int] = ContextVar("whole", default=0)
 
@@ -70,12 +76,36 @@ def compiled(loop: Callable[..., None], *arguments: Any) -> Callable[..., None]:
     It runs without the GIL. A cache that cannot be read or written costs time, not the answer.
     """
     njit = _numba().njit
-    fast: Callable[..., None]
     try:
-        fast = njit([arguments], cache=True, nogil=True)(loop)
-    except (RuntimeError, OSError, EOFError, pickle.PickleError):
-        fast = njit([arguments], nogil=True)(loop)
-    return fast
+        fast: Any = njit(cache=True, nogil=True)(loop)
+        _forget_stale(str(fast._cache.cache_path))
+        fast.compile(arguments)
+    except (RuntimeError, OSError, EOFError, pickle.PickleError, AttributeError):
+        fast = njit(nogil=True)(loop)
+        fast.compile(arguments)
+    fast.disable_compile()
+    found: Callable[..., None] = fast
+    return found
+
+
+@functools.cache
+def _forget_stale(folder: str) -> None:
+    """Remove compiled loops from a cache that was made from other sources than these.
+
+    numba looks at the file of the loop only; what the loop calls may be in another one, and would
+    stay as it was after an upgrade.
+    """
+    sources = sorted(Path(__file__).parent.glob("*_numba.py"))
+    content = b"".join(source.read_bytes() for source in sources)
+    mark, stamp = hashlib.sha256(content).hexdigest(), Path(folder) / STAMP
+    if stamp.exists() and stamp.read_text(encoding="ascii") == mark:
+        return
+    for held in Path(folder).glob("*_numba.*.nb?"):
+        held.unlink(missing_ok=True)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    beside = stamp.with_suffix(f".{os.getpid()}")
+    beside.write_text(mark, encoding="ascii")
+    beside.replace(stamp)
 
 
 def once(make: Callable[..., Made]) -> Callable[..., Made]:

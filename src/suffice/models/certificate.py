@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.models.logistic_search import largest_pull
+from suffice.models.near_hessians import largest_pull
 from suffice.models.newton import Factor
 
 if TYPE_CHECKING:
     from suffice.models.logistic_search import Search
     from suffice.rows import FloatArray
+
+
+ENOUGH = 0.5
+"""What λρ may be for a proof, with room for rounding below 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,14 +43,17 @@ class Certificate:
         decrement = max(float(gradient @ factor.solve(gradient)), 0.0) ** 0.5
         if not factor.exact:
             return cls(decrement, np.inf)
-        return cls(decrement, largest_pull(found.objective, factor))
+        pull = largest_pull(found.objective, factor, found.objective.loss.farthest)
+        if decrement * pull > ENOUGH:  # a look at the rows themselves
+            pull = largest_pull(found.objective, factor, found.objective.loss.reach)
+        return cls(decrement, pull)
 
     @property
     def proves(self) -> bool:
         """Whether the maximum exists, surely."""
         # Where classes are separated λρ comes down to 1, and rounding may bring it below; where
         # there is a maximum, a step or two bring it to nearly nothing.
-        return self.decrement * self.pull <= 0.5
+        return self.decrement * self.pull <= ENOUGH
 
     @property
     def bound(self) -> float:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.errors import BadSetting, listed
 from suffice.models.certificate import Certificate, covariance_of
 from suffice.models.logistic_fit import LogisticFit, estimable_columns, is_inside
 from suffice.models.logistic_loss import LogisticLoss
@@ -70,7 +69,7 @@ def fit_logistic(
     >>> fit_logistic(rows, codes, ("no", "yes")).estimate(1).round(6)
     array([-1.362276,  0.908184])
     """
-    weights, penalty, factor = _of_moderate_size(weights, penalty)
+    weights, penalty, factor = of_moderate_size(weights, penalty)
     with pinned():  # once for all that follows: BLAS threads would spin beside ours
         loss = standardised_loss(rows, codes, len(labels), weights)
         if len(labels) == 1:
@@ -84,47 +83,6 @@ def fit_logistic(
             bends = cheap if standard_errors is None else standard_errors
             found = _told(_ended(loss, penalty, begin, tolerance, bends, most), labels, tolerance)
     return found if factor == 0 else found.with_weights_scaled(factor)
-
-
-def refitted(
-    fit: LogisticFit,
-    rows: FloatArray | SparseRows,
-    codes: IntArray,
-    labels: tuple[Label, ...],
-    weights: FloatArray | None,
-) -> tuple[LogisticFit, Objective]:
-    """Return a fit with its standard errors, and its objective, from the rows of the fit.
-
-    Rows that are not those of the fit are refused: θ would not be their maximum.
-    """
-    if labels != fit.labels:
-        raise BadSetting(
-            f"these rows have the classes {listed(labels)}, the fit had {listed(fit.labels)}",
-            hint="give the rows of the fit, all of them",
-        )
-    weights, penalty, factor = _of_moderate_size(weights, fit.penalty)
-    fit = fit.with_weights_scaled(-factor)
-    loss = standardised_loss(rows, codes, len(labels), weights)
-    same = np.array_equal(loss.inverse > 0.0, fit.inverse > 0.0) and np.allclose(
-        [loss.weight, *loss.inverse], [fit.weight, *fit.inverse], rtol=1e-6
-    )
-    objective = objective_of(loss, penalty)
-    if same:
-        loss = replace(loss, origin=fit.origin, inverse=fit.inverse)
-        objective = replace(objective, loss=loss)
-        here = objective.look(objective.place(fit.theta), True)
-        found = Search(objective, Found(here, fit.decrement, fit.passes), here.hessian, None)
-        proof = Certificate.of(found)
-        same = proof is None or not fit.converged or proof.decrement <= max(1e-3, 100 * fit.bound)
-    if not same or fit.correction is not None:
-        raise BadSetting(
-            "these are not the rows of the fit: θ is not their maximum"
-            if not same
-            else "Firth's estimates have no profile of the likelihood here",
-            hint="give the same rows, labels and weights, all of them, in any order",
-        )
-    covariance = covariance_of(found) if fit.converged else None
-    return replace(fit, covariance_=covariance).with_weights_scaled(factor), objective
 
 
 def standardised_loss(
@@ -238,7 +196,7 @@ def _corrected(
     )
 
 
-def _of_moderate_size(
+def of_moderate_size(
     weights: FloatArray | None, penalty: float
 ) -> tuple[FloatArray | None, float, int]:
     """Return weights near 1, by a power of two, the penalty with them, and that power.

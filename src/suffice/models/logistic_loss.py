@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     S = TypeVar("S", bound=Mergeable)
 
-BLOCK = 512
+BLOCK = 1024
 """Rows in one block of a sample: neighbours in memory, so that nothing is copied."""
 
 
@@ -73,6 +73,14 @@ class LogisticLoss:
             own = None if self.weights is None else self.weights[part]
             total += np.bincount(self.codes[part], own, minlength=self.size)
         return total
+
+    @cached_property
+    def farthest(self) -> float:
+        """A bound of `reach` for nothing: no cell of weight w has a square above Σw/w."""
+        lightest = 1.0 if self.weights is None else float(self.weights.min())
+        columns = float(np.count_nonzero(self.inverse))
+        whole = len(self.codes) if self.weights is None else float(self.weights.sum())
+        return 1.0 + columns * whole / lightest
 
     @cached_property
     def reach(self) -> float:

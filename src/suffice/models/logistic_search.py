@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.logistic_numpy import shares_of
-from suffice.models.kronecker import Kronecker
 from suffice.models.logistic_start import are_independent, basis_of, first_look
+from suffice.models.near_hessians import (
+    for_all_rows,
+    largest_pull,
+    product_inverse,
+    sampled_bend,
+)
 from suffice.models.newton import Factor, Found, conjugate, descend, newton
 from suffice.models.objective import Objective
 from suffice.models.sparse_loss import SparseLoss
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from suffice.models.objective import Point
     from suffice.rows import FloatArray
 
-SAMPLE = 20_000
+SAMPLE = 20_480
 """Rows whose Hessian stands for that of all, at least; and this many for each column:"""
 PER_COLUMN = 20
 
@@ -47,7 +51,7 @@ WIDE = 2_500
 PATIENCE = 25
 """Passes after which a rough idea of the Hessian is exchanged for a better one."""
 
-STEPS = 12
+STEPS = 30
 """Newton's steps after which those that hardly help end the search: there may be no maximum;"""
 FEW_STEPS = 5
 """and after which they end the search from where it began;"""
@@ -181,28 +185,12 @@ def _by_sample(
     small = Objective(sample, objective.penalty * share, objective.basis)
     near = newton(small.look, _better(small, begin, True), 0.1, 30, STEPS)
     assert near.point.hessian is not None
-    factor = Factor(_for_all(small, near.point.hessian, share))
+    factor = Factor(for_all_rows(small, near.point.hessian, share))
     here = _better(objective, near.point.at, False)
     found = descend(objective.look, here, factor.solve, NEAR if bends else tolerance, most)
     if bends:
         return _finished(objective, found, tolerance, most)
-    return Search(objective, found, None, _sampled_bend(objective, sample, found.point.at))
-
-
-def _for_all(small: Objective, hessian: FloatArray, share: float) -> FloatArray:
-    """Return a sample's Hessian as one of all rows: no column may be flatter than it can be.
-
-    A column that hardly varies in the sample (a rare level) varies in all rows: over these every
-    column has the variance 1. Without this the first steps along it would be far too long.
-    """
-    found = hessian / share
-    m, width = small.shape
-    blocks = found.reshape(m, width, m, width)
-    for c in range(m):
-        block = blocks[c, :, c, :]
-        lacking = 0.1 * block[0, 0] - np.diagonal(block)
-        np.einsum("jj->j", block)[...] += np.maximum(lacking, 0.0)
-    return found
+    return Search(objective, found, None, sampled_bend(objective, sample, found.point.at))
 
 
 def _finished(objective: Objective, found: Found, tolerance: float, most: int) -> Search:
@@ -214,21 +202,13 @@ def _finished(objective: Objective, found: Found, tolerance: float, most: int) -
     passes, hessian = found.passes + last.passes, here.hessian
     moved = last.point.at - here.at
     distance = max(float(moved @ hessian @ moved), 0.0) ** 0.5
-    if distance * largest_pull(objective, factor) > SAME:  # there it bends otherwise
+    if (
+        distance * largest_pull(objective, factor, objective.loss.reach) > SAME
+    ):  # there it bends otherwise
         again = objective.look(last.point.at, True).hessian
         assert again is not None
         hessian, passes = again, passes + 1
     return Search(objective, Found(last.point, last.decrement, passes), hessian, None)
-
-
-def largest_pull(objective: Objective, factor: Factor) -> float:
-    """Return a bound of ρ: how far one row can pull, in the norm of H⁻¹.
-
-    The longest row times the largest eigenvalue of H⁻¹, which is no more than its trace.
-    """
-    pairs = 2.0 if objective.shape[0] > 1 else 1.0
-    trace = float(np.trace(factor.inverse()))
-    return float(np.sqrt(pairs * objective.loss.reach * trace))
 
 
 def _by_product(
@@ -254,11 +234,11 @@ def _by_product(
         columns = objective.basis.T @ columns @ objective.basis
     found, passes = Found(_better(objective, begin, False), np.inf, 1), 0
     while True:
-        solve = _rough(objective, few, columns, found.point.at)
+        solve = product_inverse(objective, few, columns, found.point.at)
         if passes and begin.size <= MANY:
             share = few.weight / loss.weight
-            bend = _sampled_bend(objective, few, found.point.at)
-            solve = Factor(_for_all(objective, bend, share)).solve
+            bend = sampled_bend(objective, few, found.point.at)
+            solve = Factor(for_all_rows(objective, bend, share)).solve
         left = min(PATIENCE if passes == 0 else 4 * PATIENCE, most - passes)
         found = descend(objective.look, found.point, solve, enough, left)
         passes += found.passes
@@ -274,36 +254,8 @@ def _by_product(
         return _finished(objective, found, tolerance, most)
     lower = None
     if objective.penalty == 0.0 and begin.size <= MANY:
-        lower = _sampled_bend(objective, few, found.point.at)
+        lower = sampled_bend(objective, few, found.point.at)
     return Search(objective, found, None, lower)
-
-
-def _rough(
-    objective: Objective, few: LogisticLoss, columns: FloatArray, at: FloatArray
-) -> Callable[[FloatArray], FloatArray]:
-    """Return the inverse of a Hessian in which classes and columns go separately."""
-    spread = _spread(few, objective.theta(at)) * objective.loss.weight
-    return Kronecker.of(objective.between, spread, columns, objective.penalty).solve
-
-
-def _sampled_bend(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
-    """Return the Hessian of a sample, and of the share of the penalty that it has."""
-    share = sample.weight / objective.loss.weight
-    point = Objective(sample, objective.penalty * share, objective.basis).look(at, True)
-    assert point.hessian is not None
-    return point.hessian
-
-
-def _spread(loss: LogisticLoss, theta: FloatArray) -> FloatArray:
-    """Return the mean of diag(p) - ppᵀ over rows (m, m): what the Hessian is of intercepts."""
-    total = np.zeros((len(theta), len(theta)))
-    for some in loss.parts or (slice(0, len(loss)),):
-        shares, others = shares_of(loss.design(some) @ theta.T)
-        weights = np.ones(len(shares)) if loss.weights is None else loss.weights[some]
-        part = -(shares * weights[:, np.newaxis]).T @ shares
-        np.fill_diagonal(part, weights @ (shares * others))
-        total += part
-    return total / loss.weight
 
 
 def _wide(

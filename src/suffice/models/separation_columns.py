@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FEW = 16
 """Columns up to which a smaller set is looked for."""
 
-MOST_COEFFICIENTS = 1000
+MOST_COEFFICIENTS = 300
 """Of more coefficients than this no program chooses: the direction is named as it is."""
 
 ROUNDS = 60

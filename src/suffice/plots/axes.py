@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BELOW = 36.0
 """Points between the axes and a legend below them: ticks and a label fit in between."""
 MANY_ENTRIES = 4
+FULL_DOT = 30.0
+"""The area of a dot that is large enough for a legend."""
 
 
 def given_axes(ax: Axes | None) -> Axes:
@@ -84,20 +86,47 @@ def legend_below(
     names: Sequence[str] | None = None,
     columns: int = MANY_ENTRIES,
     below: float = BELOW,
+    dots: float = FULL_DOT,
 ) -> None:
-    """Put a legend `below` points under the axes, where it covers nothing."""
+    """Put a legend `below` points under the axes, where it covers nothing.
+
+    `dots` is the size of dots in the picture: in the legend they are never small.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     make_room(ax)
     if handles is None or names is None:
         handles, names = ax.get_legend_handles_labels()
+    names = [shortened(name, 44) for name in names]
     # In points and not in parts of the axes: those of a small picture are smaller than its labels.
     drop = ScaledTranslation(0.0, -below / 72.0, ax.figure.dpi_scale_trans)
     ax.legend(
         handles, names, loc="upper center", bbox_to_anchor=(0.5, 0.0),
-        bbox_transform=ax.transAxes + drop, borderaxespad=0.0, ncols=min(len(names), columns),
+        bbox_transform=ax.transAxes + drop, borderaxespad=0.0, ncols=_fitting(ax, names, columns),
         frameon=False, fontsize=9, handletextpad=0.5, columnspacing=1.4, handlelength=2.6,
+        markerscale=(1.2 * FULL_DOT / dots) ** 0.5,
     )  # fmt: skip
+
+
+def _fitting(ax: Axes, names: Sequence[str], most: int) -> int:
+    """Return how many entries of a legend, `most` at most, have room beside each other."""
+    spec = ax.get_subplotspec()
+    width = 72.0 * float(ax.figure.bbox.width) / float(ax.figure.dpi)
+    if spec is not None:
+        width *= (spec.colspan.stop - spec.colspan.start) / spec.get_gridspec().ncols
+    # A letter is about 0.6 of its size wide; a handle and the spaces around it take five letters.
+    entry = 9.0 * (0.6 * max(map(len, names), default=0) + 4.6)
+    return max(1, min(len(names), most, int(width / entry)))
+
+
+def shortened(name: object, most: int = 28) -> str:
+    """Return a name that leaves room for others.
+
+    >>> shortened("sepal length"), shortened("a name that never comes to an end", 12)
+    ('sepal length', 'a name that…')
+    """
+    words = str(name)
+    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
 def tidy(ax: Axes) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 DEPTH = 0.20
 """How far below 0 the counts reach."""
+FEW = 10
+"""Rows below which a point is hollow: it says little."""
 SURE = 1.959963984540054
 """Standard deviations on either side that hold 95 % of a normal law."""
 
@@ -51,8 +53,8 @@ def draw_reliability(
     `probabilities` are those of `positive`, one for each row (of two labels the second, if
     nobody says); or one column for each of `classes`: then what is judged is the probability of
     the class that was predicted. Bins are `equal` in "width" or in "count" of rows. Bands hold
-    95 % by Wilson's formula; below stand how many rows are in each bin. On the diagonal what is
-    claimed comes true.
+    95 % by Wilson's formula; below stand how many rows are in each bin, and points of fewer than
+    ten are hollow. On the diagonal what is claimed comes true.
 
     >>> from matplotlib.figure import Figure
     >>> ax = Figure().add_subplot()
@@ -65,10 +67,12 @@ def draw_reliability(
     found = reliability(claims, hits, bins, equal)
     ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1.2, linestyle=(0, (5, 3)), zorder=1)
     ax.vlines(found.claimed, found.low, found.high, color=COLOURS[0], linewidth=1.6, zorder=2)
-    ax.plot(
-        found.claimed, found.observed, color=COLOURS[0], linestyle="none", marker="o",
-        markersize=6.5, markeredgecolor="white", zorder=3,
-    )  # fmt: skip
+    n = found.rows[found.rows > 0.0]
+    for chosen, face, edge in ((n >= FEW, COLOURS[0], "white"), (n < FEW, "white", COLOURS[0])):
+        ax.plot(
+            found.claimed[chosen], found.observed[chosen], linestyle="none", marker="o",
+            markersize=6.5, markerfacecolor=face, markeredgecolor=edge, zorder=3,
+        )  # fmt: skip
     if equal == "width":
         _draw_rows(ax, found)
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.plots.axes import BELOW, given_axes, legend_below, make_room
+from suffice.plots.axes import BELOW, given_axes, legend_below, make_room, shortened
 from suffice.plots.column_laws import Counts, Levels, column_law
 from suffice.plots.palette import INK, colour, dashes, hatch, marker
 from suffice.plots.planes import class_codes, class_names
@@ -24,7 +24,6 @@ FEW_COUNTS = 40
 """Up to so many whole numbers each one gets a marker."""
 LONG = 36
 """Letters from which names of levels, all together, are written aslant."""
-LONGEST = 22
 MANY_BARS = 40
 """Bars beyond which a table is drawn instead."""
 BINS = 30
@@ -144,7 +143,7 @@ def _draw_levels(ax: Axes, law: Levels, parts: Any, known: list[str]) -> float:
             ax.scatter(
                 at[: len(shares)], shares, s=22, c="white", edgecolors=INK, linewidths=1.0, zorder=3
             )
-    names = _short(law.names)
+    names = [shortened(level) for level in law.names]
     aslant = sum(map(len, names)) > LONG
     ax.set_xticks(
         middle, names, rotation=30 if aslant else 0, ha="right" if aslant else "center",
@@ -156,15 +155,17 @@ def _draw_levels(ax: Axes, law: Levels, parts: Any, known: list[str]) -> float:
 
 def _draw_level_table(ax: Axes, law: Levels, known: list[str], name: str) -> Axes:
     """Draw the shares of many levels in many classes as a table: so many bars are a fence."""
-    draw_shares(ax, law.heights.T, law.heights.T, _short(known), _short(law.names))
+    draw_shares(
+        ax,
+        law.heights.T,
+        law.heights.T,
+        [shortened(c) for c in known],
+        [shortened(level) for level in law.names],
+    )
     ax.set_xlabel(name)
     ax.set_ylabel("class")
     make_room(ax)
     return ax
-
-
-def _short(names: list[str]) -> list[str]:
-    return [name if len(name) < LONGEST else f"{name[: LONGEST - 2]}…" for name in names]
 
 
 def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 REACH = 3.0
 """How many standard deviations of each column are shown, if nobody says."""
 MASSES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+APART = 0.055
+"""How far two masses are written from each other, in parts of the window."""
 LEVELS = "viridis"
 """Colours that climb in brightness, for every kind of colour vision and in grey."""
 
@@ -116,17 +118,19 @@ def draw_contours(
     away = spread[0] * directions[0]
     if law.rank == 2 and abs(directions[0, 1]) < 0.4:
         away = math.sqrt(0.5) * (away + spread[1] * directions[1])
-    shades = colormaps[LEVELS](np.linspace(0.85, 0.0, len(masses)))
-    for mass, shade in zip(sorted(masses), shades, strict=True):
+    shades = colormaps[LEVELS](np.linspace(0.0, 0.85, len(masses)))
+    last = np.full(2, np.inf)
+    for mass, shade in zip(sorted(masses, reverse=True), shades, strict=True):
         if law.rank == 0:
             break
-        edge = law.contour(mass=mass)
         ax.plot(
-            *edge.T, color=shade if colour is None else colour, linewidth=1.5, zorder=2,
-            solid_capstyle="butt",
+            *law.contour(mass=mass).T, color=shade if colour is None else colour, linewidth=1.5,
+            zorder=2, solid_capstyle="butt",
         )  # fmt: skip
         at = law.mean - radius(mass, None, law.rank) * away
-        if named and left < at[0] < right and low < at[1] < high:
+        room = math.hypot(*((last - at) / (right - left, high - low))) > APART
+        if named and room and left < at[0] < right and low < at[1] < high:
+            last = at
             ax.annotate(
                 f"{mass:.0%}".replace("%", " %"), at, fontsize=7.5, color=INK, ha="center",
                 va="center", zorder=5, path_effects=[withStroke(linewidth=2.5, foreground="w")],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PICTURES: dict[str, Callable[[], Figure]] = {**NORMALS, **MODELS}
 """What draws each picture, by the name of its file."""
 FOLDER = Path("docs/images/gallery")
-COLOURS = 160
+COLOURS = 256
 """Colours of a picture's palette: enough for a surface, and a third of the size."""
 
 

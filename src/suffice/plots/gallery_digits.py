@@ -10,15 +10,17 @@ import numpy as np
 from suffice.errors import DegenerateData
 from suffice.plots.axes import new_figure, tidy
 from suffice.plots.palette import COLOURS
+from suffice.plots.panels import region_lines
 from suffice.plots.regions import draw_regions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ACROSS, DOWN = 6, 3
+ACROSS, DOWN = 5, 3
 """How many digits of each kind a panel shows."""
 SIDE = 8
+CELL = SIDE + 3
 
 
 def written() -> tuple[Any, Any]:
@@ -40,7 +42,7 @@ def digits() -> Figure:
         warnings.simplefilter("ignore", DegenerateData)
         whole = GaussianDiscriminant("per-class").fit(rows, labels)
         apart = NaiveBayes("gaussian").fit(rows, labels)
-    figure = new_figure(10.2, 4.2)
+    figure = new_figure(10.2, 4.5)
     real, full, naive = figure.subplots(1, 3)
     many = ACROSS * DOWN
     _draw_digits(real, [rows[labels == k][:many] for k in (0, 1)], "written")
@@ -55,12 +57,12 @@ def digits() -> Figure:
 
 def _draw_digits(ax: Axes, kinds: list[Any], title: str) -> None:
     """Draw rows of pixels as a sheet of digits, one kind below the other."""
-    sheet = np.zeros((2 * DOWN * SIDE, ACROSS * SIDE))
+    sheet = np.zeros((2 * DOWN * CELL, ACROSS * CELL))
     for place, row in enumerate(np.clip(np.concatenate(kinds), 0.0, 16.0)):
-        down, across = (SIDE * part for part in divmod(place, ACROSS))
+        down, across = (CELL * part + 1 for part in divmod(place, ACROSS))
         sheet[down : down + SIDE, across : across + SIDE] = row.reshape(SIDE, SIDE)
     ax.imshow(sheet, cmap="gray_r", vmin=0.0, vmax=16.0, interpolation="nearest")
-    ax.axhline(DOWN * SIDE - 0.5, color=COLOURS[0], linewidth=1.5)
+    ax.axhline(DOWN * CELL - 0.5, color=COLOURS[0], linewidth=1.5)
     ax.set(xticks=[], yticks=[])
     ax.set_title(title, fontsize=11)
 
@@ -82,13 +84,19 @@ def two_ways() -> Figure:
         panels, (line, laws), ("p(y | x): a line", "p(x | y): where each digit lies"), strict=True
     ):
         draw_regions(
-            ax, model, points, labels, legend=False,
+            ax, model, points, labels, classes=("zeros", "ones"), legend=False,
             columns=("first principal coordinate", "second principal coordinate"),
         )  # fmt: skip
         _draw_thumbnails(ax, rows, points)
         ax.set_title(title, fontsize=11)
         ax.label_outer()
         tidy(ax)
+    handles, names = panels[0].get_legend_handles_labels()
+    lines, said = region_lines()
+    figure.legend(
+        [*handles, *lines], [*names, *said], loc="outside lower center", ncols=6, frameon=False,
+        fontsize=9,
+    )  # fmt: skip
     return figure
 
 
@@ -103,4 +111,4 @@ def _draw_thumbnails(ax: Axes, rows: Any, points: Any, apart: float = 0.11) -> N
             placed.append(point)
             ink = OffsetImage(row.reshape(SIDE, SIDE), zoom=2.3, cmap="gray_r")
             frame = {"edgecolor": "0.6", "linewidth": 0.6, "boxstyle": "square,pad=0.06"}
-            ax.add_artist(AnnotationBbox(ink, point, bboxprops=frame, pad=0.0))
+            ax.add_artist(AnnotationBbox(ink, point, bboxprops=frame, pad=0.0, zorder=6))

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-SIZES = (12, 25, 50, 100, 200, 400, 800)
-REPETITIONS = 40
-WIDTH = 4
+SIZES = (20, 40, 80, 160, 320, 640, 1280)
+REPETITIONS = 50
+WIDTH = 8
 JUDGED = 4000
 
 
 def _normal(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return rows of two normal classes with one covariance."""
     labels = np.arange(size) % 2
-    return rng.normal(0.55 * labels[:, np.newaxis], 1.0, (size, WIDTH)), labels
+    return rng.normal(0.75 * labels[:, np.newaxis], 1.0, (size, WIDTH)), labels
 
 
 def _exponential(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return rows of two exponential classes: the posterior is logistic, the classes not normal."""
     labels = np.arange(size) % 2
-    return rng.exponential(1.0 + 1.4 * labels[:, np.newaxis], (size, WIDTH)), labels
+    return rng.exponential(1.0 + 0.9 * labels[:, np.newaxis], (size, WIDTH)), labels
 
 
 def _errors(draw: Callable[..., tuple[Any, Any]], repetitions: int) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _errors(draw: Callable[..., tuple[Any, Any]], repetitions: int) -> dict[str,
     return found
 
 
-def learning(repetitions: int = REPETITIONS) -> Figure:
+def learning() -> Figure:
     """Return two pictures of both schools: classes that are normal, and classes that are not."""
     figure = new_figure(10.2, 4.0)
     panels = figure.subplots(1, 2)
@@ -63,7 +63,7 @@ def learning(repetitions: int = REPETITIONS) -> Figure:
             (panels[0], _normal, "normal classes, one Σ"),
             (panels[1], _exponential, "exponential classes"),
         ):
-            found = _errors(draw, repetitions)
+            found = _errors(draw, REPETITIONS)
             draw_learning_curves(
                 ax, SIZES, found, measure="error on new rows", crossing=_crossing(*found.values())
             )
@@ -72,7 +72,10 @@ def learning(repetitions: int = REPETITIONS) -> Figure:
 
 
 def _crossing(first: Any, second: Any) -> tuple[float, float] | None:
-    """Return the sizes between which the mean of one curve comes to lie below the other's."""
-    lead = (first - second).mean(axis=0)
-    turns = np.flatnonzero(np.sign(lead[1:]) != np.sign(lead[:-1]))
-    return (SIZES[turns[-1]], SIZES[turns[-1] + 1]) if len(turns) else None
+    """Return the sizes between which the other curve comes to lie lower, beyond two deviations."""
+    apart = first - second
+    lead, error = apart.mean(axis=0), apart.std(axis=0, ddof=1) / np.sqrt(len(apart))
+    before, after = np.flatnonzero(lead < -2.0 * error), np.flatnonzero(lead > 2.0 * error)
+    if len(before) == 0 or len(after) == 0 or before[-1] > after[0]:
+        return None
+    return SIZES[before[-1]], SIZES[after[0]]

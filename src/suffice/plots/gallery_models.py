@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,15 +144,12 @@ def reliability() -> Figure:
     """Return what Gaussian naive Bayes claims, before and after a temperature."""
     from suffice.estimators.naive_bayes import NaiveBayes
 
-    rows, labels, names = tumours()
-    chosen = [list(names).index(name) for name in ("mean texture", "mean smoothness", "mean area")]
+    rows, labels, _ = tumours()
     figure = new_figure(9.6, 4.4)
     for ax, temperature in zip(figure.subplots(1, 2, sharey=True), (None, "held-out"), strict=True):
         model = NaiveBayes("gaussian", temperature=temperature)
-        model.fit(rows[::2, chosen], labels[::2])
-        draw_reliability(
-            ax, labels[1::2], model.predict_proba(rows[1::2, chosen]), positive="malignant"
-        )
+        model.fit(rows[::2], labels[::2])
+        draw_reliability(ax, labels[1::2], model.predict_proba(rows[1::2]), positive="malignant")
         ax.set_title(f"β = {model.temperature_:.2g}", loc="left", fontsize=11)
     return figure
 
@@ -162,12 +160,10 @@ def explanation() -> Figure:
 
     rows, labels, names = tumours()
     model = NaiveBayes("shared-gaussian").fit(rows[::2], labels[::2])
-    found = model.explain(rows[1::2][[36]])
-    found = type(found)(
-        found.of, found.against, found.baseline, found.contributions, found.pairs, tuple(names)
-    )
+    found = replace(model.explain(rows[1::2]), columns=tuple(names))
     figure = new_figure(6.8, 4.4)
-    draw_explanation(figure.add_subplot(), found)
+    # The row that was hardest to decide: reasons stand on both sides.
+    draw_explanation(figure.add_subplot(), found, int(np.abs(found.log_odds).argmin()))
     return figure
 
 

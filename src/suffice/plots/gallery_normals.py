@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 ORIGIN = [0.0, 0.0]
 UNIT = [[1.0, 0.0], [0.0, 1.0]]
 WINDOW = ((-3.3, 3.3), (-3.3, 3.3))
-WIDE = ((-4.5, 4.5), (-4.5, 4.5))
+WIDE = ((-4.2, 4.2), (-4.2, 4.2))
+WIDEST = ((-5.4, 5.4), (-5.4, 5.4))
 WIDTH = 10.2
 
 
@@ -42,7 +43,7 @@ def _surfaces(laws: Sequence[tuple[str, Law]], window: Any, top: float) -> Figur
 
 def _contours(laws: Sequence[tuple[str, Law]], window: Any) -> Figure:
     """Return contours of laws beside each other, with one scale for all."""
-    figure = new_figure(WIDTH, 3.7)
+    figure = new_figure(WIDTH, 4.0)
     for ax, (title, law) in zip(figure.subplots(1, len(laws), sharey=True), laws, strict=True):
         draw_contours(ax, law, limits=window)
         ax.set_title(title, fontsize=11)
@@ -50,7 +51,7 @@ def _contours(laws: Sequence[tuple[str, Law]], window: Any) -> Figure:
     return figure
 
 
-SPREADS = [("Σ = I", _times(1.0)), ("Σ = 0.6 I", _times(0.6)), ("Σ = 2 I", _times(2.0))]
+SPREADS = [(rf"$\Sigma = {factor}I$", _times(float(factor or 1))) for factor in ("", "0.6", "2")]
 CORRELATIONS = [(f"correlation {rho:g}", _correlated(rho)) for rho in (0.0, 0.5, 0.8)]
 SHAPES = [
     ("correlation −0.5", _correlated(-0.5)),
@@ -58,9 +59,9 @@ SHAPES = [
     ("variances 3 and 1, covariance 0.8", (ORIGIN, [[3.0, 0.8], [0.8, 1.0]])),
 ]
 MEANS: list[tuple[str, Law]] = [
-    ("μ = (1, 0)", ([1.0, 0.0], UNIT)),
-    ("μ = (−0.5, 0)", ([-0.5, 0.0], UNIT)),
-    ("μ = (−1, −1.5)", ([-1.0, -1.5], UNIT)),
+    (r"$\mu = (1, 0)$", ([1.0, 0.0], UNIT)),
+    (r"$\mu = (-0.5, 0)$", ([-0.5, 0.0], UNIT)),
+    (r"$\mu = (-1, -1.5)$", ([-1.0, -1.5], UNIT)),
 ]
 
 
@@ -76,7 +77,7 @@ NORMALS: dict[str, Callable[[], Figure]] = {
     "normal-correlation": lambda: _surfaces(CORRELATIONS, WINDOW, 0.27),
     "normal-correlation-contours": lambda: _contours(CORRELATIONS, WINDOW),
     "normal-shape": lambda: _surfaces(SHAPES, WIDE, 0.27),
-    "normal-shape-contours": lambda: _contours(SHAPES, WIDE),
+    "normal-shape-contours": lambda: _contours(SHAPES, WIDEST),
     "normal-mean": lambda: _surfaces(MEANS, WIDE, 0.17),
     "normal-mean-contours": lambda: _contours(MEANS, WIDE),
     "sigmoid": sigmoid,

@@ -38,6 +38,15 @@ def dashes(k: int) -> Any:
     return DASHES[k % len(DASHES)]
 
 
+def dot_size(rows: int) -> float:
+    """Return the area of a dot, in square points: many rows must not become a blot.
+
+    >>> dot_size(100), dot_size(1000), dot_size(10_000)
+    (30.0, 15.0, 7.0)
+    """
+    return 30.0 if rows < 500 else 15.0 if rows < 3000 else 7.0
+
+
 def hatch(k: int) -> str:
     """Return the hatching of class k."""
     return HATCHES[k % len(HATCHES)]

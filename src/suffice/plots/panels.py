@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting
-from suffice.plots.axes import new_figure, tidy
-from suffice.plots.palette import INK, PALE
+from suffice.plots.axes import FULL_DOT, new_figure, tidy
+from suffice.plots.palette import INK, PALE, dot_size
 from suffice.plots.regions import BOUNDARY_WIDTH, SHARES, draw_regions
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def side_by_side(
     figure.legend(
         handles, names, loc="outside lower center", ncols=min(len(names), 5 * len(models) - 1),
         frameon=False, fontsize=9, handletextpad=0.5, columnspacing=1.4,
+        markerscale=(1.2 * FULL_DOT / dot_size(len(labels))) ** 0.5,
     )  # fmt: skip
     if title is not None:
         figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.plots.axes import given_axes, legend_below, make_room, tidy
+from suffice.plots.axes import given_axes, legend_below, make_room, shortened, tidy
 from suffice.plots.palette import colour, dashes
 from suffice.plots.ranking import rankings
 
@@ -45,7 +45,7 @@ def draw_roc(
         said = f"area {ranking.area:.3f}"
         ax.plot(
             ranking.false_rate, ranking.true_rate, color=colour(k), linestyle=dashes(k),
-            linewidth=2.0, label=f"{name}: {said}" if name else said, zorder=2, clip_on=False,
+            linewidth=2.0, label=f"{shortened(name)}: {said}" if name else said, zorder=2, clip_on=False,
         )  # fmt: skip
     ax.set_xlabel("negatives taken for positives")
     ax.set_ylabel("positives found")
@@ -81,7 +81,7 @@ def draw_precision_recall(
         ax.step(
             ranking.true_rate, np.append(ranking.precision[0], ranking.precision), where="pre",
             color=colour(k), linestyle=dashes(k), linewidth=2.0, zorder=2, clip_on=False,
-            label=f"{name}: {said}" if name else said,
+            label=f"{shortened(name)}: {said}" if name else said,
         )  # fmt: skip
     if len(blind := {ranking.prevalence for ranking in found.values()}) == 1:
         ax.axhline(blind.pop(), color="0.6", linewidth=1.0, linestyle=(0, (1, 2)), zorder=1)

@@ -9,7 +9,7 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.families.normal import Normal
 from suffice.plots.axes import given_axes, legend_below
-from suffice.plots.palette import COLOURS, INK, MARKERS, colour, marker
+from suffice.plots.palette import COLOURS, INK, MARKERS, colour, dot_size, marker
 from suffice.plots.planes import class_codes, class_names, read_plane
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ SHARES: tuple[Any, ...] = ("-", (0, (5, 2)))
 """The line styles of these contours."""
 CROWD = 5
 """Classes from which each is named where it lies: a legend alone would be a puzzle."""
+SHORT = 12
+"""Letters up to which a name has room between the rows."""
 DRAWS = 4000
 """Rows drawn from a class whose contours have no formula."""
 
@@ -74,6 +76,7 @@ def draw_regions(
     scores = plane.shaped(_scores(model, plane.grid))
     winner = _scores(model, points).argmax(axis=1)
 
+    dots = dot_size(len(points))
     for k, name in enumerate(known):
         lead = _lead(scores, k)
         if len(known) > 1 and lead.min() < 0.0 < lead.max():
@@ -83,10 +86,10 @@ def draw_regions(
         ours = codes == k
         for chosen, ring, label in ((ours, "white", name), (ours & (winner != codes), INK, None)):
             ax.scatter(
-                points[chosen, 0], points[chosen, 1], s=30, c=colour(k), marker=marker(k),
+                points[chosen, 0], points[chosen, 1], s=dots, c=colour(k), marker=marker(k),
                 label=label, edgecolors=ring, linewidths=0.7, zorder=4,
             )  # fmt: skip
-    if len(known) >= CROWD:
+    if len(known) >= CROWD and max(map(len, known)) <= SHORT:
         _name_classes(ax, points, codes, known)
 
     ax.set_xlim(x[0], x[-1])
@@ -95,7 +98,7 @@ def draw_regions(
         ax.set_xlabel(plane.names[0])
         ax.set_ylabel(plane.names[1])
     if legend:
-        legend_below(ax, columns=4 if len(known) < CROWD else 5)
+        legend_below(ax, columns=4 if len(known) < CROWD else 5, dots=dots)
     return ax
 
 
@@ -138,7 +141,7 @@ def _name_classes(ax: Axes, points: FloatArray, codes: NDArray[np.intp], known: 
         if (codes == k).any():
             x, y = np.median(points[codes == k], axis=0)
             ax.text(
-                x, y, name if len(name) < 15 else f"{name[:13]}…",
+                x, y, name,
                 color=INK, fontsize=10, fontweight="bold", ha="center", va="center", zorder=5,
                 path_effects=[withStroke(linewidth=3.0, foreground="white")], clip_on=True,
             )  # fmt: skip

@@ -68,5 +68,7 @@ def _save_palette(figure: Figure, file: IO[bytes], dpi: float, colours: int) -> 
     whole = BytesIO()
     figure.savefig(whole, format="png", dpi=dpi, facecolor="white")
     with Image.open(whole) as picture:
-        few = picture.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+        few = picture.convert("RGB").quantize(
+            colours, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+        )
     few.save(file, format="png", optimize=True)

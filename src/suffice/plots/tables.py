@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadSetting, listed
-from suffice.plots.axes import given_axes, make_room
+from suffice.plots.axes import given_axes, make_room, shortened
 from suffice.plots.palette import COLOURS, HATCHES, INK
 from suffice.rows import read_labels
 
@@ -83,7 +83,7 @@ def draw_confusion_counts(
         raise BadSetting(f"{len(names)} names for {len(table)} classes", hint="name each once")
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0.0)
-    shown = [str(name) for name in names]
+    shown = [shortened(name) for name in names]
     draw_shares(ax, shares, table, shown, shown)
     from matplotlib.patches import Rectangle
 
@@ -177,7 +177,8 @@ def draw_explanation(
         names.append(f"{len(rest)} other columns")
         values.append(float(parts[rest].sum()))
     _draw_bars(ax, [*names, "in all"], np.array([*values, total]))
-    ax.set_xlabel(f"log odds of {explanation.of[row]} against {explanation.against[row]}")
+    of, against = (shortened(c[row]) for c in (explanation.of, explanation.against))
+    ax.set_xlabel(f"log odds of {of}{chr(10) if len(of + against) > 20 else ' '}against {against}")
     make_room(ax)
     return ax
 
@@ -208,7 +209,7 @@ def _draw_bars(ax: Axes, names: list[str], values: FloatArray) -> None:
     ax.set_xlim(left - (margin if left < 0.0 else 0.02), right + (margin if right > 0.0 else 0.02))
     ax.axvline(0.0, color=INK, linewidth=1.0, zorder=3)
     ax.axhline(at[-1] - 0.5, color="0.7", linewidth=0.8)
-    ax.set_yticks(at, [name if len(name) < 30 else f"{name[:28]}…" for name in names])
+    ax.set_yticks(at, [shortened(name) for name in names])
     ax.set_ylim(at[-1] + 0.6, -0.6)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.plots.axes import given_axes, legend_below
-from suffice.plots.palette import INK, colour, marker
+from suffice.plots.palette import INK, colour, dot_size, marker
 from suffice.plots.planes import class_codes, class_names, read_plane
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ def draw_typicality(
     inside = [level for level in LEVELS if best.min() < level < best.max()]
     if inside:
         ax.contour(plane.x, plane.y, best, levels=inside, colors=[INK], linewidths=0.6, zorder=1)
-    lost = _best(model, points) < NONE
+    lost, dots = _best(model, points) < NONE, dot_size(len(points))
     for k in range(len(known)) if labels is not None else (0,):
         ours = codes == k
         for chosen, ring, name in ((ours & ~lost, "white", known[k]), (ours & lost, INK, None)):
             ax.scatter(
-                points[chosen, 0], points[chosen, 1], s=30, c=colour(k), marker=marker(k),
+                points[chosen, 0], points[chosen, 1], s=dots, c=colour(k), marker=marker(k),
                 edgecolors=ring, linewidths=0.7 if name else 1.3, zorder=3,
                 label=name if labels is not None else None,
             )  # fmt: skip
@@ -82,7 +82,7 @@ def draw_typicality(
         ax.set_xlabel(plane.names[0])
         ax.set_ylabel(plane.names[1])
     if legend:
-        _draw_legend(ax)
+        _draw_legend(ax, dots)
     return ax
 
 
@@ -92,7 +92,7 @@ def _best(model: Any, rows: Any) -> Any:
     return found if found.ndim == 1 else found.max(axis=1)
 
 
-def _draw_legend(ax: Axes) -> None:
+def _draw_legend(ax: Axes, dots: float) -> None:
     """Put classes, shades and the ring of "none of these" into a legend below the axes."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -109,4 +109,5 @@ def _draw_legend(ax: Axes) -> None:
         [*handles, ring, *patches],
         [*names, "like none of them", f"p < {100 * LEVELS[0]:g} %", *said],
         columns=3,
+        dots=dots,
     )

@@ -91,9 +91,11 @@ class ByColumn:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        parts = []
-        for place, kind in enumerate(arrays["kinds"].tolist()):
-            start = f"{place}/"
-            held = {n[len(start) :]: v for n, v in arrays.items() if n.startswith(start)}
-            parts.append(KINDS[kind].from_arrays(held))
+        kinds = arrays["kinds"].tolist()
+        held: list[dict[str, Any]] = [{} for _ in kinds]
+        for name, value in arrays.items():
+            place, slash, rest = name.partition("/")
+            if slash:
+                held[int(place)][rest] = value
+        parts = [KINDS[kind].from_arrays(own) for kind, own in zip(kinds, held, strict=True)]
         return cls(float(arrays["weight"]), tuple(parts))

@@ -169,11 +169,13 @@ class ByPattern(Generic[S]):
         """Return what `to_arrays` was called on, bit for bit."""
         patterns = np.asarray(arrays["patterns"], dtype=np.uint8)
         kind = KINDS[str(arrays["inner"])]
-        groups = {}
-        for i, pattern in enumerate(patterns):
-            head = f"{i}/"
-            state = {name[len(head) :]: a for name, a in arrays.items() if name.startswith(head)}
-            groups[pattern.tobytes()] = kind.from_arrays(state)
+        held: list[dict[str, FloatArray]] = [{} for _ in patterns]
+        for name, array in arrays.items():
+            place, slash, rest = name.partition("/")
+            if slash:
+                held[int(place)][rest] = array
+        pairs = zip(patterns, held, strict=True)
+        groups = {pattern.tobytes(): kind.from_arrays(own) for pattern, own in pairs}
         return cls(patterns.shape[1], groups)
 
 

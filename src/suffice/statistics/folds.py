@@ -81,9 +81,9 @@ class Folds:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        parts = []
-        for fold in range(int(arrays["folds"])):
-            start = f"{fold}/"
-            held = {n[len(start) :]: v for n, v in arrays.items() if n.startswith(start)}
-            parts.append(ByClass.from_arrays(held))
-        return cls(tuple(parts))
+        held: dict[int, dict[str, Any]] = {}
+        for name, value in arrays.items():
+            fold, slash, rest = name.partition("/")
+            if slash:
+                held.setdefault(int(fold), {})[rest] = value
+        return cls(tuple(ByClass.from_arrays(held[i]) for i in range(int(arrays["folds"]))))

@@ -1,0 +1,151 @@
+"""Parquet, Arrow and Feather files: typed already, read batch by batch through pyarrow."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadFile, BadRows, NotANumber, NotFinite, listed
+from suffice.files.text_cells import typed_cells
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.rows.frames import table_of_frame
+from suffice.rows.tables import Table, table_of_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from suffice.files.table_bytes import TableBytes
+
+PARQUET, ARROW, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+
+
+def is_arrow(beginning: bytes) -> bool:
+    """Whether a file that begins so is one of these."""
+    return beginning.startswith((PARQUET, ARROW, STREAM))
+
+
+class ArrowTable:
+    """A table whose columns have types of their own.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> from pyarrow import feather
+    >>> from suffice.files.table_bytes import TableBytes
+    >>> place = Path(tempfile.mkdtemp()) / "a.arrow"
+    >>> feather.write_feather(pa.table({"size": [1, 2], "colour": ["red", None]}), place)
+    >>> table = ArrowTable(TableBytes(place))
+    >>> table.names, table.kinds()
+    (('size', 'colour'), ('number', 'category'))
+    """
+
+    def __init__(self, source: TableBytes) -> None:
+        self._source = source
+        self.name = source.name
+        self._pa: Any = import_module("pyarrow")
+        try:
+            with self._opened() as (schema, _):
+                self._schema = schema
+        except (self._pa.ArrowException, OSError) as error:
+            raise self._damaged(error) from None
+        self.names = tuple(self._schema.names)
+        if len(set(self.names)) < len(self.names):
+            twice = sorted({name for name in self.names if self.names.count(name) > 1})
+            raise BadRows(
+                f"{self.name}: more than one column is named {listed(twice)}",
+                hint="rename one of them",
+            )
+        if not self.names:
+            raise BadFile(f"{self.name} has no columns", hint="write it again, with some")
+
+    def kinds(self) -> tuple[str, ...]:
+        """Return what each column holds; dates and the like are categories until they are read."""
+        return tuple(self._kind(field.type) for field in self._schema)
+
+    def _kind(self, given: Any) -> str:
+        types = self._pa.types
+        if types.is_dictionary(given):
+            given = given.value_type
+        if types.is_boolean(given):
+            return BOOLEAN
+        number = types.is_integer(given) or types.is_floating(given) or types.is_decimal(given)
+        return NUMBER if number or types.is_null(given) else CATEGORY
+
+    def tables(self, names: Sequence[str], kinds: Sequence[str], size: int) -> Iterator[Table]:
+        """Yield the rows of some columns, about `size` at a time, as these kinds."""
+        start = 1
+        try:
+            with self._opened() as (_, read):
+                for batch in read(size, list(names)):
+                    for place in range(0, batch.num_rows, size):
+                        part = batch.slice(place, size)
+                        yield self._table(part.select(list(names)), kinds, start + place)
+                    start += batch.num_rows
+        except self._pa.ArrowException as error:
+            raise self._damaged(error) from None
+
+    def _table(self, batch: Any, kinds: Sequence[str], start: int) -> Table:
+        pa = self._pa
+        columns = []
+        for field, cells, kind in zip(batch.schema, batch.columns, kinds, strict=True):
+            given = cells
+            if pa.types.is_null(field.type) or pa.types.is_decimal(field.type):
+                given = cells.cast(pa.float64())
+            elif pa.types.is_dictionary(field.type):
+                given = cells.cast(field.type.value_type)
+            try:
+                one = table_of_frame(pa.table({field.name: given}))
+            except NotANumber as error:
+                raise NotANumber(
+                    f"{self.name}, {error.problem}", hint=f"{error.hint}; --drop leaves it out"
+                ) from None
+            values = one.column(0)
+            if one.kinds[0] == CATEGORY and kind != CATEGORY:
+
+                def line(row: int) -> str:
+                    return f"{self.name}, row {start + row}"
+
+                text = ["" if cell is None else str(cell) for cell in values]
+                values = typed_cells(text, kind, field.name, line)
+            elif one.kinds[0] == NUMBER:
+                self._refuse_infinite(values, field.name, start)
+            columns.append((kind if one.kinds[0] == CATEGORY else one.kinds[0], values))
+        return table_of_columns(columns, tuple(batch.schema.names), None)
+
+    def _refuse_infinite(self, values: Any, name: str, start: int) -> None:
+        bad = np.isinf(values)
+        if bad.any():
+            row = int(bad.argmax())
+            raise NotFinite(
+                f"{self.name}, row {start + row}, {name}: {values[row]:g} is not a finite number",
+                hint="drop the row, or leave the cell empty: missing values are marginalised",
+            )
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the schema, and the function that reads batches of some columns."""
+        head = self._source.beginning
+        with self._source.open() as opened:
+            file = self._pa.PythonFile(opened, mode="r")
+            if head.startswith(PARQUET):
+                parquet: Any = import_module("pyarrow.parquet")
+                held = parquet.ParquetFile(file)
+                yield held.schema_arrow, lambda size, names: held.iter_batches(size, columns=names)
+                return
+            ipc: Any = import_module("pyarrow.ipc")
+            if head.startswith(ARROW):
+                reader = ipc.open_file(file)
+                batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+                yield reader.schema, lambda *_: batches
+                return
+            stream = ipc.open_stream(file)
+            yield stream.schema, lambda *_: iter(stream)
+
+    def _damaged(self, error: Exception) -> BadFile:
+        words = " ".join(str(error).split())
+        return BadFile(
+            f"{self.name} cannot be read: {words:.120}", hint="it may be damaged: write it again"
+        )

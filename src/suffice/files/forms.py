@@ -1,0 +1,199 @@
+"""The form of everything a model file may hold: types, shapes and signs, field by field.
+
+A form is a word and a shape. Letters of a shape are sizes: k classes, d columns, and so on; the same
+letter in one object is the same size, and an object inside another has the sizes that are named
+after it. "?" is: or nothing.
+
+    float d      finite numbers, one for each of d columns; without a shape, one number
+    log k        numbers that may be infinite, but not NaN
+    weight k     finite and not negative        scale d   finite and positive
+    truth d      truths                         place n   integers, not negative
+    count        one integer, not negative      text      text
+    labels k     a tuple of k labels
+    =A|B k d     an object of class A or B, of the same k and d
+    (float n) d  a tuple of d of what is inside; * is any size
+"""
+
+from __future__ import annotations
+
+_LINEAR = {
+    "slopes": "float k d",
+    "offsets": "?float k d",
+    "order_slopes": "?float k d",
+    "order_offsets": "?float k d",
+    "threshold": "?float",
+}
+_TALLIES = {
+    "levels": "(labels *) d",
+    "tables": "(log * k) d",
+    "orders": "(?float * k) d",
+    "totals": "weight k d",
+}
+_NORMALS = {
+    "origin": "float d",
+    "origin_low": "float d",
+    "scale": "scale d",
+    "active": "truth d",
+    "means": "float k d",
+}
+_LAWS = (
+    "=BernoulliColumns|BinnedColumns|CategoricalColumns|CommonColumns|ComplementForm|"
+    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns"
+)
+_FAMILIES = (
+    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson"
+)
+
+FORMS: dict[str, dict[str, str]] = {
+    # Statistics
+    "Moments": {
+        "weight": "weight",
+        "mean": "float d",
+        "low": "float d",
+        "scatter": "float d d",
+        "error": "weight d",
+    },
+    "DiagonalMoments": {
+        "weight": "weight",
+        "counts": "weight d",
+        "mean": "float d",
+        "low": "float d",
+        "scatter": "weight d",
+        "error": "weight d",
+    },
+    "PooledMoments": {
+        "labels": "labels k",
+        "weights": "weight k",
+        "means": "float k d",
+        "lows": "float k d",
+        "scatter": "float d d",
+        "error": "weight d",
+    },
+    "Totals": {"weight": "weight", "sums": "weight d", "missing": "?weight d"},
+    "Tallies": {"weight": "weight", "levels": "(labels *) d", "held": "weight n"},
+    "ByColumn": {"weight": "weight", "parts": "(=DiagonalMoments|Tallies|Totals) g"},
+    "Folds": {"parts": "(=ByClass) n"},
+    "WithRows": {"held": "=ByClass|Folds", "sample": "=RowSample"},
+    # Columns
+    "Column": {"name": "?text", "kind": "text", "levels": "labels *"},
+    "Columns": {"columns": "(=Column) n"},
+    "PlainColumns": {"width": "count"},
+    "Design": {"columns": "=Columns|PlainColumns", "kept": "?place d", "usual": "?float d"},
+    # Families of columns
+    "Bernoulli": {"threshold": "?float"},
+    "Binned": {"bins": "count", "edges": "?(float) n"},
+    "Categorical": {},
+    "Common": {"family": _FAMILIES},
+    "Complement": {"boolean": "truth"},
+    "Gaussian": {
+        "covariance": "text",
+        "pool": "?weight",
+        "shrink": "?weight",
+        "shrink_target": "text",
+        "divisor": "text",
+    },
+    "GaussianColumns": {"variance": "text"},
+    "LogNormal": {"variance": "text"},
+    "Multinomial": {"boolean": "truth"},
+    "Poisson": {},
+    "Product": {"families": f"({_FAMILIES}) g", "columns": "(places) g"},
+    # Laws of columns, and normal classes
+    "BernoulliColumns": {**_LINEAR, "held": "?weight k b"},
+    "PoissonColumns": {**_LINEAR, "held": "?weight k b"},
+    "ComplementForm": _LINEAR,
+    "MultinomialCounts": {**_LINEAR, "tokens": "?weight k", "documents": "?weight k"},
+    "CategoricalColumns": _TALLIES,
+    "BinnedColumns": {**_TALLIES, "edges": "(float) n"},
+    "CommonColumns": {"inner": f"{_LAWS} d", "size": "count"},
+    "NormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
+    "LogNormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
+    "DiagonalNormals": {**_NORMALS, "deviations": "scale m d"},
+    "FullNormals": {
+        **_NORMALS,
+        "factors": "float m a a",
+        "whitenings": "float m a a",
+        "rank": "count",
+        "silent": "count",
+    },
+    # Models
+    "GenerativeModel": {
+        "labels": "labels k",
+        "log_priors": "log k",
+        "densities": "=DiagonalNormals|FullNormals k d",
+        "weights": "weight k",
+    },
+    "NaiveBayesModel": {
+        "labels": "labels k",
+        "log_priors": "log k",
+        "laws": f"({_LAWS} k) g",
+        "product": "=Product g",
+        "weights": "weight k",
+        "temperature": "scale",
+        "blank": "places",
+    },
+    "LinearForm": {
+        "labels": "labels k",
+        "weights": "float k d",
+        "offsets": "log k",
+        "origin": "float d",
+    },
+    "LogisticFit": {
+        "labels": "labels k",
+        "theta": "float m e",
+        "origin": "float d",
+        "inverse": "weight d",
+        "estimable": "truth d",
+        "has_intercept": "truth",
+        "covariance_": "?log c c",
+        "loss": "log",
+        "null_loss": "log",
+        "weight": "weight",
+        "rank": "count",
+        "penalty": "weight",
+        "decrement": "log",
+        "bound": "log",
+        "converged": "truth",
+        "passes": "count",
+        "separation": "?=Separation m e",
+        "correction": "?text",
+    },
+    "Separation": {
+        "kind": "text",
+        "direction": "float m e",
+        "pairs": "(places) n",
+        "columns": "places",
+        "rows_apart": "count",
+        "rows_tied": "count",
+        "reason": "text",
+    },
+    # Streams
+    "SeenRows": {
+        "labels": "labels k",
+        "weights": "weight k",
+        "moments": "=DiagonalMoments d",
+        "size": "count",
+        "sparse": "truth",
+    },
+    "Stochastic": {
+        "seen": "=SeenRows k d",
+        "theta": "float r e",
+        "mean": "float r e",
+        "time": "weight",
+        "steps": "count",
+    },
+    "OnlinePerceptron": {
+        "seen": "=SeenRows k d",
+        "theta": "float r e",
+        "drift": "float r e",
+        "weight": "weight",
+        "updates": "count",
+    },
+    "PerceptronFit": {
+        "form": "=LinearForm k d",
+        "updates": "count",
+        "epochs": "count",
+        "separated": "?truth",
+        "margin": "?float",
+        "online": "=OnlinePerceptron k d",
+    },
+}

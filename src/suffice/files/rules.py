@@ -1,0 +1,218 @@
+"""What holds inside an object besides the form of its fields: each rule returns what is wrong."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.statistics.folds import FOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Sizes = dict[str, int]
+
+ROUNDING = 1e-8
+"""How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
+LAW_OF = {
+    "Bernoulli": "BernoulliColumns",
+    "Binned": "BinnedColumns",
+    "Categorical": "CategoricalColumns",
+    "Common": "CommonColumns",
+    "Complement": "ComplementForm",
+    "GaussianColumns": "NormalColumns",
+    "LogNormal": "LogNormalColumns",
+    "Multinomial": "MultinomialCounts",
+    "Poisson": "PoissonColumns",
+}
+"""What the columns of each family have become."""
+
+
+def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -> bool:
+    """Whether a matrix is symmetric, and has no variance below zero in any direction.
+
+    `error` bounds the rounding errors of the variances, |E_ij| ≤ √(e_i e_j): a matrix of such
+    entries lowers no variance by more than d·e_i.
+
+    >>> is_sum_of_squares(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    False
+    """
+    size = len(matrix)
+    diagonal = np.diagonal(matrix)
+    room = ROUNDING * diagonal if error is None else ROUNDING * diagonal + size * error
+    if not size:
+        return True
+    if (diagonal < 0.0).any() or not np.isfinite(matrix).all():
+        return False
+    with np.errstate(over="ignore", under="ignore"):
+        scale = np.sqrt(diagonal + room)
+        # A variance of zero leaves nothing for its covariances.
+        inverse = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 1e300)
+        even = matrix * inverse * inverse[:, np.newaxis]
+        even[scale == 0.0, scale == 0.0] = 1.0
+    if not np.isfinite(even).all() or np.abs(even - even.T).max() > ROUNDING:
+        return False
+    even[np.diag_indices(size)] = 1.0 + size * ROUNDING
+    try:
+        np.linalg.cholesky(even)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _scatter(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    return "" if is_sum_of_squares(value.scatter, value.error) else "has no scatter of squares"
+
+
+def _tallies(value: Any, sizes: Sizes) -> str:
+    return "" if sizes["n"] == sum(map(len, value.levels)) else "has other weights than levels"
+
+
+def _by_column(value: Any, sizes: Sizes) -> str:
+    sizes["d"] = sum(part.width for part in value.parts)
+    return ""
+
+
+def _folds(value: Any, sizes: Sizes) -> str:
+    kinds = {type(group).__name__ for part in value.parts for group in part.groups.values()}
+    sizes["d"] = max((g.width for p in value.parts for g in p.groups.values()
+                      if hasattr(g, "width")), default=0)  # fmt: skip
+    return "" if len(value.parts) == FOLDS and kinds <= {"ByColumn"} else "has other folds"
+
+
+def _design(value: Any, sizes: Sizes) -> str:
+    width = value.columns.width
+    if value.kept is None:
+        return "" if sizes.setdefault("d", width) == width else "has other means than columns"
+    inside = not value.kept.size or int(value.kept[-1]) < width
+    return "" if inside and (np.diff(value.kept) > 0).all() else "keeps columns that are not there"
+
+
+def _full(value: Any, sizes: Sizes) -> str:
+    if sizes["m"] not in (1, sizes["k"]) or sizes["a"] != int(value.active.sum()):
+        return "has factors of other columns or classes"
+    for factor, whitening in zip(value.factors, value.whitenings, strict=True):
+        ours, theirs = np.diagonal(factor), np.diagonal(whitening)
+        if (ours <= 0.0).any() or (theirs <= 0.0).any():
+            return "has a factor without a positive diagonal"
+        if np.triu(factor, 1).any() or np.triu(whitening, 1).any():
+            return "has a factor that is not lower triangular"
+        if not np.allclose(ours * theirs, 1.0, rtol=0.0, atol=1e-6):
+            return "has a whitening that is not the inverse of its factor"
+    return ""
+
+
+def _diagonal(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    return "" if sizes["m"] in (1, sizes["k"]) else "has deviations of other classes"
+
+
+def _held(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    return "" if sizes.get("b", 1) in (1, sizes["d"]) else "has the weights of other columns"
+
+
+def _tally_laws(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    for levels, table, order in zip(value.levels, value.tables, value.orders, strict=True):
+        if len(table) != len(levels) + 2 or (order is not None and len(order) != len(table)):
+            return "has a table of other levels"
+    return ""
+
+
+def _binned(value: Any, sizes: Sizes) -> str:
+    bins = tuple(range(len(value.edges) - 1))
+    if len(bins) < 1 or any(a >= b for a, b in pairwise(value.edges)):
+        return "has edges that do not rise"
+    if any(levels != bins for levels in value.levels):
+        return "has other levels than bins"
+    return _tally_laws(value, sizes)
+
+
+def _common(value: Any, sizes: Sizes) -> str:
+    sizes["k"] = value.size
+    nested = type(value.inner).__name__ in ("CommonColumns", "MultinomialCounts", "ComplementForm")
+    return "" if value.inner.size == 1 and not nested else "has a law of more than one class"
+
+
+def _priors(value: Any, sizes: Sizes) -> str:
+    if sizes["k"] == 0 or not abs(float(np.exp(value.log_priors).sum()) - 1.0) < 1e-6:
+        return "has priors that do not add up to 1"
+    return ""
+
+
+def _naive_bayes(value: Any, sizes: Sizes) -> str:
+    product, places = value.product, []
+    for family, law, columns in zip(product.families, value.laws, product.columns, strict=True):
+        kind = type(law).__name__
+        if kind != LAW_OF[type(family).__name__] or (
+            kind == "CommonColumns"
+            and type(law.inner).__name__ != LAW_OF[type(family.family).__name__]
+        ):
+            return f"has {kind} where the family is {family.name}"
+        if len(columns) != law.width:
+            return f"has a law of {law.width} columns for {len(columns)}"
+        if kind == "BinnedColumns" and family.edges != law.edges:
+            return "has bins of other edges"
+        places.extend(columns)
+    if sorted(places) != list(range(len(places))):
+        return "does not have each column once"
+    sizes["d"] = len(places)
+    if any(j >= len(places) for j in value.blank):
+        return "has blank columns that are not there"
+    scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
+    return "" if scores else _priors(value, sizes)
+
+
+def _linear(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    top = float(value.offsets.max(initial=-np.inf))
+    return "" if np.isfinite(top) else "has no class with a finite offset"
+
+
+def _logistic(value: Any, sizes: Sizes) -> str:
+    if sizes["m"] != sizes["k"] - 1 or sizes["e"] != sizes["d"] + 1:
+        return "has a θ of other classes or columns"
+    if sizes.get("c", sizes["m"] * sizes["e"]) != sizes["m"] * sizes["e"]:
+        return "has a covariance of another θ"
+    covariance = value.covariance_
+    if covariance is None or not np.isfinite(covariance).all():
+        return ""
+    return "" if is_sum_of_squares(covariance) else "has a covariance with a negative variance"
+
+
+def _separation(value: Any, sizes: Sizes) -> str:
+    if any(j >= sizes["e"] - 1 for j in value.columns):
+        return "uses columns that are not there"
+    if any(len(pair) != 2 or not sizes["m"] >= pair[0] > pair[1] for pair in value.pairs):
+        return "parts classes that are not there"
+    return "" if value.kind in ("complete", "quasi-complete") else "is of no kind that is known"
+
+
+def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    rows = 1 if sizes["k"] <= 2 else sizes["k"]
+    return "" if (sizes["r"], sizes["e"]) == (rows, sizes["d"] + 1) else "has another θ"
+
+
+RULES: dict[str, Callable[[Any, Sizes], str]] = {
+    "BernoulliColumns": _held,
+    "BinnedColumns": _binned,
+    "ByColumn": _by_column,
+    "CategoricalColumns": _tally_laws,
+    "CommonColumns": _common,
+    "Design": _design,
+    "DiagonalNormals": _diagonal,
+    "Folds": _folds,
+    "FullNormals": _full,
+    "GenerativeModel": _priors,
+    "LinearForm": _linear,
+    "LogisticFit": _logistic,
+    "Moments": _scatter,
+    "NaiveBayesModel": _naive_bayes,
+    "OnlinePerceptron": _stream,
+    "PoissonColumns": _held,
+    "PooledMoments": _scatter,
+    "Separation": _separation,
+    "Stochastic": _stream,
+    "Tallies": _tallies,
+}

@@ -1,0 +1,147 @@
+"""Tables in files and on standard input: one way to read them, whatever they are written in.
+
+    open_table("a.csv")     CSV, TSV and the like; .gz, .bz2 and .xz too
+    open_table("a.parquet") Parquet, Arrow, Feather
+    open_table("a.jsonl")   JSON lines
+    open_table("-")         standard input, in any of these
+
+What a column holds is decided once, by all its rows: `kinds()` reads the table through, and
+`chunks` reads it again. So a table means the same in one piece and in many, and a column that turns
+into text in its last row was text from the first. Where the kinds are known already, from a model,
+one reading is enough, and a cell that is of another kind is refused by its line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.errors import BadFile, ColumnMismatch, listed
+from suffice.files.arrow_tables import ArrowTable, is_arrow
+from suffice.files.csv_tables import CsvTable
+from suffice.files.json_tables import JsonTable
+from suffice.files.table_bytes import TableBytes
+from suffice.files.text_cells import ColumnEvidence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from suffice.rows.tables import Table
+
+CELLS = 1_000_000
+"""Cells that are held as text at a time."""
+MOST_ROWS = 65_536
+"""Rows of one chunk, at most."""
+
+
+class TableFile:
+    r"""A table that is read in chunks; its memory does not grow with its rows.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> place = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = place.write_text("size,colour\n1.5,red\n?,blue\n")
+    >>> table = open_table(place)
+    >>> table.names, table.kinds()
+    (('size', 'colour'), ('number', 'category'))
+    >>> [chunk.cells for chunk in table.chunks()]
+    [(array([1.5, nan]), array(['red', 'blue'], dtype=object))]
+    """
+
+    def __init__(self, held: CsvTable | JsonTable | ArrowTable) -> None:
+        self._held = held
+        self._kinds: tuple[str, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """How the table is called in a refusal."""
+        return self._held.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self._held.names
+
+    @property
+    def chunk_size(self) -> int:
+        """How many rows are read at a time."""
+        return max(1, min(MOST_ROWS, CELLS // len(self.names)))
+
+    def kinds(self, told: Callable[[int], None] | None = None) -> tuple[str, ...]:
+        """Return what each column holds, by all its rows; `told` hears how many were read."""
+        if self._kinds is None:
+            if isinstance(self._held, ArrowTable):
+                self._kinds = self._held.kinds()
+            else:
+                evidence = [ColumnEvidence() for _ in self.names]
+                for chunk in self._held.text_chunks(self.chunk_size):
+                    for column, seen in zip(chunk.columns, evidence, strict=True):
+                        seen.see(column)
+                    if told is not None:
+                        told(chunk.size)
+                self._kinds = tuple(seen.kind for seen in evidence)
+        return self._kinds
+
+    def chunks(
+        self, names: Sequence[str] | None = None, kinds: Sequence[str] | None = None
+    ) -> Iterator[Table]:
+        """Yield the rows of some columns, in this order and as these kinds.
+
+        Without kinds they are those of the table itself.
+        """
+        wanted = self.names if names is None else tuple(names)
+        lacking = [name for name in wanted if name not in self.names]
+        if lacking:
+            raise missing_columns(self.name, lacking, self.names)
+        places = [self.names.index(name) for name in wanted]
+        if kinds is None:
+            found = self.kinds()
+            kinds = [found[place] for place in places]
+        if isinstance(self._held, ArrowTable):
+            yield from self._held.tables(wanted, kinds, self.chunk_size)
+            return
+        for chunk in self._held.text_chunks(self.chunk_size):
+            yield chunk.table(places, wanted, kinds, self.name)
+
+
+def open_table(
+    source: str | Path,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    expected: Collection[str] = (),
+    once: bool = False,
+) -> TableFile:
+    """Open a table. `expected` are names of columns that help to tell a header from a row.
+
+    With `once`, standard input is read as it comes, and only once: there is no time to ask for
+    `kinds`.
+    """
+    held = TableBytes(source, again=not once or str(source) != "-")
+    if is_arrow(held.beginning):
+        if once and held.path is None:
+            raise BadFile(
+                "Parquet and Arrow cannot be read from standard input as they come",
+                hint="name the file",
+            )
+        return TableFile(ArrowTable(held))
+    start = held.beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start == b"{":
+        return TableFile(JsonTable(held, expected=expected if once else None))
+    if start == b"[" and held.path is not None and held.path.suffix == ".json":
+        raise BadFile(
+            f"{held.name} is one JSON array", hint="make lines of it: jq -c '.[]' file > file.jsonl"
+        )
+    return TableFile(CsvTable(held, delimiter=delimiter, header=header, expected=expected))
+
+
+def missing_columns(table: str, lacking: Sequence[str], there: Sequence[str]) -> ColumnMismatch:
+    """Return the refusal of a table that lacks columns; names that are near are offered."""
+    from difflib import get_close_matches
+
+    few = [repr(name) for name in lacking[:3]]
+    more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+    near = [(name, get_close_matches(name, there, n=3)) for name in lacking[:3]]
+    meant = [f"{' or '.join(map(repr, names))}" for _, names in near if names]
+    hint = f"did you mean {'; '.join(meant)}?" if meant else f"it has {listed(there)}"
+    return ColumnMismatch(f"{table} has no column {', '.join(few)}{more}", hint=hint)

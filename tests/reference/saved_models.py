@@ -1,0 +1,212 @@
+"""A model of every kind and setting, for the tests of model files: what a file has to carry."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from scipy.sparse import csr_array
+
+import suffice
+from suffice.errors import SufficeWarning
+from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.random import Generator
+
+Rows = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator, rows for it, and what it can do besides predicting."""
+
+    model: Callable[[], Any]
+    rows: Callable[[Generator, int], Rows]
+    streams: bool = False
+    learns: bool = True
+    forgets: bool = True
+
+
+def numbers(rng: Generator, size: int, *, classes: Any = ("a", "b", "c"), gaps: bool = False) -> Rows:
+    """Return rows of three columns, far from zero."""
+    codes = np.concatenate([np.arange(len(classes)).repeat(2), rng.integers(len(classes), size=size)])
+    x = rng.normal(size=(len(codes), 3)) @ rng.normal(size=(3, 3))
+    x += 2.0 * np.arange(len(classes))[codes, np.newaxis] + 50.0
+    if gaps:
+        x[2 * len(classes) :][rng.random((size, 3)) < 0.15] = np.nan
+    return x, np.array(classes)[codes]
+
+
+def gappy(rng: Generator, size: int) -> Rows:
+    """Return rows of numbers with empty cells."""
+    return numbers(rng, size, gaps=True)
+
+
+def one_class(rng: Generator, size: int) -> Rows:
+    """Return rows of a single class."""
+    return numbers(rng, size, classes=("only",))
+
+
+def counts(rng: Generator, size: int) -> Rows:
+    """Return rows of small counts."""
+    x, y = numbers(rng, size)
+    lam = 1.0 + np.searchsorted(["a", "b", "c"], y)
+    return rng.poisson(lam[:, np.newaxis] * [0.5, 1.0, 0.1, 2.0]).astype(float), y
+
+
+def sparse_counts(rng: Generator, size: int) -> Rows:
+    """Return the same as sparse rows."""
+    x, y = counts(rng, size)
+    return csr_array(x), y
+
+
+def constant(rng: Generator, size: int) -> Rows:
+    """Return rows of which a column never varies, and one adds up from the others."""
+    x, y = numbers(rng, size)
+    return np.column_stack([x, x.sum(axis=1), np.full(len(x), 7.0)]), y
+
+
+def separated(rng: Generator, size: int) -> Rows:
+    """Return rows of two classes that a plane parts."""
+    x, y = numbers(rng, size, classes=(False, True))
+    return x + 100.0 * y[:, np.newaxis], y
+
+
+def _cells(rng: Generator, size: int) -> tuple[dict[str, list[Any]], Any]:
+    x, y = numbers(rng, size, gaps=True)
+    words = np.array(["red", "blue", "grün", None], dtype=object)
+    return {
+        "age": [None if np.isnan(v) else float(v) for v in x[:, 0]],
+        "colour": list(words[rng.integers(4, size=len(y))]),
+        "calls": [int(v) for v in rng.poisson(1.0 + np.searchsorted(["a", "b", "c"], y))],
+        "member": [bool(v) for v in rng.random(len(y)) < 0.5],
+    }, y
+
+
+def pandas_frame(rng: Generator, size: int) -> Rows:
+    """Return a frame of numbers, words, counts and truths, with blanks."""
+    cells, y = _cells(rng, size)
+    frame = pd.DataFrame(cells)
+    frame["colour"] = pd.Categorical(frame["colour"], ["never", "red", "blue", "grün"])
+    return frame, pd.Series(y)
+
+
+def polars_frame(rng: Generator, size: int) -> Rows:
+    """Return the same in Polars."""
+    cells, y = _cells(rng, size)
+    return pl.DataFrame(cells), pl.Series(y)
+
+
+def whole_frame(rng: Generator, size: int) -> Rows:
+    """Return a frame without numeric blanks."""
+    cells, y = _cells(rng, size)
+    cells["age"] = [40.0 if v is None else v for v in cells["age"]]
+    return pd.DataFrame(cells), y
+
+
+def labelled(*classes: Any) -> Callable[[Generator, int], Rows]:
+    """Return a source of rows with these labels."""
+
+    def rows(rng: Generator, size: int) -> Rows:
+        x, y = numbers(rng, size)
+        codes = np.searchsorted(["a", "b", "c"], y) % len(classes)
+        held = np.empty(len(classes), dtype=object)
+        held[:] = classes
+        return x, held[codes].tolist() if isinstance(classes[0], str | None) else np.array(classes)[codes]
+
+    return rows
+
+
+GDA, NB, LOGISTIC = suffice.GaussianDiscriminant, suffice.NaiveBayes, suffice.LogisticRegression
+FEW = {"age": "gaussian", "colour": "categorical", "calls": "poisson", "member": "bernoulli"}
+
+CASES: dict[str, Case] = {
+    "shared": Case(GDA, numbers),
+    "shared, shrunk": Case(lambda: GDA(shrink=0.3, divisor="unbiased"), numbers),
+    "per-class": Case(lambda: GDA("per-class"), numbers),
+    "per-class, pooled": Case(
+        lambda: GDA("per-class", pool=0.2, shrink=0.5, shrink_target="scaled"), numbers
+    ),
+    "diagonal": Case(lambda: GDA("diagonal"), numbers),
+    "shared-diagonal": Case(lambda: GDA("shared-diagonal"), numbers),
+    "spherical": Case(lambda: GDA("spherical"), numbers),
+    "auto": Case(lambda: GDA("auto"), numbers),
+    "shared, gaps": Case(GDA, gappy),
+    "per-class, gaps": Case(lambda: GDA("per-class"), gappy),
+    "diagonal, gaps": Case(lambda: GDA("diagonal"), gappy),
+    "priors": Case(lambda: GDA(priors={"a": 0.5, "b": 0.25, "c": 0.25}), numbers),
+    "a prior of zero": Case(lambda: GDA(priors={"a": 0.5, "b": 0.5, "c": 0.0}), numbers),
+    "constant": Case(GDA, constant),
+    "one class": Case(GDA, one_class),
+    "pandas": Case(GDA, whole_frame),
+    "polars": Case(lambda: GDA("per-class"), polars_frame),
+    "truths": Case(GDA, labelled(False, True)),
+    "integers": Case(GDA, labelled(3, 1, 2)),
+    "small integers": Case(GDA, labelled(np.int8(3), np.int8(1))),
+    "fractions": Case(GDA, labelled(1.0, 2.0)),
+    "a blank label": Case(GDA, labelled("x", "", "ü\n\0")),
+    "naive Bayes": Case(NB, pandas_frame),
+    "naive Bayes, polars": Case(NB, polars_frame),
+    "naive Bayes, numbers": Case(NB, gappy),
+    "named families": Case(lambda: NB(FEW), pandas_frame),
+    "families as objects": Case(
+        lambda: NB(
+            {"age": Common(suffice.families.GaussianColumns("shared")), "colour": Categorical(),
+             "calls": Poisson(), "member": Bernoulli()}
+        ),
+        pandas_frame,
+    ),
+    "binned": Case(lambda: NB({"age": "binned"}), pandas_frame),
+    "log-normal": Case(lambda: NB({"age": "shared-lognormal", "calls": "binned"}), pandas_frame),
+    "constant, diagonal": Case(lambda: GDA("diagonal"), constant),
+    "constant, naive": Case(lambda: NB("gaussian"), constant),
+    "select": Case(lambda: NB("select"), pandas_frame),
+    "held out": Case(lambda: NB(smoothing="held-out", temperature="held-out"), pandas_frame),
+    "unsmoothed": Case(lambda: NB(FEW, smoothing=0), pandas_frame),
+    "words": Case(lambda: NB({(0, 1): Multinomial(), 2: "poisson", 3: "bernoulli"}), lambda r, n: (
+        np.minimum(counts(r, n)[0], [9, 9, 9, 1]), counts(r, n)[1])),
+    "one class, naive": Case(NB, one_class),
+    "Bernoulli": Case(lambda: suffice.BernoulliNaiveBayes(threshold=1.0), counts),
+    "Bernoulli, sparse": Case(lambda: suffice.BernoulliNaiveBayes(), sparse_counts),
+    "multinomial": Case(suffice.MultinomialNaiveBayes, counts),
+    "multinomial, sparse": Case(
+        lambda: suffice.MultinomialNaiveBayes(smoothing="held-out"), sparse_counts
+    ),
+    "multinomial, unsmoothed": Case(lambda: suffice.MultinomialNaiveBayes(smoothing=0), counts),
+    "complement": Case(suffice.ComplementNaiveBayes, sparse_counts),
+    "logistic": Case(LOGISTIC, numbers, forgets=False),
+    "logistic, two classes": Case(LOGISTIC, labelled(0, 1), forgets=False),
+    "logistic, frame": Case(LOGISTIC, whole_frame, forgets=False),
+    "logistic, constant": Case(LOGISTIC, constant, forgets=False),
+    "logistic, separated": Case(LOGISTIC, separated, forgets=False),
+    "logistic, penalty": Case(lambda: LOGISTIC(penalty=1.0), separated, forgets=False),
+    "logistic, firth": Case(lambda: LOGISTIC(correction="firth"), separated, learns=False, forgets=False),
+    "logistic, sgd": Case(lambda: LOGISTIC(solver="sgd", random_state=0), numbers, forgets=False),
+    "logistic, sparse": Case(lambda: LOGISTIC(penalty=1.0), sparse_counts, forgets=False),
+    "logistic, stream": Case(LOGISTIC, numbers, streams=True, forgets=False),
+    "logistic, plain errors": Case(lambda: LOGISTIC(standard_errors=False), numbers, forgets=False),
+    "logistic, one class": Case(LOGISTIC, one_class, forgets=False),
+    "perceptron": Case(lambda: suffice.Perceptron(random_state=0), separated, forgets=False),
+    "perceptron, words": Case(lambda: suffice.Perceptron(epochs=3, random_state=0), whole_frame, forgets=False),
+    "perceptron, stream": Case(
+        lambda: suffice.Perceptron(random_state=1, average=False), numbers, streams=True, forgets=False
+    ),
+}  # fmt: skip
+
+
+def fitted(name: str, rng: Generator, size: int = 24) -> tuple[Any, Rows]:
+    """Return the model of a case, and the rows it learned."""
+    case = CASES[name]
+    X, y = case.rows(rng, size)
+    model = case.model()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        (model.partial_fit if case.streams else model.fit)(X, y)
+    return model, (X, y)
