@@ -23,6 +23,7 @@ from suffice import (
     MultinomialNaiveBayes,
     MultivariateNormal,
     NaiveBayes,
+    Perceptron,
     plots,
 )
 from suffice.errors import (
@@ -31,6 +32,7 @@ from suffice.errors import (
     BadRows,
     BadSetting,
     NotADensity,
+    NotANumber,
     NotFinite,
     SufficeError,
 )
@@ -279,9 +281,13 @@ def test_models_without_ellipses_have_contours_or_none(ax: Axes) -> None:
     plots.draw_regions(ax, naive, rows, labels, grid=60)
     other = Figure().add_subplot()
     plots.draw_regions(other, LogisticRegression().fit(rows, labels), rows, labels, grid=60)
+    plots.draw_regions(
+        third := Figure().add_subplot(), Perceptron().fit(rows, labels), rows, labels, grid=60
+    )
+    assert len(third.collections) == len(other.collections)
     assert len(ax.collections) - len(other.collections) == 2  # a pair of contours for each class
     unfit: Any = type("Plain", (), {"classes_": np.array(["low", "high"])})()
-    with pytest.raises(BadSetting, match="neither log_joint nor"):
+    with pytest.raises(BadSetting, match="neither probabilities nor scores"):
         plots.draw_regions(ax, unfit, rows, labels)
 
 
@@ -525,6 +531,14 @@ def test_scores_that_cannot_rank_are_refused(ax: Axes, draw: Any) -> None:
         draw(ax, ["a", "b"], [0.1, 0.2], positive="d")
     with pytest.raises(BadSetting, match="no scores"):
         draw(ax, ["a", "b"], {})
+    with pytest.raises(NotANumber, match="scores are no array of numbers"):
+        draw(ax, ["a", "b"], ["high", "low"])
+
+
+def test_infinite_scores_are_scores_and_tie() -> None:
+    ranking = Ranking.of([np.inf, np.inf, 0.0, -np.inf], np.array([True, False, True, False]))
+    assert ranking.found.tolist() == [0.0, 1.0, 2.0, 2.0]
+    assert ranking.area == 0.625
 
 
 # Learning curves
@@ -683,6 +697,8 @@ def test_explanations_that_cannot_be_drawn_are_refused(ax: Axes) -> None:
         plots.draw_explanation(ax, odd)
     with pytest.raises(BadSetting, match="there is no row 3 among 1"):
         plots.draw_explanation(ax, odd, 3)
+    with pytest.raises(BadSetting, match="NoneType is no explanation"):
+        plots.draw_explanation(ax, None)  # type: ignore[arg-type]
     with pytest.raises(BadSetting, match="most=0"):
         plots.draw_explanation(ax, odd, most=0)
 

@@ -34,9 +34,13 @@ class Case:
     forgets: bool = True
 
 
-def numbers(rng: Generator, size: int, *, classes: Any = ("a", "b", "c"), gaps: bool = False) -> Rows:
+def numbers(
+    rng: Generator, size: int, *, classes: Any = ("a", "b", "c"), gaps: bool = False
+) -> Rows:
     """Return rows of three columns, far from zero."""
-    codes = np.concatenate([np.arange(len(classes)).repeat(2), rng.integers(len(classes), size=size)])
+    codes = np.concatenate(
+        [np.arange(len(classes)).repeat(2), rng.integers(len(classes), size=size)]
+    )
     x = rng.normal(size=(len(codes), 3)) @ rng.normal(size=(3, 3))
     x += 2.0 * np.arange(len(classes))[codes, np.newaxis] + 50.0
     if gaps:
@@ -56,7 +60,7 @@ def one_class(rng: Generator, size: int) -> Rows:
 
 def counts(rng: Generator, size: int) -> Rows:
     """Return rows of small counts."""
-    x, y = numbers(rng, size)
+    _, y = numbers(rng, size)
     lam = 1.0 + np.searchsorted(["a", "b", "c"], y)
     return rng.poisson(lam[:, np.newaxis] * [0.5, 1.0, 0.1, 2.0]).astype(float), y
 
@@ -119,7 +123,9 @@ def labelled(*classes: Any) -> Callable[[Generator, int], Rows]:
         codes = np.searchsorted(["a", "b", "c"], y) % len(classes)
         held = np.empty(len(classes), dtype=object)
         held[:] = classes
-        return x, held[codes].tolist() if isinstance(classes[0], str | None) else np.array(classes)[codes]
+        return x, held[codes].tolist() if isinstance(classes[0], str | None) else np.array(classes)[
+            codes
+        ]
 
     return rows
 
@@ -174,7 +180,7 @@ CASES: dict[str, Case] = {
         np.minimum(counts(r, n)[0], [9, 9, 9, 1]), counts(r, n)[1])),
     "one class, naive": Case(NB, one_class),
     "Bernoulli": Case(lambda: suffice.BernoulliNaiveBayes(threshold=1.0), counts),
-    "Bernoulli, sparse": Case(lambda: suffice.BernoulliNaiveBayes(), sparse_counts),
+    "Bernoulli, sparse": Case(suffice.BernoulliNaiveBayes, sparse_counts),
     "multinomial": Case(suffice.MultinomialNaiveBayes, counts),
     "multinomial, sparse": Case(
         lambda: suffice.MultinomialNaiveBayes(smoothing="held-out"), sparse_counts
@@ -187,16 +193,21 @@ CASES: dict[str, Case] = {
     "logistic, constant": Case(LOGISTIC, constant, forgets=False),
     "logistic, separated": Case(LOGISTIC, separated, forgets=False),
     "logistic, penalty": Case(lambda: LOGISTIC(penalty=1.0), separated, forgets=False),
-    "logistic, firth": Case(lambda: LOGISTIC(correction="firth"), separated, learns=False, forgets=False),
+    "logistic, firth": Case(
+        lambda: LOGISTIC(correction="firth"), separated, learns=False, forgets=False
+    ),
     "logistic, sgd": Case(lambda: LOGISTIC(solver="sgd", random_state=0), numbers, forgets=False),
     "logistic, sparse": Case(lambda: LOGISTIC(penalty=1.0), sparse_counts, forgets=False),
     "logistic, stream": Case(LOGISTIC, numbers, streams=True, forgets=False),
     "logistic, plain errors": Case(lambda: LOGISTIC(standard_errors=False), numbers, forgets=False),
     "logistic, one class": Case(LOGISTIC, one_class, forgets=False),
     "perceptron": Case(lambda: suffice.Perceptron(random_state=0), separated, forgets=False),
-    "perceptron, words": Case(lambda: suffice.Perceptron(epochs=3, random_state=0), whole_frame, forgets=False),
+    "perceptron, words": Case(
+        lambda: suffice.Perceptron(epochs=3, random_state=0), whole_frame, forgets=False
+    ),
     "perceptron, stream": Case(
-        lambda: suffice.Perceptron(random_state=1, average=False), numbers, streams=True, forgets=False
+        lambda: suffice.Perceptron(random_state=1, average=False),
+        numbers, streams=True, forgets=False,
     ),
 }  # fmt: skip
 

@@ -11,6 +11,15 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol, TypeVar
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+
+    class Decorator(Protocol):
+        """What adds an argument or an option to a command."""
+
+        def __call__(self, command: Command, /) -> Command: ...  # noqa: D102
+
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
@@ -23,14 +32,14 @@ class Reading:
     header: bool | None = None
 
 
-def model_argument(name: str = "model") -> Any:
+def model_argument(name: str = "model") -> Decorator:
     """Return the argument that names a model file."""
     return click.argument(
         name, type=click.Path(dir_okay=True, path_type=Path), metavar=name.upper()
     )
 
 
-def table_argument(name: str = "table") -> Any:
+def table_argument(name: str = "table") -> Decorator:
     """Return the argument that names a table; `-` is standard input."""
     return click.argument(name, type=str, metavar=name.upper())
 
@@ -62,25 +71,25 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_reading
 
 
-def json_option(what: str) -> Any:
+def json_option(what: str) -> Decorator:
     """Return the option for output that programs read."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as JSON.")
 
 
-def seed_option(what: str) -> Any:
+def seed_option(what: str) -> Decorator:
     """Return the option for the seed of what is drawn."""
     return click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help=f"Seed of {what}."
     )
 
 
-def output_option(what: str, *, required: bool = False) -> Any:
+def output_option(what: str, *, required: bool = False) -> Decorator:
     """Return the option for where a model is written."""
     return click.option(
         "--output", "-o", type=click.Path(path_type=Path), required=required, help=what
     )
 
 
-def target_option(what: str, *, required: bool = False) -> Any:
+def target_option(what: str, *, required: bool = False) -> Decorator:
     """Return the option for the column of labels."""
     return click.option("--target", "-t", metavar="COLUMN", required=required, help=what)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.cli.model_files import table_columns
 from suffice.errors import BadSetting
 from suffice.models.generative import GenerativeModel
 from suffice.models.linear import LinearForm
@@ -14,8 +13,6 @@ from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
-    from types import SimpleNamespace
-
     from suffice.cli.table_notes import TableNotes
     from suffice.estimators.filled_columns import FilledColumns
     from suffice.files.stored_models import StoredModel
@@ -40,12 +37,9 @@ class StoredAnswers:
     @property
     def columns(self) -> Any:
         """The columns that a table should have."""
-        from types import SimpleNamespace
-
-        held: Any = self._columns
-        linear = isinstance(self._model, LinearForm)
-        state: SimpleNamespace = SimpleNamespace(columns=held.columns if linear else held)
-        return table_columns(self._notes, state)
+        if self._notes.filled is not None:
+            return self._notes.filled.columns
+        return self._columns.columns if isinstance(self._model, LinearForm) else self._columns
 
     def posterior(self, table: Table) -> FloatArray:
         """Return p(y | x), one column a class."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadLabels, listed
+from suffice.errors import BadLabels, BadSetting, listed
+from suffice.files.text_cells import number_of
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
@@ -79,3 +80,35 @@ def check_classes(labels: NDArray[Any], table: str, target: str) -> None:
             f"{len(labels)} rows, such as {some}",
             hint="name the column that holds the classes",
         )
+
+
+def label_text(label: Any) -> str | None:
+    """Return a label as the text that stands for it: `1`, `1.0` and "1" are one; blank is None.
+
+    >>> label_text(1.0), label_text("1.0"), label_text(True), label_text("true"), label_text(" ")
+    ('1', '1', 'true', 'true', None)
+    """
+    if label is None or (isinstance(label, float) and np.isnan(label)):
+        return None
+    if isinstance(label, (bool, np.bool_)):
+        return "true" if label else "false"
+    text = str(label).strip()
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    number = number_of(text)
+    if number is not None and number == number // 1 and abs(number) < 2.0**53:
+        return str(int(number))
+    return text or None
+
+
+def label_named(text: str, classes: Sequence[Any]) -> Any:
+    """Return the class that a text names, or refuse it.
+
+    >>> label_named("2", [1, 2, 3])
+    2
+    """
+    for same in (str, label_text):
+        for label in classes:
+            if same(label) == same(text):
+                return label
+    raise BadSetting(f"there is no class {text!r}", hint=f"the classes are {listed(classes)}")

@@ -1,4 +1,4 @@
-"""Blank numbers filled for models that cannot do without: the mean, and a column that says where."""
+"""Blank numbers filled for models that cannot do without: the mean, and where it stands."""
 
 from __future__ import annotations
 

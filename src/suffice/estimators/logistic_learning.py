@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -12,23 +11,22 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
-from suffice.errors import BadSetting, DegenerateData, DidNotConverge, NotFinite, OneClass, listed
+from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass, listed
 from suffice.estimators.batches import Batch, read_batch
 from suffice.estimators.linear_classifier import Line, Posteriors
 from suffice.estimators.logistic_settings import LogisticSettings
+from suffice.estimators.named_refusals import naming
 from suffice.estimators.opening import opened
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
-from suffice.estimators.weightless import renumbered
 from suffice.models.logistic import fit_logistic
 from suffice.models.resumption import resumed, seen_at_fit
 from suffice.models.standardisation import refuse_narrow
 from suffice.models.stochastic import Stochastic
-from suffice.rows.blanks import refuse_blanks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -115,7 +113,8 @@ class LogisticLearning(LogisticSettings, Posteriors):
             return Stochastic.start(_width(batch))
         if self._found is None or self._seen is None:
             raise BadSetting(
-                "θ was implied by another model: it is not known how many rows it stands for",
+                "θ was implied by another model, or saved without its statistics: it is not known "
+                "how many rows it stands for",
                 hint="fit, or begin a stream with clone(model).partial_fit",
             )
         return resumed(self._found, self._seen)
@@ -196,21 +195,6 @@ class LogisticLearning(LogisticSettings, Posteriors):
                 DidNotConverge,
                 stacklevel=3,
             )
-
-
-def naming(batch: Batch, learn: Callable[[], Any]) -> Any:
-    """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
-    try:
-        return learn()
-    except NotFinite as error:
-        names = batch.columns.names
-        try:
-            refuse_blanks_of(batch.rows, names)
-            problem = re.sub(r"\bcolumn (\d+)", lambda at: names[int(at[1])], error.problem)
-            told = NotFinite(problem, hint=error.hint)
-        except NotFinite as named:
-            told = named
-        raise (told if batch.places is None else renumbered(told, batch.places)) from None
 
 
 def _line(form: LinearForm, classes: NDArray[Any], design: Design) -> Line:

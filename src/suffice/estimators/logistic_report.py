@@ -9,8 +9,9 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.estimators.answers import place_of
-from suffice.estimators.logistic_learning import LogisticLearning, naming
+from suffice.estimators.logistic_learning import LogisticLearning
 from suffice.estimators.logistic_summary import LogisticSummary
+from suffice.estimators.named_refusals import naming
 from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.models.inference import FitFigures
 from suffice.models.logistic_refit import refitted

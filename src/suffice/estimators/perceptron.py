@@ -12,20 +12,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.columns.design import Design
-from suffice.errors import BadSetting, NotFinite, OneClass
+from suffice.errors import BadSetting, OneClass
 from suffice.estimators.batches import read_batch
 from suffice.estimators.linear_classifier import Line, LinearClassifier
+from suffice.estimators.named_refusals import naming
 from suffice.estimators.opening import opened
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
-from suffice.estimators.weightless import renumbered
 from suffice.models.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
 from suffice.models.visits import shuffled
-from suffice.rows.blanks import refuse_blanks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from suffice.estimators.batches import Batch
 
 
@@ -78,7 +75,7 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         self._check_settings()
         rng = random_generator(self.random_state)
         batch = self._read(X, y, sample_weight, None)
-        found = _naming(
+        found = naming(
             batch,
             lambda: fit_perceptron(
                 batch.rows,
@@ -119,14 +116,15 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         if line is not None:
             check_label_kinds(label_kind(line.classes), label_kind(batch.classes))
             dtype = joined_dtype(line.classes.dtype, dtype)
-            online, passes = self._found.online, self._found.epochs
+            known = self._asked_of_fit()
+            online, passes = known.online, known.epochs
             if batch.columns is not line.design:
                 places = line.design.places_in(batch.columns)
                 online = online.embedded(places, batch.rows.shape[1])
         order = None
         if self.shuffle:
             order = next(shuffled(batch.rows, batch.codes, batch.labels, rng))
-        online = _naming(
+        online = naming(
             batch,
             lambda: online.learn(batch.rows, batch.codes, batch.labels, batch.weights, order),
         )
@@ -138,7 +136,7 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
 
     # What was learned
 
-    _found: PerceptronFit
+    _found: PerceptronFit | None = None
 
     @property
     def n_updates_(self) -> int:
@@ -181,6 +179,11 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
 
     def _asked_of_fit(self) -> PerceptronFit:
         self._require()
+        if self._found is None:
+            raise BadSetting(
+                "this perceptron was saved without its statistics: it answers, and that is all",
+                hint="save it with them: save(path), or suffice fit without --without-statistics",
+            )
         return self._found
 
     def _learned(self, found: PerceptronFit, batch: Batch, dtype: np.dtype[Any]) -> None:
@@ -222,19 +225,6 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         """Return the design of a table, or the one that is known, and its rows."""
         design = Design.infer(table, True) if line is None else line.design.widened(table)
         return design, design.rows(table, type(self).__name__)
-
-
-def _naming(batch: Batch, learn: Callable[[], Any]) -> Any:
-    """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
-    try:
-        return learn()
-    except NotFinite as error:
-        told = error
-        try:
-            refuse_blanks_of(batch.rows, batch.columns.names)
-        except NotFinite as named:
-            told = named
-        raise (told if batch.places is None else renumbered(told, batch.places)) from None
 
 
 def _no_probabilities(asked: str) -> AttributeError:

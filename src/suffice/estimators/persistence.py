@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadFile, BadSetting
-from suffice.files.stored_models import StoredModel, read_model, write_model
+from suffice.errors import BadFile
+from suffice.files.stored_models import StoredModel, no_model, read_model, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,14 +73,10 @@ def load(path: str | Path) -> Any:
     kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
     try:
         model = kind(**stored.settings)
+        model._check_settings()
         model._restore(dict(stored.state))
-    except BadSetting as error:
-        raise BadFile(f"{path}: {error.problem}", hint=error.hint) from None
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
-        raise BadFile(
-            f"{path} does not describe a {stored.estimator} ({type(error).__name__})",
-            hint="it is damaged: write it again",
-        ) from None
+        raise no_model(path, error) from None
     return model
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from suffice.estimators.batches import FLOAT64
 from suffice.estimators.learned import kept, unchanged
 from suffice.estimators.state import State, class_array
+from suffice.estimators.statistics_left_out import LeftOut
 from suffice.estimators.summarizing import Summarizing
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class SingleRows(Summarizing):
         if state is None or X.dtype is not FLOAT64 or X.ndim != 2 or len(X) != 1:
             return None
         if not state.statistics.labels or not label_types(state.dtype, state.kind):
+            return None
+        if isinstance(state.statistics, LeftOut):  # it learns nothing: refuse now, not later
             return None
         self._check_settings()
         learner = self._learner(state.chosen)

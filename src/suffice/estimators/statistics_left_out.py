@@ -41,6 +41,12 @@ class LeftOut:
         _refuse(f"say anything about {name}")
 
 
+def check_nothing_left_out(*statistics: Any) -> None:
+    """Refuse to merge where the statistics of either were left out."""
+    if any(isinstance(held, LeftOut) for held in statistics):
+        _refuse("learn or merge")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelAlone:
     """A model without the moments that it was estimated from."""

@@ -9,6 +9,7 @@ from suffice.errors import DifferentKinds, NotFinite
 from suffice.estimators.batches import Batch, naming_cells
 from suffice.estimators.learned import Learned
 from suffice.estimators.state import State, check_label_kinds, joined_dtype, label_kind
+from suffice.estimators.statistics_left_out import check_nothing_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +92,7 @@ class Summarizing(Learned):
     def _joined(self, left: State, right: State) -> State:
         """Return the state of both; the columns must be the same, their levels need not."""
         check_label_kinds(left.kind, right.kind)
+        check_nothing_left_out(left.statistics, right.statistics)
         if left.chosen != right.chosen:
             raise DifferentKinds(
                 f"the settings chosen from the data differ: {left.chosen} and {right.chosen}",

@@ -64,7 +64,7 @@ def reliability(
         given, true = np.exp(log_posterior[:, of]), (codes == of).astype(np.float64)
     w = np.ones(len(codes)) if weights is None else weights
     place = bin_of(given, bins)
-    held = np.bincount(place, weights=w, minlength=bins)
+    held = np.bincount(place, weights=w, minlength=bins).astype(np.float64)
     kept = held > 0.0
     rows = held[kept]
     predicted = np.bincount(place, weights=w * given, minlength=bins)[kept] / rows

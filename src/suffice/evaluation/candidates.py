@@ -58,13 +58,13 @@ def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
     curve = "softmax" if many else "logistic"
     shared = NaiveBayes(_shared_variances(rows))
     found = (
-        ("naive-bayes-shared", "naive Bayes, shared variance", shared, GENERATIVE, True),
-        ("gda", "GDA, shared covariance", GaussianDiscriminant(), GENERATIVE, True),
-        ("naive-bayes", "naive Bayes, mixed", NaiveBayes(), GENERATIVE, False),
-        ("logistic-penalty", f"{curve}, penalty 1", _logistic(1.0), DISCRIMINATIVE, False),
+        ("naive-bayes-shared", "naive Bayes (shared variance)", shared, GENERATIVE, True),
+        ("gda", "GDA (shared covariance)", GaussianDiscriminant(), GENERATIVE, True),
+        ("naive-bayes", "naive Bayes (mixed)", NaiveBayes(), GENERATIVE, False),
+        ("logistic-penalty", f"{curve} (penalty 1)", _logistic(1.0), DISCRIMINATIVE, False),
         ("logistic", curve, _logistic(SLIGHT), DISCRIMINATIVE, True),
-        ("gda-auto", "GDA, auto", GaussianDiscriminant("auto"), GENERATIVE, False),
-        ("qda", "GDA, per class", GaussianDiscriminant("per-class"), GENERATIVE, False),
+        ("gda-auto", "GDA (auto)", GaussianDiscriminant("auto"), GENERATIVE, False),
+        ("qda", "GDA (per class)", GaussianDiscriminant("per-class"), GENERATIVE, False),
     )
     return tuple(
         Candidate(key, name, model, school, rank, curve=drawn)

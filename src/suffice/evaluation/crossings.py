@@ -41,23 +41,17 @@ class Crossing:
 
     def __str__(self) -> str:
         """Return it in words that claim no more."""
-        band = f"{100.0 * self.level:.0f} % band over splits"
         low, high = self._said(self.low), self._said(self.high)
+        within = low if low == high else f"{low} to {high}"
+        band = f"{100.0 * self.level:.0f} % band of the crossing, over splits: {within} rows"
         if self.size is None:
-            if self.low is None:
-                end = f"in hardly any resampling of the splits ({100.0 * (1.0 - self.never):.0f} %)"
-            else:
-                end = f"{band}: from {low} to {high}"
-            return (
-                f"With up to {self.largest:,} rows {self.second} does not come to err as little as "
-                f"{self.first} ({end})."
-            )
+            still = f"{self.second} still errs more than {self.first}"
+            return f"With {self.largest:,} rows {still}; {band}."
+        start = f"from about {self.size:,} rows on"
         if self.size == self.smallest:
-            start = f"already at {self.smallest:,} rows, the fewest tried"
-        else:
-            start = f"from about {self.size:,} rows on"
-        within = f"at most {self.smallest:,}" if low == high else f"{low} to {high}"
-        return f"{self.second} errs no more than {self.first} {start} ({band}: {within})."
+            start = f"already with {self.smallest:,} rows, the fewest tried"
+        text = f"{self.second} errs no more than {self.first} {start}; {band}."
+        return text[0].upper() + text[1:]
 
     def _said(self, size: int | None) -> str:
         if size is None:
@@ -85,9 +79,7 @@ def crossing(curves: LearningCurves, first: str, second: str, level: float = 0.9
     )  # fmt: skip
     places: IntArray = np.array([_place(mean) for mean in means])
     half = (1.0 - level) / 2.0
-    low, high = (
-        int(np.quantile(places, q, method="inverted_cdf")) for q in (half, 1.0 - half)
-    )
+    low, high = (int(np.quantile(places, q, method="inverted_cdf")) for q in (half, 1.0 - half))
     sizes = [int(m) for m in curves.sizes]
 
     def size(at: int) -> int | None:

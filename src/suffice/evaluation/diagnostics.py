@@ -80,8 +80,11 @@ class Diagnostics:
         if not self.columns:
             return ("There are no columns of numbers: normality is not in question.",)
         found = [
-            "Skewness and kurtosis are Mardia's: near 0 and near d(d + 2) for normal rows. "
-            f"Outliers have a typicality below {OUTLYING:g}, as {OUTLYING:.1%} of normal rows do."
+            (
+                "Skewness and kurtosis are Mardia's: near 0 and near d(d + 2) for normal rows. "
+                f"Outliers have a typicality below {OUTLYING:g}, as {100.0 * OUTLYING:.1f} % of "
+                "normal rows have."
+            )
         ]
         if self.box is None:
             found.append("Box's M: too few rows for it, in all classes or all but one.")
@@ -126,8 +129,8 @@ def diagnose(rows: LabelledRows) -> Diagnostics:
     >>> found.table.to_frame()[["class", "skewness_p", "kurtosis_p"]].round(3)
             class  skewness_p  kurtosis_p
     0      setosa       0.113       0.028
-    1  versicolor       0.006       0.952
-    2   virginica       0.009       0.500
+    1  versicolor       0.126       0.910
+    2   virginica       0.098       0.434
     """
     matrix, names = _numbers(rows)
     w = np.ones(len(rows)) if rows.weights is None else rows.weights
@@ -195,8 +198,8 @@ def chance(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def worries(found: Diagnostics) -> list[str]:
-    """Return what these figures give reason to doubt, in words; empty where nothing."""
+def assumed(found: Diagnostics) -> list[str]:
+    """Return what these figures say about normal classes and one covariance, in words."""
     if not found.columns:
         return []
     said = []
@@ -218,9 +221,7 @@ def worries(found: Diagnostics) -> list[str]:
     if found.box is not None:
         p = chance(found.box.p_value)
         if found.box.p_value < 0.01:
-            said.append(
-                f"The covariances of the classes differ (Box's M, {p}; a sensitive test)."
-            )
+            said.append(f"The covariances of the classes differ (Box's M, {p}; a sensitive test).")
         else:
             said.append(f"No sign against one shared covariance (Box's M, {p}).")
     many = [o for o in found.classes if o.outliers is not None and o.outliers > MANY]

@@ -58,7 +58,8 @@ class LabelledRows:
     @property
     def counts(self) -> FloatArray:
         """The weight of each class."""
-        return np.bincount(self.codes, weights=self.weights, minlength=len(self.classes))
+        k = len(self.classes)
+        return np.bincount(self.codes, weights=self.weights, minlength=k).astype(np.float64)
 
     def take(self, places: IntArray) -> LabelledRows:
         """Return some rows; classes stay those of all rows."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import IntArray
 
-CHOICE_BUDGET = 2e9
-"""Rows · classes · columns² beyond which "auto" chooses once, and not for every training set.
+CHOICE_BUDGET = 3e8
+"""Settings · rows · classes · columns², beyond which "auto" chooses once, not for every fold.
 
 45 settings are judged by leave-one-out; at the budget that takes some seconds.
 """
@@ -65,7 +65,7 @@ class MergedParts:
         if getattr(self.model, "covariance", None) != "auto":
             return False
         n, width = self.batch.rows.shape
-        return SETTINGS * n * width**2 * float(len(self.batch.labels)) > CHOICE_BUDGET
+        return float(SETTINGS * n * width**2 * len(self.batch.labels)) > CHOICE_BUDGET
 
     def without_one(self) -> Iterator[Any]:
         """Yield, for each part, the estimator as if fitted on all the others."""
@@ -73,7 +73,7 @@ class MergedParts:
             np.sort(np.concatenate([p for i, p in enumerate(self.parts) if i != f]))
             for f in range(len(self.parts))
         ]
-        yield from self._fitted(others, lambda sums: leave_one_out(sums))
+        yield from self._fitted(others, leave_one_out)
 
     def running(self) -> Iterator[Any]:
         """Yield, for each part, the estimator as if fitted on it and all before it."""
@@ -146,4 +146,3 @@ def _rows(rows: Any, places: IntArray) -> Any:
     matrix = None if rows.matrix is None else rows.matrix[places]
     cells = None if rows.cells is None else tuple(column[places] for column in rows.cells)
     return replace(rows, matrix=matrix, cells=cells)
-

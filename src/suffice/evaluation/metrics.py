@@ -1,8 +1,8 @@
 """How good held-out answers are: accuracy, log-loss, Brier score, calibration error; all weighted.
 
-    log_posterior   (n, k): log p(class | row); -inf is a class that was ruled out
-    codes           (n,): which of the k classes each row is of
-    weights         (n,), or None where every row counts once
+log_posterior   (n, k): log p(class | row); -inf is a class that was ruled out
+codes           (n,): which of the k classes each row is of
+weights         (n,), or None where every row counts once
 """
 
 from __future__ import annotations

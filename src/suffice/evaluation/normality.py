@@ -179,9 +179,7 @@ def _third(z: FloatArray, w: FloatArray) -> float:
     return total
 
 
-def _evenly(
-    rows: FloatArray, weights: FloatArray | None
-) -> tuple[FloatArray, FloatArray | None]:
+def _evenly(rows: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
     """Return all rows, or as many, evenly chosen, as can be looked at."""
     n, d = rows.shape
     most = max(2000, int(np.sqrt(WORK / max(d, 1))))

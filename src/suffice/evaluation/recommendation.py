@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import listed
 from suffice.estimators.terminal_words import wrapped
 from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, Candidate
-from suffice.evaluation.diagnostics import worries
+from suffice.evaluation.diagnostics import assumed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from suffice.evaluation.crossings import Crossing
     from suffice.evaluation.diagnostics import Diagnostics
     from suffice.rows import FloatArray
-
-FEW_ROWS = 20.0
-"""Rows of a class below which everything about it is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +45,38 @@ class Difference:
 class Recommendation:
     """What to use, and why.
 
-    model     the simplest model within one standard error of the best
-    best      the model of least log-loss
-    school    "generative" or "discriminative"; "" for a model that is not ours
-    reasons   sentences: by how much, against what, with which reservations
-    worries   what to look at before relying on it
+    model         the simplest model within one standard error of the best
+    best          the model of least log-loss
+    school        "generative" or "discriminative"; "" for a model that is not ours
+    advice        one sentence: what to use
+    reasons       by how much, against what
+    assumptions   which of those that generative models make seem to hold, and which do not
+    worries       what to look at before relying on it
     """
 
     model: str
     best: str
     school: str
+    advice: str
     reasons: tuple[str, ...]
-    worries: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+    worries: tuple[str, ...] = ()
+
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What stands below the advice: headings and their sentences, without empty ones."""
+        found = (
+            ("Why", self.reasons),
+            ("What generative models assume", self.assumptions),
+            ("To worry about", self.worries),
+        )
+        return tuple((head, lines) for head, lines in found if lines)
 
     def __str__(self) -> str:
         """Return it as wrapped text."""
-        lines = [wrapped(" ".join(self.reasons))]
-        if self.worries:
-            lines.append("To worry about:")
-            lines += [_hanging(f"- {worry}") for worry in self.worries]
+        lines = [wrapped(self.advice)]
+        for head, sentences in self.sections:
+            lines += ["", f"{head}:", *(_hanging(f"- {sentence}") for sentence in sentences)]
         return "\n".join(lines)
 
 
@@ -76,8 +86,8 @@ def difference(losses: FloatArray, others: FloatArray, test_share: float) -> Dif
     Variance over folds times 1/K + n_test/n_train: Nadeau and Bengio, Inference for the
     generalization error (Machine Learning 52, 2003).
 
-    >>> difference(np.array([0.1, 0.3]), np.array([0.2, 0.5]), 1.0)
-    Difference(mean=0.15, standard_error=0.086...)
+    >>> print(difference(np.array([0.1, 0.3]), np.array([0.2, 0.5]), 1.0))
+    0.150 ± 0.087
     """
     gaps = others - losses
     spread = float(gaps.var(ddof=1)) if len(gaps) > 1 else float("inf")
@@ -90,12 +100,10 @@ def recommend(
     losses: Mapping[str, FloatArray],
     diagnostics: Diagnostics,
     crossings: Sequence[Crossing],
-    told: Sequence[str] = (),
 ) -> Recommendation:
     """Choose by log-loss over the same folds: the simplest within one standard error of the best.
 
-    losses     the log-loss of every model in every fold
-    told       worries that were found elsewhere
+    `losses` are those of every model in every fold. `reservations` adds what to worry about.
     """
     judged = [one for one in candidates if one.name in losses]
     best = min(judged, key=lambda one: (losses[one.name].mean(), one.rank))
@@ -106,17 +114,17 @@ def recommend(
     chosen = min(tied, key=lambda one: one.rank)
     school = f", of the {chosen.school} school" if chosen.school else ""
     loss = losses[chosen.name].mean()
-    reasons = [f"Use {chosen.name}{school}: its log-loss on held-out rows is {loss:.3f}."]
+    advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {loss:.3f}."
+    reasons = []
     if chosen is not best:
         reasons.append(
-            f"{best.name} loses less by {gaps[chosen.name]}, which is within one standard error: "
-            "the simpler of the two is taken."
+            f"{sentence(best.name)} loses less by {gaps[chosen.name]}, which is within one "
+            "standard error: the simpler of the two is taken."
         )
     others = [one for one in tied if one is not chosen and one is not best]
     if others:
         reasons.append(f"Not to be told from the best either: {listed(o.name for o in others)}.")
     reasons += _schools(judged, gaps, losses, share, chosen)
-    assumed = worries(diagnostics) if chosen.school == GENERATIVE or not chosen.school else []
     if chosen.school == DISCRIMINATIVE:
         reasons.append(
             "It assumes nothing about how the columns are distributed within a class; it cannot "
@@ -124,10 +132,15 @@ def recommend(
         )
     reasons += [str(one) for one in crossings]
     if crossings:
-        reasons.append("So it is on these rows; it is no law.")
+        reasons.append("Where curves cross is said of these rows and these splits; it is no law.")
     return Recommendation(
-        chosen.name, best.name, chosen.school, tuple(reasons), (*assumed, *told)
+        chosen.name, best.name, chosen.school, advice, tuple(reasons), tuple(assumed(diagnostics))
     )
+
+
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def _schools(
@@ -146,14 +159,18 @@ def _schools(
     gap = difference(losses[chosen.name], losses[rival.name], share)
     if abs(gap.mean) <= gap.standard_error:
         return [
-            f"The best of the {other} school, {rival.name}, is within noise of it "
-            f"({gap.mean:+.3f} ± {gap.standard_error:.3f})."
+            (
+                f"The best of the {other} school, {rival.name}, is within noise of it "
+                f"({gap.mean:+.3f} ± {gap.standard_error:.3f})."
+            )
         ]
     sure = "clearly" if abs(gap.mean) > 2.0 * gap.standard_error else "somewhat"
     word = "more" if gap.mean > 0.0 else "less"
     return [
-        f"The best of the {other} school, {rival.name}, loses {sure} {word}: "
-        f"{abs(gap.mean):.3f} ± {gap.standard_error:.3f}."
+        (
+            f"The best of the {other} school, {rival.name}, loses {sure} {word}: "
+            f"{abs(gap.mean):.3f} ± {gap.standard_error:.3f}."
+        )
     ]
 
 

@@ -23,7 +23,7 @@ def stratified_folds(codes: IntArray, folds: int = 10, random_state: int = 0) ->
     >>> stratified_folds(np.array([0, 0, 0, 1, 1, 1]), 3).tolist()
     [2, 1, 0, 2, 0, 1]
     """
-    checked_folds(folds, len(codes))
+    folds = checked_folds(folds, len(codes))
     rng = np.random.RandomState(checked_seed(random_state))
     # Classes are taken in the order in which they appear: so are the draws for them.
     _, first, place = np.unique(codes, return_index=True, return_inverse=True)
@@ -40,20 +40,25 @@ def stratified_folds(codes: IntArray, folds: int = 10, random_state: int = 0) ->
 
 def checked_folds(folds: object, rows: int) -> int:
     """Return a number of folds that rows can be cut into, or refuse it."""
-    if isinstance(folds, bool) or not isinstance(folds, Integral) or folds < 2:
+    if isinstance(folds, bool) or not isinstance(folds, Integral) or int(folds) < 2:
         raise BadSetting(
             f"folds={folds!r} is no number of folds", hint="a whole number from 2 on, such as 10"
         )
-    if folds > rows:
+    if int(folds) > rows:
         raise BadSetting(
-            f"{rows} rows cannot be cut into {folds} folds", hint=f"folds={min(rows, 3)} or more rows"
+            f"{rows} rows cannot be cut into {folds} folds",
+            hint=f"folds={min(rows, 3)} or more rows",
         )
     return int(folds)
 
 
 def checked_seed(random_state: object) -> int:
     """Return a seed, or refuse what is none: a comparison must be repeatable."""
-    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
+    if (
+        isinstance(random_state, bool)
+        or not isinstance(random_state, Integral)
+        or int(random_state) < 0
+    ):
         raise BadSetting(
             f"random_state={random_state!r} is no seed",
             hint="a whole number of at least 0: the same folds must be drawn again for every model",

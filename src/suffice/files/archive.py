@@ -16,11 +16,11 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.files.packed_arrays import HEADER, TYPES, PackedArrays, StoredArrays, bytes_of, header
+from suffice.files.packed_arrays import HEADER, TYPES, PackedArrays, StoredArrays, header
 from suffice.files.whole_files import whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 TEXT = "model.json"
 CHECKSUM = "model.sha256"
@@ -92,7 +92,7 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], StoredArrays]:
     )
 
 
-class _Damage(Exception):  # noqa: N818  it becomes a BadFile, which is the error
+class _Damage(Exception):
     """What is wrong with a file, in words."""
 
 

@@ -61,6 +61,10 @@ class ArrowTable:
         if not self.names:
             raise BadFile(f"{self.name} has no columns", hint="write it again, with some")
 
+    def share(self) -> float | None:
+        """Return which part of the file has been read; None where that is not known."""
+        return self._source.share
+
     def kinds(self) -> tuple[str, ...]:
         """Return what each column holds; dates and the like are categories until they are read."""
         return tuple(self._kind(field.type) for field in self._schema)
@@ -79,18 +83,18 @@ class ArrowTable:
         start = 1
         try:
             with self._opened() as (_, read):
-                for batch in read(size, list(names)):
+                for batch in read(size, list(dict.fromkeys(names))):
                     for place in range(0, batch.num_rows, size):
-                        part = batch.slice(place, size)
-                        yield self._table(part.select(list(names)), kinds, start + place)
+                        yield self._table(batch.slice(place, size), names, kinds, start + place)
                     start += batch.num_rows
         except self._pa.ArrowException as error:
             raise self._damaged(error) from None
 
-    def _table(self, batch: Any, kinds: Sequence[str], start: int) -> Table:
+    def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
         pa = self._pa
         columns = []
-        for field, cells, kind in zip(batch.schema, batch.columns, kinds, strict=True):
+        for name, kind in zip(names, kinds, strict=True):
+            field, cells = batch.schema.field(name), batch.column(name)
             given = cells
             if pa.types.is_null(field.type) or pa.types.is_decimal(field.type):
                 given = cells.cast(pa.float64())
@@ -113,7 +117,7 @@ class ArrowTable:
             elif one.kinds[0] == NUMBER:
                 self._refuse_infinite(values, field.name, start)
             columns.append((kind if one.kinds[0] == CATEGORY else one.kinds[0], values))
-        return table_of_columns(columns, tuple(batch.schema.names), None)
+        return table_of_columns(columns, tuple(names), None)
 
     def _refuse_infinite(self, values: Any, name: str, start: int) -> None:
         bad = np.isinf(values)

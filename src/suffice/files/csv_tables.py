@@ -61,6 +61,10 @@ class CsvTable:
             raise BadFile(f"{self.name} is empty", hint="a table has a header and rows")
         self.names = _names(first, self.name) if self.dialect.header else _numbered(len(first))
 
+    def share(self) -> float | None:
+        """Return which part of the file has been read; None where that is not known."""
+        return self._source.share
+
     def text_chunks(self, size: int) -> Iterator[TextChunk]:
         """Yield the rows, `size` at a time, cut into columns of text."""
         width = len(self.names)

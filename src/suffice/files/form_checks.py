@@ -79,21 +79,28 @@ def _check(value: Any, form: Form, place: str, sizes: Sizes) -> None:
             _check(item, form.inner, f"{place}[{i}]", sizes)
         _bind([len(value)], form.shape or ("*",), place, sizes)
     elif form.word == "labels":
-        if type(value) is not tuple or not are_labels(value) or len(set(value)) < len(value):
-            raise refusal(place, "are no labels")
-        if form.shape != ("*",) and value != ordered(value):
-            raise refusal(place, "are not in order")
+        _check_labels(value, form, place)
         _bind([len(value)], form.shape, place, sizes)
     elif form.word == "places":
-        whole = isinstance(value, range) or (
-            type(value) is tuple and all(type(j) is int and j >= 0 for j in value)
-        )
-        if not whole:
-            raise refusal(place, "are no places")
+        _check_places(value, place)
     elif form.shape:
         _check_array(value, form, place, sizes)
     else:
         _check_one(value, form.word, place)
+
+
+def _check_labels(value: Any, form: Form, place: str) -> None:
+    if type(value) is not tuple or not are_labels(value) or len(set(value)) < len(value):
+        raise refusal(place, "are no labels")
+    if form.shape != ("*",) and value != ordered(value):
+        raise refusal(place, "are not in order")
+
+
+def _check_places(value: Any, place: str) -> None:
+    if isinstance(value, range):
+        return
+    if type(value) is not tuple or not all(type(j) is int and j >= 0 for j in value):
+        raise refusal(place, "are no places")
 
 
 def _check_array(value: Any, form: Form, place: str, sizes: Sizes) -> None:

@@ -1,8 +1,8 @@
 """The form of everything a model file may hold: types, shapes and signs, field by field.
 
-A form is a word and a shape. Letters of a shape are sizes: k classes, d columns, and so on; the same
-letter in one object is the same size, and an object inside another has the sizes that are named
-after it. "?" is: or nothing.
+A form is a word and a shape. Letters of a shape are sizes: k classes, d columns, and so on; the
+same letter in one object is the same size, and an object inside another has the sizes that are
+named after it. "?" is: or nothing.
 
     float d      finite numbers, one for each of d columns; without a shape, one number
     log k        numbers that may be infinite, but not NaN

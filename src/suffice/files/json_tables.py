@@ -51,6 +51,10 @@ class JsonTable:
             raise BadFile(f"{self.name} has no columns", hint="each line is an object with names")
         self.names = tuple(names)
 
+    def share(self) -> float | None:
+        """Return which part of the file has been read; None where that is not known."""
+        return self._source.share
+
     def text_chunks(self, size: int) -> Iterator[TextChunk]:
         """Yield the rows, `size` at a time, cut into columns of text."""
         known = dict.fromkeys(self.names)

@@ -146,5 +146,3 @@ def _are_cells(cells: Any, family: str, width: int) -> bool:
     if family == "Categorical":
         allowed = (str, int, float, bool, type(None))
     return len(cells) == width and all(type(cell) in allowed for cell in cells)
-
-

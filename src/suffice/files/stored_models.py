@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The number of the format; files of smaller numbers stay readable."""
 NAME = "suffice model"
+LONGEST = 160
+"""Characters of a refusal: what a damaged file says may be long."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +60,7 @@ def read_model(path: str | Path) -> StoredModel:
         raise BadFile(f"{path} is not a {NAME}", hint="model files are written by save()")
     number = content.get("format")
     if type(number) is not int or number < 1:
-        raise BadFile(f"{path} has the format {number!r}", hint="it is damaged: write it again")
+        raise BadFile(f"{path} has the format {number!r:.40}", hint="it is damaged: write it again")
     if number > FORMAT:
         raise BadFile(
             f"{path} has the format {number}, this program reads up to {FORMAT}",
@@ -73,14 +75,21 @@ def read_model(path: str | Path) -> StoredModel:
         )
         arrays.check_all_taken()
         check_sound(found.state)
-    except SufficeError as error:
-        raise BadFile(f"{path}: {error.problem}", hint=error.hint) from None
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
-        raise BadFile(
+        raise no_model(path, error) from None
+    return found
+
+
+def no_model(path: str | Path, error: Exception) -> BadFile:
+    """Return the refusal of a file, in one line, whatever its content made go wrong."""
+    if not isinstance(error, SufficeError):
+        return BadFile(
             f"{path} does not describe a model ({type(error).__name__})",
             hint="it is damaged, or was made by another program: write it again",
-        ) from None
-    return found
+        )
+    told = " ".join("".join(c if c.isprintable() else " " for c in error.problem).split())
+    short = told if len(told) <= LONGEST else f"{told[:LONGEST]}…"
+    return BadFile(f"{path}: {short}", hint=error.hint.splitlines()[0][:LONGEST])
 
 
 def _text(value: Any) -> str:

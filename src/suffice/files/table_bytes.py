@@ -46,6 +46,7 @@ class TableBytes:
         self._path = None if str(source) == STDIN else Path(source)
         self._stream: IO[bytes] | None = None
         self._again = again
+        self._opened: Any = None
         if self._path is not None and self._path.is_dir():
             raise BadFile(f"{self.name} is a folder", hint="name a file in it")
         if self._path is None:
@@ -88,6 +89,14 @@ class TableBytes:
         return 0 if self._path is None else self._path.stat().st_size
 
     @property
+    def share(self) -> float | None:
+        """Which part of the file has been read; None where that is not known."""
+        raw = getattr(self._opened, "fileobj", getattr(self._opened, "_fp", self._opened))
+        if raw is None or raw.closed or not self.size:
+            return None
+        return float(raw.tell()) / self.size
+
+    @property
     def path(self) -> Path | None:
         """Where the file is; None for standard input."""
         return self._path
@@ -101,7 +110,7 @@ class TableBytes:
             file = cast("IO[bytes]", _NotClosed(self._stream))
         else:
             assert self._path is not None
-            file = self._path.open("rb")
+            file = self._opened = self._path.open("rb")
         head = file.read(8)
         file.seek(0)
         opener = _unpacking(head)
@@ -110,7 +119,8 @@ class TableBytes:
         if self._path is None:
             return cast("IO[bytes]", opener(file))
         file.close()
-        return cast("IO[bytes]", opener(self._path))  # which then closes the file too
+        self._opened = opener(self._path)  # which closes the file with itself
+        return cast("IO[bytes]", self._opened)
 
 
 class _NotClosed(io.BufferedIOBase):

@@ -62,6 +62,10 @@ class TableFile:
         """The names of the columns."""
         return self._held.names
 
+    def share(self) -> float | None:
+        """Return which part of the file has been read; None where that is not known."""
+        return self._held.share()
+
     @property
     def chunk_size(self) -> int:
         """How many rows are read at a time."""

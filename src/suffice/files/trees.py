@@ -21,6 +21,8 @@ from suffice.files.kinds import DATACLASSES, STATISTICS, class_named, name_of
 from suffice.files.stored_labels import check_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from suffice.files.packed_arrays import PackedArrays, StoredArrays
 
 DEEPEST = 40
@@ -103,35 +105,36 @@ def grown(tree: Any, arrays: StoredArrays, depth: int = 0) -> Any:
     if "is" not in tree:
         return {key: grown(held, arrays, below) for key, held in tree.items()}
     kind = tree["is"]
-    if kind == "float":
-        return ENDLESS[tree["value"]]
-    if kind == "array":
-        return arrays.take(tree)
-    if kind == "words":
-        if not all(type(word) is str for word in tree["items"]):
-            raise _unknown(tree)
-        return np.array(tree["items"], dtype=str).reshape(tree["shape"])
-    if kind in ("tuple", "list"):
-        items = [grown(item, arrays, below) for item in tree["items"]]
-        return tuple(items) if kind == "tuple" else items
-    if kind == "range":
-        start, stop, step = tree["ends"]
-        return range(start, stop, step)
-    if kind == "dict":
-        pairs = [(grown(k, arrays, below), grown(v, arrays, below)) for k, v in tree["pairs"]]
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise _unknown(tree)
-        return found
-    if kind == "Columns":
-        return _grown_columns(tree, arrays, below)
+    if not isinstance(kind, str):
+        raise _unknown(tree)
     if kind in STATISTICS:
         held = grown(tree["arrays"], arrays, below)
         check_texts(held)
         return class_named(kind).from_arrays(held)
+    if kind in GROWN:
+        return GROWN[kind](tree, arrays, below)
     if kind in DATACLASSES:
         return _made(class_named(kind), tree["fields"], arrays, below)
     raise _unknown(tree)
+
+
+def _grown_words(tree: dict[str, Any], *_: Any) -> Any:
+    if not all(type(word) is str for word in tree["items"]):
+        raise _unknown(tree)
+    return np.array(tree["items"], dtype=str).reshape(tree["shape"])
+
+
+def _grown_items(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:
+    items = [grown(item, arrays, depth) for item in tree["items"]]
+    return tuple(items) if tree["is"] == "tuple" else items
+
+
+def _grown_pairs(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:
+    pairs = [(grown(k, arrays, depth), grown(v, arrays, depth)) for k, v in tree["pairs"]]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _unknown(tree)
+    return found
 
 
 def _grown_columns(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Columns:
@@ -144,6 +147,19 @@ def _grown_columns(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Co
         raise _unknown(tree)
     pairs = zip(names, kinds, strict=True)
     return Columns(tuple(Column(n, k, levels.get(j, ())) for j, (n, k) in enumerate(pairs)))
+
+
+GROWN: dict[str, Callable[[Any, StoredArrays, int], Any]] = {
+    "Columns": _grown_columns,
+    "array": lambda tree, arrays, _: arrays.take(tree),
+    "dict": _grown_pairs,
+    "float": lambda tree, *_: ENDLESS[tree["value"]],
+    "list": _grown_items,
+    "range": lambda tree, *_: range(*tree["ends"]),
+    "tuple": _grown_items,
+    "words": _grown_words,
+}
+"""How the trees of what is no dataclass become what they were."""
 
 
 def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:

@@ -30,6 +30,8 @@ CHEAP = 1e10
 FLOOR = 1e-6
 """Standard errors from the optimum that rounding may leave, and that still count as converged."""
 
+NEARER = 0.03
+"""How much nearer to the maximum a proof is looked for next."""
 SURE = 1e-8
 """The decrement that nearly always is a proof."""
 
@@ -117,10 +119,17 @@ def _ended(
     """Search until there is a proof: that the maximum exists, or that it does not."""
     found = search(loss, penalty, begin, tolerance, bends, most)
     proof = Certificate.of(found)
-    near = found.found.decrement <= tolerance and found.found.point.margin <= 0.0
-    if near and tolerance > SURE and proof is not None and not proof.proves:
+    nearer = tolerance
+    while (
+        proof is not None
+        and not proof.proves
+        and nearer > SURE
+        and found.found.decrement <= nearer
+        and found.found.point.margin <= 0.0
+    ):
         # Near enough for the caller, but not for a proof: a step or two are cheaper than a program.
-        found = _continued(found, SURE, bends, most, patient=False)
+        nearer = max(NEARER * nearer, SURE)
+        found = _continued(found, nearer, bends, most, patient=False)
         proof = Certificate.of(found)
     if penalty > 0.0:
         return _Ending(found, proof, exists=True)

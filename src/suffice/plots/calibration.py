@@ -9,6 +9,7 @@ import numpy as np
 from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
 from suffice.plots.axes import given_axes, make_room, tidy
 from suffice.plots.palette import COLOURS, INK
+from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ DEPTH = 0.20
 """How far below 0 the counts reach."""
 FEW = 10
 """Rows below which a point is hollow: it says little."""
+ROUNDING = 1e-9
 SURE = 1.959963984540054
 """Standard deviations on either side that hold 95 % of a normal law."""
 
@@ -143,15 +145,18 @@ def _claims(
     """Return what was claimed of each row, whether it came true, and of what it was claimed."""
     known = read_labels(labels)
     names = known.classes.tolist() if classes is None else list(classes)
-    table = np.asarray(probabilities, dtype=np.float64)
+    table = read_numbers(probabilities, "probabilities")
     if table.ndim not in (1, 2) or len(table) != len(known.codes):
         raise BadRows(
             f"probabilities of shape {table.shape} for {len(known.codes)} labels",
             hint="give one for each row, or one column for each class",
         )
-    if not ((table >= 0.0) & (table <= 1.0)).all():  # NaN is neither
-        bad = float(table[~((table >= 0.0) & (table <= 1.0))][0])
-        raise NotFinite(f"{bad:g} is no probability", hint="they lie between 0 and 1")
+    good = (table >= -ROUNDING) & (table <= 1.0 + ROUNDING)  # NaN is neither
+    if not good.all():
+        raise NotFinite(
+            f"{float(table[~good][0]):g} is no probability", hint="they lie between 0 and 1"
+        )
+    table = np.clip(table, 0.0, 1.0)
     truth = np.array([names.index(c) if c in names else -1 for c in known.classes.tolist()])
     codes = truth[known.codes]
     if table.ndim == 2:

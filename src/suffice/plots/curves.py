@@ -9,6 +9,7 @@ import numpy as np
 from suffice.errors import BadRows, BadSetting, NotFinite
 from suffice.plots.axes import given_axes, legend_below, make_room, tidy
 from suffice.plots.palette import COLOURS, INK, colour, dashes, marker
+from suffice.plots.planes import read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +103,7 @@ def _read_curves(
     bands: Mapping[str, tuple[ArrayLike, ArrayLike]],
 ) -> tuple[FloatArray, dict[str, Curve]]:
     """Return sizes and, for each name, lower end, middle and upper end; or refuse them."""
-    at = np.asarray(sizes, dtype=np.float64)
+    at = read_numbers(sizes, "sizes")
     if at.ndim != 1 or len(at) == 0 or not (np.isfinite(at) & (at > 0.0)).all():
         raise BadRows(f"{sizes!r:.60} are no sizes", hint="give numbers of rows, above 0")
     if (np.diff(at) <= 0.0).any():
@@ -114,12 +115,12 @@ def _read_curves(
             raise BadSetting(f"there is a band of {name!r}, but no curve", hint="name both alike")
     found: dict[str, Curve] = {}
     for name, values in curves.items():
-        rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        rows = np.atleast_2d(read_numbers(values, f"values of {name}"))
         middle = _checked(rows, at, name).mean(axis=0)
         low = high = middle
         if name in bands:
             low, high = (
-                _checked(np.atleast_2d(np.asarray(edge, dtype=np.float64)), at, name)[0]
+                _checked(np.atleast_2d(read_numbers(edge, f"bands of {name}")), at, name)[0]
                 for edge in bands[name]
             )
         elif len(rows) > 1:
@@ -146,7 +147,7 @@ def _checked(rows: FloatArray, at: FloatArray, name: str) -> FloatArray:
 
 def _draw_crossing(ax: Axes, crossing: float | tuple[float, float]) -> None:
     """Mark where curves cross: a line, or the range it lies in."""
-    ends = np.atleast_1d(np.asarray(crossing, dtype=np.float64))
+    ends = np.atleast_1d(read_numbers(crossing, "crossings"))
     if len(ends) > 2 or not (np.isfinite(ends) & (ends > 0.0)).all() or ends[0] > ends[-1]:
         raise BadSetting(f"crossing={crossing!r} is no size", hint="give one, or (lower, upper)")
     if len(ends) == 2 and ends[0] < ends[1]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
+from suffice.errors import BadLabels, BadRows, BadSetting, NotANumber, NotFinite, listed
 from suffice.rows import read_labels, read_table
 
 if TYPE_CHECKING:
@@ -91,6 +91,16 @@ def refuse_unplaced(points: FloatArray, names: Sequence[str] | None) -> None:
 def place(column: int, names: Sequence[str] | None) -> str:
     """Return what a column is called in a refusal."""
     return f"column {column}" if names is None else str(names[column])
+
+
+def read_numbers(values: Any, what: str) -> FloatArray:
+    """Return plain numbers as an array; `what` they are is named when they are none."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise NotANumber(
+            f"{what} are no array of numbers: {values!r:.60}", hint="give nested lists or arrays"
+        ) from None
 
 
 def axis(values: FloatArray, grid: int) -> FloatArray:

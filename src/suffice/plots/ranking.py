@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
+from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Ranking:
         >>> ranking.found, ranking.wrongly
         (array([0., 1., 2., 2.]), array([0., 0., 1., 2.]))
         """
-        values = np.asarray(scores, dtype=np.float64)
+        values = read_numbers(scores, "scores")
         if values.ndim != 1 or len(values) != len(positive):
             raise BadRows(
                 f"scores of shape {values.shape} for {len(positive)} labels",
@@ -58,7 +59,8 @@ class Ranking:
                 hint="a curve needs rows of both kinds",
             )
         order = np.argsort(-values, kind="stable")
-        ends = np.append(np.flatnonzero(np.diff(values[order]) != 0.0), len(values) - 1)
+        ranked = values[order]
+        ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
         hits = np.cumsum(positive[order])[ends].astype(np.float64)
         return cls(np.append(0.0, hits), np.append(0.0, ends + 1.0 - hits))
 
@@ -120,7 +122,7 @@ def rankings(
             str(name): Ranking.of(_column(values, names, chosen), truth)
             for name, values in scores.items()
         }
-    table = np.asarray(scores, dtype=np.float64)
+    table = read_numbers(scores, "scores")
     if table.ndim == 2 and table.shape[1] > 2 and positive is None:
         if table.shape[1] != len(names):
             raise BadRows(
@@ -162,7 +164,7 @@ def _truth(known: Any, positive: Any) -> NDArray[np.bool_]:
 
 def _column(scores: Any, names: list[Any], positive: Any) -> FloatArray:
     """Return the scores of one class: its column, if there is one for each."""
-    table = np.asarray(scores, dtype=np.float64)
+    table = read_numbers(scores, "scores")
     if table.ndim == 2 and table.shape[1] == len(names):
         column: FloatArray = table[:, names.index(positive)]
         return column

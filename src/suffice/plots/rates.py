@@ -45,7 +45,8 @@ def draw_roc(
         said = f"area {ranking.area:.3f}"
         ax.plot(
             ranking.false_rate, ranking.true_rate, color=colour(k), linestyle=dashes(k),
-            linewidth=2.0, label=f"{shortened(name)}: {said}" if name else said, zorder=2, clip_on=False,
+            linewidth=2.0, label=f"{shortened(name)}: {said}" if name else said, zorder=2,
+            clip_on=False,
         )  # fmt: skip
     ax.set_xlabel("negatives taken for positives")
     ax.set_ylabel("positives found")

@@ -103,13 +103,13 @@ def draw_regions(
 
 
 def _scores(model: Any, rows: FloatArray) -> FloatArray:
-    """Return what decides between classes: log p(x, y), or log p(y | x) if there is no more."""
-    for name in ("log_joint", "predict_log_proba"):
+    """Return what decides between classes: log p(x, y), log p(y | x), or scores without either."""
+    for name in ("log_joint", "predict_log_proba", "decision_function"):
         if hasattr(model, name):
             found: FloatArray = np.asarray(getattr(model, name)(rows))
-            return found
+            return np.stack([np.zeros_like(found), found], axis=1) if found.ndim == 1 else found
     raise BadSetting(
-        f"{type(model).__name__} has neither log_joint nor predict_log_proba",
+        f"{type(model).__name__} has neither probabilities nor scores",
         hint="give a fitted model: GaussianDiscriminant, NaiveBayes, LogisticRegression",
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from suffice.errors import BadLabels, BadRows, BadSetting, listed
 from suffice.plots.axes import given_axes, make_room, shortened
 from suffice.plots.palette import COLOURS, HATCHES, INK
+from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def draw_confusion(
             f"{len(given.codes)} labels and {len(said.codes)} predictions",
             hint="give one prediction for each label",
         )
-    both = read_labels(np.unique(np.concatenate([given.classes, said.classes])))
+    both = read_labels([*given.classes.tolist(), *said.classes.tolist()])
     place = {label: k for k, label in enumerate(both.classes.tolist())}
     counts = np.zeros((len(place), len(place)))
     rows = np.array([place[label] for label in given.classes.tolist()])[given.codes]
@@ -70,7 +71,7 @@ def draw_confusion_counts(
     ('predicted', 'class')
     """
     ax = given_axes(ax)
-    table = np.asarray(counts, dtype=np.float64)
+    table = read_numbers(counts, "counts")
     if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
         raise BadRows(
             f"a confusion matrix is square, this table has shape {table.shape}",
@@ -151,6 +152,10 @@ def draw_explanation(
     ['before any column', 'x0', 'x1', 'in all']
     """
     ax = given_axes(ax)
+    if not hasattr(explanation, "contributions"):
+        raise BadSetting(
+            f"{type(explanation).__name__} is no explanation", hint="give model.explain(rows)"
+        )
     if not -len(explanation.of) <= row < len(explanation.of):
         raise BadSetting(
             f"there is no row {row} among {len(explanation.of)} explained",

@@ -1,0 +1,295 @@
+"""What is saved comes back: bit for bit, with everything it could do before."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suffice
+from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
+from suffice.estimators.state import NotFitted
+from tests.reference.saved_models import CASES, fitted
+
+every_case = pytest.mark.parametrize("name", CASES)
+every_sum = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.forgets])
+seeds = st.integers(0, 2**32 - 1)
+QUESTIONS = (
+    "predict", "predict_proba", "predict_log_proba", "decision_function", "log_joint",
+    "log_density", "typicality", "transform",
+)  # fmt: skip
+FEW = QUESTIONS[:5]
+FACTS = (
+    "classes_", "priors_", "n_features_in_", "feature_names_in_", "means_", "covariances_",
+    "families_", "parameters_", "smoothing_", "temperature_", "coef_", "intercept_",
+    "coefficient_names_", "n_iter_", "converged_", "bound_", "separated_", "n_updates_",
+    "n_epochs_", "margin_",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        yield
+
+
+def rng_of(name: str, seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng([seed, *name.encode()])
+
+
+def came_back(model: Any, folder: Path, **options: Any) -> Any:
+    """Return what a file gives back; saved again, it is the same file."""
+    first, second = folder / "first.suffice", folder / "second.suffice"
+    model.save(first, **options)
+    back = suffice.load(first)
+    back.save(second, **options)
+    assert second.read_bytes() == first.read_bytes()
+    return back
+
+
+def answers(model: Any, X: Any, questions: tuple[str, ...] = QUESTIONS) -> dict[str, Any]:
+    """Return everything a model says about rows and about itself; a refusal is an answer."""
+    found: dict[str, Any] = {}
+    for question in questions:
+        try:
+            found[question] = getattr(model, question)(X)
+        except (AttributeError, SufficeError) as refusal:
+            found[question] = str(refusal)
+    for fact in FACTS:
+        try:
+            found[fact] = getattr(model, fact)
+        except (AttributeError, SufficeError) as refusal:
+            found[fact] = str(refusal)
+    for question in ("explain", "sample") if questions is QUESTIONS else ():
+        try:
+            if question == "explain":
+                found[question] = model.explain(X).contributions
+            else:
+                rows, labels = model.sample(5, random_state=1)
+                found[question] = (type(rows).__name__, repr(rows), list(labels))
+        except (AttributeError, SufficeError) as refusal:
+            found[question] = str(refusal)
+    return found
+
+
+def assert_same(left: dict[str, Any], right: dict[str, Any]) -> None:
+    assert left.keys() == right.keys()
+    for key, value in left.items():
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            assert value.dtype == right[key].dtype, key
+            assert np.array_equal(value, right[key], equal_nan=value.dtype.kind == "f"), key
+        elif isinstance(value, np.ndarray):
+            assert value.tolist() == right[key].tolist(), key
+        else:
+            assert value == right[key], key
+
+
+# There and back
+
+
+@every_case
+def test_a_saved_model_answers_bit_for_bit(name: str, tmp_path: Path) -> None:
+    model, (X, _) = fitted(name, rng_of(name))
+    back = came_back(model, tmp_path)
+    assert type(back) is type(model)
+    assert repr(back.get_params()) == repr(model.get_params())
+    assert_same(answers(model, X), answers(back, X))
+
+
+@given(st.sampled_from(sorted(CASES)), seeds, st.integers(0, 40))
+def test_whatever_was_learned_comes_back(name: str, seed: int, size: int) -> None:
+    rng = rng_of(name, seed)
+    model, (X, y) = fitted(name, rng, size)
+    with tempfile.TemporaryDirectory() as folder:
+        back = came_back(model, Path(folder))
+        assert_same(answers(model, X, FEW), answers(back, X, FEW))
+        if CASES[name].learns:
+            model, back = model.partial_fit(X, y), back.partial_fit(X, y)
+            assert_same(answers(model, X, FEW), answers(came_back(back, Path(folder)), X, FEW))
+
+
+@every_case
+def test_a_loaded_model_learns_like_the_one_that_was_saved(name: str, tmp_path: Path) -> None:
+    rng = rng_of(name)
+    model, (X, y) = fitted(name, rng)
+    back = came_back(model, tmp_path)
+    if CASES[name].learns:
+        more = CASES[name].rows(rng, 9)
+        model.partial_fit(*more)
+        back.partial_fit(*more)
+        assert_same(answers(model, X, FEW), answers(back, X, FEW))
+        came_back(back, tmp_path)
+    model.fit(X, y)
+    back.fit(X, y)
+    assert_same(answers(model, X, FEW), answers(back, X, FEW))
+
+
+@every_sum
+def test_a_loaded_model_forgets_and_merges_like_the_one_that_was_saved(
+    name: str, tmp_path: Path
+) -> None:
+    rng = rng_of(name)
+    model, (X, _) = fitted(name, rng)
+    more = CASES[name].rows(rng, 9)
+    other = copy.deepcopy(model).partial_fit(*more)
+    back, other_back = came_back(model, tmp_path), came_back(other, tmp_path)
+    assert_same(answers(model + other, X, FEW), answers(back + other_back, X, FEW))
+    left, left_back = other.forget(*more), other_back.forget(*more)
+    assert_same(answers(left, X, FEW), answers(left_back, X, FEW))
+    came_back(other_back, tmp_path)
+
+
+@every_case
+def test_a_model_without_statistics_answers_and_learns_nothing(name: str, tmp_path: Path) -> None:
+    model, (X, y) = fitted(name, rng_of(name))
+    back = came_back(model, tmp_path, statistics=False)
+    full = tmp_path / "full.suffice"
+    model.save(full)
+    assert full.stat().st_size > (tmp_path / "first.suffice").stat().st_size
+    for question in QUESTIONS[:4]:
+        ours, theirs = (getattr(m, question, None) for m in (model, back))
+        if ours is not None:
+            assert np.array_equal(ours(X), theirs(X)), question
+    if CASES[name].learns:
+        with pytest.raises(BadSetting, match=r"without its statistics.*\nHint: "):
+            back.partial_fit(X, y)
+        if isinstance(X, np.ndarray):
+            with pytest.raises(BadSetting, match=r"without its statistics.*\nHint: "):
+                back.partial_fit(X[:1], y[:1])
+        assert np.array_equal(back.predict(X), model.predict(X))
+    if CASES[name].forgets:
+        with pytest.raises(BadSetting, match=r"without its statistics.*\nHint: "):
+            back.forget(X, y)
+        with pytest.raises(BadSetting, match=r"without its statistics.*\nHint: "):
+            _ = back + model
+        with pytest.raises(BadSetting, match=r"without its statistics.*\nHint: "):
+            _ = model + back
+
+
+# Names, labels and numbers of every kind
+
+words = st.text(max_size=12)
+
+
+@given(st.lists(words, min_size=2, max_size=4, unique=True), st.lists(words, min_size=2, max_size=2,
+       unique=True), st.lists(words, min_size=1, max_size=4, unique=True))  # fmt: skip
+def test_any_text_may_name_classes_columns_and_levels(
+    labels: list[str], names: list[str], levels: list[str]
+) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            names[0]: [float(i % 5) + 0.1 * i for i in range(12)],
+            names[1]: pd.Series([levels[i % len(levels)] for i in range(12)], dtype=object),
+        }
+    )
+    y = [labels[i % len(labels)] for i in range(12)]
+    with tempfile.TemporaryDirectory() as folder:
+        for model in (suffice.GaussianDiscriminant(), suffice.NaiveBayes()):
+            back = came_back(model.fit(frame, y), Path(folder))
+            assert_same(answers(model, frame), answers(back, frame))
+
+
+@given(
+    seeds,
+    st.floats(-150.0, 150.0),
+    st.floats(-1e8, 1e8),
+    st.sampled_from(["shared", "per-class", "diagonal", "spherical"]),
+)
+def test_columns_of_any_unit_come_back(
+    seed: int, power: float, offset: float, covariance: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    x = (rng.normal(size=(30, 3)) + offset) * 10.0**power
+    y = rng.integers(2, size=30)
+    y[:4] = [0, 0, 1, 1]
+    model = suffice.GaussianDiscriminant(covariance).fit(x, y)
+    with tempfile.TemporaryDirectory() as folder:
+        assert_same(answers(model, x), answers(came_back(model, Path(folder)), x))
+        model.partial_fit(x[:9], y[:9], sample_weight=rng.random(9)).forget(x[:20], y[:20])
+        assert_same(answers(model, x), answers(came_back(model, Path(folder)), x))
+
+
+@given(seeds, st.integers(1, 28))
+def test_what_is_left_after_forgetting_comes_back(seed: int, gone: int) -> None:
+    # Nearly nothing may be left of a scatter but rounding: it is still what the model has.
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(30, 3)) * [1.0, 1e6, 1e-6] + [0.0, 1e9, 1.0]
+    y = np.arange(30) % 2
+    with tempfile.TemporaryDirectory() as folder:
+        for covariance in ("shared", "per-class"):
+            model = suffice.GaussianDiscriminant(covariance).fit(x, y)
+            model.forget(x[:gone], y[:gone])
+            back = came_back(model, Path(folder))
+            assert_same(answers(model, x), answers(back, x))
+
+
+# Settings
+
+
+def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
+    priors = {"a": 0.25, "b": 0.75}
+    model = suffice.GaussianDiscriminant("per-class", pool=0.1, priors=priors)
+    back = came_back(model.fit([[0.0], [1.0], [5.0], [7.0]], list("aabb")), tmp_path)
+    assert back.get_params() == model.get_params()
+    assert list(back.priors_) == [0.25, 0.75]
+
+
+def test_a_stream_of_random_numbers_is_not_kept(tmp_path: Path) -> None:
+    model = suffice.Perceptron(random_state=np.random.default_rng(0))
+    model.fit([[0.0], [1.0], [5.0], [7.0]], list("aabb")).save(tmp_path / "model")
+    assert suffice.load(tmp_path / "model").random_state is None
+
+
+def test_what_was_never_fitted_cannot_be_saved(tmp_path: Path) -> None:
+    for kind in (suffice.GaussianDiscriminant, suffice.NaiveBayes, suffice.LogisticRegression):
+        with pytest.raises(NotFitted):
+            kind().save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_labels_without_a_plain_form_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    x = [[0.0], [1.0], [5.0], [7.0]]
+    for labels in ([(1, 2), (1, 2), (3, 4), (3, 4)], [10**30, 10**30, 1, 1]):
+        y = np.empty(4, dtype=object)
+        y[:] = labels
+        model = suffice.GaussianDiscriminant().fit(x, y)
+        with pytest.raises(SufficeError, match=r"plain form to store"):
+            model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_setting_without_a_plain_form_is_refused(tmp_path: Path) -> None:
+    model = suffice.GaussianDiscriminant().fit([[0.0], [1.0], [5.0], [7.0]], list("aabb"))
+    model.priors = dict.fromkeys("ab", np.float64(0.5))
+    came_back(model, tmp_path)
+    model.shrink_target = object()
+    with pytest.raises(SufficeError):
+        model.save(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+# Models that another model implied
+
+
+def test_an_implied_logistic_model_comes_back_where_it_reads_rows_itself(tmp_path: Path) -> None:
+    model, (X, _) = fitted("shared", rng_of("implied"))
+    implied = model.to_logistic()
+    assert_same(answers(implied, X), answers(came_back(implied, tmp_path), X))
+
+
+def test_an_implied_model_that_reads_rows_as_naive_bayes_does_is_refused(tmp_path: Path) -> None:
+    X, y = [[0, 1], [1, 1], [1, 0], [0, 0]], list("aabb")
+    implied = suffice.NaiveBayes("bernoulli").fit(X, y).to_logistic()
+    with pytest.raises((BadFile, BadSetting), match=r"naive Bayes"):
+        implied.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
