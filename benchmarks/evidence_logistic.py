@@ -87,8 +87,8 @@ def told(found: list[Outcome], penalty: float) -> Figure:
     blank = sum(o.refused_blanks for o in found)
     return Figure(
         f"every table{cut}, penalty={penalty:g}: a fit converges with a certificate (and its "
-        "score, computed apart, is 0) or classes are separated (where small: by a program of its own); "
-        f"{blank} tables were refused for blank numbers before these were filled"
+        "score, computed apart, is 0) or classes are separated (where small: by a program of its "
+        f"own); {blank} tables were refused for blank numbers before these were filled"
         + (f"; separated: {', '.join(separated)}" if separated else ""),
         ", ".join(f"{many} {what}" for what, many in sorted(counts.items()))
         + (f"; {'; '.join(wrong)}" if wrong else ""),

@@ -16,10 +16,15 @@ from hypothesis import strategies as st
 import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
 from suffice.estimators.state import NotFitted
+from suffice.files.stored_answers import stored_posterior
+from suffice.files.stored_models import read_model
+from suffice.rows import read_table
 from tests.reference.saved_models import CASES, fitted
 
 every_case = pytest.mark.parametrize("name", CASES)
 every_sum = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.forgets])
+DENSE = [name for name in CASES
+         if not any(word in name for word in ("sparse", "complement", "perceptron"))]  # fmt: skip
 seeds = st.integers(0, 2**32 - 1)
 QUESTIONS = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "log_joint",
@@ -102,6 +107,15 @@ def test_a_saved_model_answers_bit_for_bit(name: str, tmp_path: Path) -> None:
     assert type(back) is type(model)
     assert repr(back.get_params()) == repr(model.get_params())
     assert_same(answers(model, X), answers(back, X))
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_a_stored_model_answers_without_an_estimator(name: str, tmp_path: Path) -> None:
+    model, (X, _) = fitted(name, rng_of(name))
+    for statistics in (True, False):
+        model.save(tmp_path / "model", statistics=statistics)
+        stored = read_model(tmp_path / "model")
+        assert np.array_equal(stored_posterior(stored, read_table(X)), model.predict_proba(X))
 
 
 @given(st.sampled_from(sorted(CASES)), seeds, st.integers(0, 40))

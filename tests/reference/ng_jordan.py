@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pandas import CategoricalDtype
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from suffice import LogisticRegression, NaiveBayes
 from suffice.evaluation import LabelledRows, learning_curves
+from suffice.families import Binned
 from tests.reference.data_sets import load
 
 if TYPE_CHECKING:
@@ -82,10 +86,26 @@ def rows_of(name: str) -> LabelledRows:
     return LabelledRows.read(X.astype(dict.fromkeys(words, "category")), y)
 
 
-def families(X: pd.DataFrame) -> Any:
-    """Return what naive Bayes takes columns to be: numbers normal with one variance."""
-    numbers = set(X.select_dtypes("number").columns)
-    return {name: "shared-gaussian" if name in numbers else "categorical" for name in X}
+def naive_bayes(X: pd.DataFrame) -> Pipeline:
+    """Return Ng and Jordan's naive Bayes: numbers normal with one variance, levels smoothed by 1.
+
+    Levels count as bins of their codes, so that all of them are known from the start, also those
+    that few training rows do not show: Laplace's rule counts them in the table as well.
+    """
+    kinds = {
+        name: Binned(edges=tuple(np.arange(len(X[name].cat.categories) + 1) - 0.5))
+        if isinstance(X[name].dtype, CategoricalDtype)
+        else "shared-gaussian"
+        for name in X
+    }
+    return make_pipeline(FunctionTransformer(codes_of), NaiveBayes(kinds))
+
+
+def codes_of(X: pd.DataFrame) -> pd.DataFrame:
+    """Return categories as the numbers of their levels; blank ones stay blank."""
+    words = X.select_dtypes("category")
+    found = words.apply(lambda column: column.cat.codes.astype(float)).where(words.notna())
+    return X.assign(**found)
 
 
 def sizes_of(name: str) -> NDArray[np.intp]:
@@ -98,7 +118,7 @@ def curves(name: str, repeats: int = 25, sizes: NDArray[np.intp] | None = None) 
     """Return both learning curves of one problem."""
     rows = rows_of(name)
     models = {
-        NAIVE_BAYES: NaiveBayes(families(rows.X)),
+        NAIVE_BAYES: naive_bayes(rows.X),
         LOGISTIC: LogisticRegression(PENALTY, standard_errors=False),
     }
     return learning_curves(

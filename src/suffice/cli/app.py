@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from suffice import __version__
+from suffice.cli.compare import compare
 from suffice.cli.demo import demo
 from suffice.cli.diff import diff
 from suffice.cli.explain import explain
@@ -62,6 +63,7 @@ def app(debug: bool) -> None:
 
 for _command in (
     demo, fit, predict, explain, sample, outliers, learn, forget, merge, inspect, diff,
+    compare,
 ):  # fmt: skip
     app.add_command(_command)
 

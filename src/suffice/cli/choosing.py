@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from suffice.cli.remarks import note
-from suffice.errors import BadSetting, SufficeError
+from suffice.estimators.weightless import taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOLDS = 10
+MOST_CELLS = 1_000_000
+"""Cells that models are compared on; of a larger table, rows are drawn."""
+LEAST_ROWS = 1000
 SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
     "qda": ("pool", "shrink", "divisor", "priors"),
@@ -50,35 +52,33 @@ def named_model(name: str, settings: Mapping[str, Any]) -> Any:
 
 def best_model(X: Any, y: NDArray[Any], seed: int) -> Any:
     """Return the estimator of the lowest cross-validated log-loss, and say which and why."""
-    from sklearn.base import clone
+    from suffice.evaluation.comparison import compare
 
-    from suffice.evaluation.candidates import usual_candidates
-    from suffice.evaluation.cross_validation import held_out, refusal
-    from suffice.evaluation.labelled_rows import LabelledRows
-    from suffice.evaluation.metrics import log_loss
-    from suffice.evaluation.splits import stratified_folds
-
-    rows = LabelledRows.read(X, y)
-    folds = stratified_folds(rows.codes, min(FOLDS, len(rows)), seed)
-    found: list[tuple[float, int, Any]] = []
-    for candidate in usual_candidates(rows):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                answer = held_out(candidate.estimator, rows, folds)
-        except SufficeError as error:
-            note(f"{candidate.name} cannot be fitted: {refusal(error)}")
-            continue
-        if answer.log_posterior is not None:
-            loss = log_loss(answer.log_posterior, rows.codes, rows.weights)
-            found.append((loss, candidate.rank, candidate))
-    if not found:
-        raise BadSetting("no model can be fitted to this table", hint="name one with --model")
-    found.sort(key=lambda one: one[:2])
-    loss, _, chosen = found[0]
-    others = ", ".join(f"{one.name} {other:.4g}" for other, _, one in found[1:4])
-    note(
-        f"chose {chosen.name}: its {FOLDS}-fold log-loss is {loss:.4g}, the lowest"
-        + (f" ({others})" if others else "")
+    some = sampled(len(y), X.shape[1], seed)
+    if some is not None:
+        note(f"models are compared on {len(some):,} of {len(y):,} rows, drawn at random")
+    found = compare(
+        X if some is None else taken(X, some),
+        y if some is None else y[some],
+        folds=min(FOLDS, len(y)),
+        curves=False,
+        random_state=seed,
     )
-    return clone(chosen.estimator)
+    table = [(row[0], row[3]) for row in found.table.rows if row[3] is not None]
+    (best, loss), *others = table
+    rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
+    note(
+        f"chose {best}: its log-loss on held-out rows is {loss:.3f}, the lowest of "
+        f"{len(table)}{rest and ' (then' + rest[1:] + ')'}"
+    )
+    return found.estimator(str(best))
+
+
+def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
+    """Return which rows to compare models on; None for all of them."""
+    import numpy as np
+
+    most = max(LEAST_ROWS, MOST_CELLS // max(1, width))
+    if size <= most:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(size, most, replace=False))

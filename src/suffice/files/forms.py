@@ -75,8 +75,7 @@ FORMS: dict[str, dict[str, str]] = {
     "Folds": {"parts": "(=ByClass) n"},
     "WithRows": {"held": "=ByClass|Folds", "sample": "=RowSample"},
     # Columns
-    "Column": {"name": "?text", "kind": "text", "levels": "labels *"},
-    "Columns": {"columns": "(=Column) n"},
+    "Columns": {},  # checked as they are read: there may be very many
     "PlainColumns": {"width": "count"},
     "Design": {"columns": "=Columns|PlainColumns", "kept": "?place d", "usual": "?float d"},
     # Families of columns

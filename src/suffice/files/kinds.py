@@ -27,7 +27,6 @@ DATACLASSES = {
     "BinnedColumns": "suffice.families.binned",
     "Categorical": "suffice.families.categorical",
     "CategoricalColumns": "suffice.families.categorical",
-    "Column": "suffice.columns.column",
     "Columns": "suffice.columns.schema",
     "Common": "suffice.families.one_law",
     "CommonColumns": "suffice.families.one_law",
@@ -46,7 +45,6 @@ DATACLASSES = {
     "Multinomial": "suffice.families.multinomial",
     "MultinomialCounts": "suffice.families.multinomial",
     "NaiveBayesModel": "suffice.models.naive_bayes",
-    "Normal": "suffice.families.normal",
     "NormalColumns": "suffice.families.normal_columns",
     "OnlinePerceptron": "suffice.models.perceptron",
     "PerceptronFit": "suffice.models.perceptron",
@@ -56,9 +54,7 @@ DATACLASSES = {
     "Product": "suffice.families.product",
     "SeenRows": "suffice.models.seen_rows",
     "Separation": "suffice.models.separation",
-    "Standardisation": "suffice.models.standardisation",
     "Stochastic": "suffice.models.stochastic",
-    "TallyTable": "suffice.families.tally_laws",
 }
 """Everything else, by its fields."""
 

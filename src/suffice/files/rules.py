@@ -143,7 +143,8 @@ def _priors(value: Any, sizes: Sizes) -> str:
 
 
 def _naive_bayes(value: Any, sizes: Sizes) -> str:
-    product, places = value.product, []
+    product = value.product
+    places: list[NDArray[np.int64]] = []
     for family, law, columns in zip(product.families, value.laws, product.columns, strict=True):
         kind = type(law).__name__
         if kind != LAW_OF[type(family).__name__] or (
@@ -155,11 +156,12 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
             return f"has a law of {law.width} columns for {len(columns)}"
         if kind == "BinnedColumns" and family.edges != law.edges:
             return "has bins of other edges"
-        places.extend(columns)
-    if sorted(places) != list(range(len(places))):
+        places.append(np.array(columns, dtype=np.int64))
+    every = np.sort(np.concatenate([*places, np.zeros(0, dtype=np.int64)]))
+    if not np.array_equal(every, np.arange(len(every))):
         return "does not have each column once"
-    sizes["d"] = len(places)
-    if any(j >= len(places) for j in value.blank):
+    sizes["d"] = len(every)
+    if any(j >= len(every) for j in value.blank):
         return "has blank columns that are not there"
     scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
     return "" if scores else _priors(value, sizes)

@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
+from suffice.files.stored_labels import are_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,16 +95,15 @@ def _check_statistics(statistics: Any, sizes: Mapping[str, int], model: Any, wid
     known = ("WithRows", "Folds", "ByClass") if naive else ("ByPattern", "PooledMoments", "ByClass")
     if name_of(whole) not in known:
         raise refusal("statistics", f"are {type(whole).__name__}")
-    if name_of(whole) == "WithRows":
-        _check_sample(whole.sample, model)
-        whole = whole.held
-    if name_of(whole) == "Folds":
-        whole = whole.whole
+    whole = getattr(whole, "held", whole)
+    whole = getattr(whole, "whole", whole)
     if tuple(whole.labels) != model.labels:
         raise refusal("statistics", "are of other classes than the model")
     if naive:
         for group in whole.groups.values():
             _check_parts(group, model.product)
+        if name_of(statistics) == "WithRows":
+            _check_sample(statistics.sample, whole, model)
     elif sizes.get("d") != width:
         raise refusal("statistics", f"are not of the {width} columns of the model")
     if not np.isclose(whole.weight, float(model.weights.sum()), rtol=1e-9):
@@ -120,20 +120,26 @@ def _check_parts(group: Any, product: Any) -> None:
             raise refusal("statistics", f"of {family.name} columns are {type(part).__name__}")
 
 
-def _check_sample(sample: Any, model: Any) -> None:
-    """Refuse sampled rows that the model could not have been shown."""
+def _check_sample(sample: Any, whole: Any, model: Any) -> None:
+    """Refuse sampled rows that are not among those the statistics are of."""
+    product = model.product
+    shown = {
+        label: [[set(v) for v in getattr(part, "levels", ())] for part in group.parts]
+        for label, group in whole.groups.items()
+    }
     for row in sample.rows.values():
-        fits = isinstance(row.cells, tuple) and len(row.cells) == len(model.product.families)
+        fits = isinstance(row.cells, tuple) and len(row.cells) == len(product.families)
         weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
-        if not fits or not weighs or row.label not in model.labels:
+        if not fits or not weighs or not are_labels([row.label]) or row.label not in shown:
             raise refusal("statistics.sample", "holds a row that is none of this model")
-        pairs = zip(row.cells, model.product.families, model.product.columns, strict=True)
-        for cells, family, columns in pairs:
-            if not _are_cells(cells, name_of(getattr(family, "family", family)), len(columns)):
-                raise refusal("statistics.sample", "holds a row of other columns")
+        parts = zip(row.cells, product.families, product.columns, shown[row.label], strict=True)
+        for cells, family, columns, levels in parts:
+            inner = name_of(getattr(family, "family", family))
+            if not _are_cells(cells, inner, len(columns), levels):
+                raise refusal("statistics.sample", "holds a row of other cells")
 
 
-def _are_cells(cells: Any, family: str, width: int) -> bool:
+def _are_cells(cells: Any, family: str, width: int, levels: list[set[Any]]) -> bool:
     if not isinstance(cells, tuple):
         return False
     if STATISTICS_OF[family] == "Totals":  # places and counts of those that are not zero
@@ -142,7 +148,9 @@ def _are_cells(cells: Any, family: str, width: int) -> bool:
         at, values = cells
         places = all(type(j) is int and 0 <= j < width for j in at) and len(set(at)) == len(at)
         return places and len(values) == len(at) and all(type(v) is float for v in values)
-    allowed: tuple[type, ...] = (float,)
+    if len(cells) != width or not are_labels(cells):
+        return False
     if family == "Categorical":
-        allowed = (str, int, float, bool, type(None))
-    return len(cells) == width and all(type(cell) in allowed for cell in cells)
+        pairs = zip(cells, levels, strict=True)
+        return all(cell is None or cell in held for cell, held in pairs)
+    return all(type(cell) is float for cell in cells)

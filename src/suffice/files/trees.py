@@ -18,7 +18,7 @@ import numpy as np
 from suffice.columns import Column, Columns
 from suffice.errors import BadFile
 from suffice.files.kinds import DATACLASSES, STATISTICS, class_named, name_of
-from suffice.files.stored_labels import check_texts
+from suffice.files.stored_labels import are_labels, check_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,15 +138,26 @@ def _grown_pairs(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:
 
 
 def _grown_columns(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Columns:
-    kinds, held = tree["kinds"], tree["levels"]
-    names = [None] * len(kinds) if tree["names"] is None else tree["names"]
+    names, kinds, held = tree["names"], tree["kinds"], tree["levels"]
     levels = {
         int(j): tuple(grown(level, arrays, depth) for level in some) for j, some in held.items()
     }
-    if len(levels) < len(held) or not all(0 <= j < len(kinds) for j in levels):
+    known = len(levels) == len(held) and all(0 <= j < len(kinds) for j in levels)
+    words = kinds if names is None else [*kinds, *names]
+    if not known or not all(type(word) is str for word in words):
         raise _unknown(tree)
-    pairs = zip(names, kinds, strict=True)
-    return Columns(tuple(Column(n, k, levels.get(j, ())) for j, (n, k) in enumerate(pairs)))
+    if not all(are_labels(some) for some in levels.values()):
+        raise _unknown(tree)
+    if names is None:  # columns without names are told apart by their levels alone
+        plain = {kind: Column(None, kind) for kind in set(kinds)}
+        found = [
+            Column(None, kind, levels[j]) if j in levels else plain[kind]
+            for j, kind in enumerate(kinds)
+        ]
+    else:
+        pairs = zip(names, kinds, strict=True)
+        found = [Column(name, kind, levels.get(j, ())) for j, (name, kind) in enumerate(pairs)]
+    return Columns(tuple(found))
 
 
 GROWN: dict[str, Callable[[Any, StoredArrays, int], Any]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -246,9 +246,11 @@ def _by_product(
         if short or found.point.margin > 0.0 or passes >= most:
             break
         if affordable:
-            last = _by_newton(objective, found.point.at, tolerance, most - passes, patient)
-            total = Found(last.found.point, last.found.decrement, passes + last.found.passes)
-            return replace(last, found=total)
+            here = objective.look(found.point.at, True)
+            patience = 0 if objective.penalty or patient else STEPS
+            last = newton(objective.look, here, tolerance, min(most - passes, MOST_STEPS), patience)
+            found = Found(last.point, last.decrement, passes + last.passes)
+            return Search(objective, found, last.point.hessian, None)
     found = Found(found.point, found.decrement, passes)
     if bends:
         return _finished(objective, found, tolerance, most)

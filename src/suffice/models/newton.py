@@ -260,7 +260,7 @@ def _shortened(
             return there, tried
         best = length * slope / (slope - new) if new > 0.0 else 0.5 * length
         # Where all is nearly flat a step may be many powers of ten too long.
-        least = 0.1 if -gain <= 10.0 * abs(here.value) else 1e-3
+        least = 0.25 if -gain <= 10.0 * abs(here.value) else 1e-3
         length = min(max(best, least * length), 0.7 * length)
         if blurred and tried >= FEW:
             break

@@ -47,7 +47,8 @@ class Separation:
     """A proof that the classes do not overlap: the likelihood grows along `direction` for ever.
 
     kind        "complete": every row has a positive margin to every rival class; or
-                "quasi-complete": some are on the boundary, in every such direction
+                "quasi-complete": some are on the boundary, in every such direction (or, of
+                large tables, in the one that was found: others are not looked for for ever)
     direction   (m, d + 1), in standardised coordinates, its largest entry ±1. As many rows as can
                 be have a positive margin along it, and it uses few columns
     pairs       classes (a, b), a > b, of which some row of one has a positive margin to the other

@@ -39,6 +39,11 @@ MOST_CELLS = 20_000_000
 INFEASIBLE = 2
 """SciPy's status of a program without solutions."""
 
+QUICK = 20_000
+"""Cells of programs that are quick enough to be repeated until all that can be apart is;"""
+MOST_ROUNDS = 3
+"""and how often larger ones are."""
+
 MOST_COEFFICIENTS = 4000
 """Of more coefficients than this no program decides."""
 
@@ -74,7 +79,14 @@ def find_cone(loss: LogisticLoss, start: Constraints) -> Cone:
             raise Undecided(f"{len(held)} rows of {width - 1} columns did not decide it")
         matrix = held.matrix(m)
         sizes = np.linalg.norm(matrix, axis=1)
-        beta, tied = _widest(matrix, sizes)
+        beta, tied, whole = _widest(matrix, sizes)
+        if not whole:
+            direction = scaled(beta).reshape(m, width)
+            found = survey(loss, direction, None, held, most=max(len(held) // 2, 500))
+            if not _is_refused(found.worst, direction):
+                return Cone(direction, None, held, found)
+            held = held + found.worst
+            continue
         hidden = None
         if tied.any():
             # Rows of one length: one that is far away must not make the others look like none.
@@ -90,23 +102,34 @@ def find_cone(loss: LogisticLoss, start: Constraints) -> Cone:
         held = held + found.worst
 
 
-def _widest(matrix: FloatArray, sizes: FloatArray) -> tuple[FloatArray, BoolArray]:
+def _is_refused(worst: Constraints, direction: FloatArray) -> bool:
+    """Whether some constraint has a negative margin: those with the smallest come first."""
+    sizes = np.linalg.norm(worst.rows, axis=1) * np.linalg.norm(direction)
+    return bool((worst.urgency < -TIED * sizes).any())
+
+
+def _widest(matrix: FloatArray, sizes: FloatArray) -> tuple[FloatArray, BoolArray, bool]:
     """Return a direction that pulls apart all that can be, and which constraints are tied (s,).
 
     The first program maximises the sum of the margins, with |β| ≤ 1; it is small, and enough where
     nothing is apart. Otherwise a larger one maximises Σ min(margin, 1/BOX) over those that are not
     apart yet, which no single row can dominate. What is found adds up: in a cone a sum of
-    directions is positive wherever one of them is.
+    directions is positive wherever one of them is. Large programs are not repeated for long: the
+    third answer is whether all that can be apart is; if not, some that seem tied may not be.
     """
     total = np.zeros(matrix.shape[1])
     left = np.ones(len(matrix), dtype=bool)
+    rounds = 0
     while left.any():
+        if rounds >= MOST_ROUNDS and matrix.size > QUICK:
+            return total, left, False
         beta = _pulled(matrix, left, sizes, capped=bool(total.any()))
+        rounds += 1
         if beta is None:
             break
         total = scaled(total + beta)
         left &= matrix @ total <= TIED * sizes * np.linalg.norm(total)
-    return total, left
+    return total, left, True
 
 
 def _pulled(

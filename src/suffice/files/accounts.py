@@ -1,0 +1,209 @@
+"""What a stored model holds, in words: for people who meet a file and want to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import listed
+from suffice.files.kinds import name_of
+
+if TYPE_CHECKING:
+    from suffice.files.stored_models import StoredModel
+    from suffice.rows import Label
+
+FORMS = {
+    "shared": "all classes share one covariance",
+    "per-class": "each class has its own covariance",
+    "diagonal": "columns are independent, with variances of each class",
+    "shared-diagonal": "columns are independent, with variances that all classes share",
+    "spherical": "each class has one variance for all columns",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAccount:
+    """A class: how many rows it was learned from, and its prior; None where they are not known."""
+
+    label: Label
+    weight: float | None
+    prior: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnAccount:
+    """A column: its kind, the family of its law, where it has one, and the levels it knows."""
+
+    name: str
+    kind: str
+    family: str | None
+    levels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a stored model holds."""
+
+    estimator: str
+    rows: float | None
+    classes: tuple[ClassAccount, ...]
+    columns: tuple[ColumnAccount, ...]
+    settings: tuple[tuple[str, Any], ...]
+    assumptions: tuple[str, ...]
+    can_learn: bool
+    can_forget: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as what JSON can hold."""
+        return {
+            "estimator": self.estimator,
+            "rows": self.rows,
+            "classes": [
+                {"label": c.label, "weight": c.weight, "prior": c.prior} for c in self.classes
+            ],
+            "columns": [
+                {"name": c.name, "kind": c.kind, "family": c.family, "levels": list(c.levels)}
+                for c in self.columns
+            ],
+            "settings": {name: _plain(value) for name, value in self.settings},
+            "assumptions": list(self.assumptions),
+            "can_learn": self.can_learn,
+            "can_forget": self.can_forget,
+        }
+
+    def __str__(self) -> str:
+        known = "" if self.rows is None else f", learned from {_number(self.rows)} rows"
+        lines = [f"{self.estimator}{known}", "", f"{len(self.classes)} classes"]
+        for c in self.classes:
+            parts = [] if c.weight is None else [f"{_number(c.weight)} rows"]
+            parts += [] if c.prior is None else [f"prior {c.prior:.4g}"]
+            lines.append(f"  {c.label}" + (": " if parts else "") + ", ".join(parts))
+        lines += ["", f"{len(self.columns)} columns"]
+        for column in self.columns:
+            told = column.kind if column.family is None else f"{column.kind}, {column.family}"
+            levels = ["blank" if level is None else level for level in column.levels]
+            lines.append(f"  {column.name}: {told}" + (f" ({listed(levels)})" if levels else ""))
+        lines += ["", "It assumes that", *(f"  {one}" for one in self.assumptions)]
+        given = [f"  {name}={value!r}" for name, value in self.settings]
+        lines += ["", "Settings", *given] if given else []
+        return "\n".join([*lines, "", _abilities(self.can_learn, self.can_forget)])
+
+
+def told(stored: StoredModel) -> Account:
+    """Return what a stored model holds; `str` of it is for reading.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from suffice import GaussianDiscriminant
+    >>> from suffice.files.stored_models import read_model
+    >>> place = Path(tempfile.mkdtemp()) / "model.suffice"
+    >>> GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb")).save(place)
+    >>> told(read_model(place)).classes[0]
+    ClassAccount(label='a', weight=2.0, prior=0.5)
+    """
+    state, model = stored.state, stored.state["model"]
+    linear = name_of(model) == "LinearForm"
+    weights, priors, rows = _weights(state, model)
+    held = state.get("stream") or state.get("seen") or state.get("found")
+    streams = held is not None and name_of(held) != "LogisticFit"
+    return Account(
+        stored.estimator,
+        rows,
+        tuple(
+            ClassAccount(label, weight, prior)
+            for label, weight, prior in zip(model.labels, weights, priors, strict=True)
+        ),
+        _columns(state, model),
+        tuple(stored.settings.items()),
+        tuple(_assumptions(stored)),
+        streams if linear else state["statistics"] is not None,
+        not linear and state["statistics"] is not None,
+    )
+
+
+def _weights(state: Any, model: Any) -> tuple[list[Any], list[Any], float | None]:
+    """Return the weights and priors of the classes, and how many rows there were."""
+    none = [None] * len(model.labels)
+    if hasattr(model, "log_priors"):
+        scores = any(name_of(law) == "ComplementForm" for law in getattr(model, "laws", ()))
+        priors = none if scores else np.exp(model.log_priors).tolist()
+        return model.weights.tolist(), priors, float(model.weights.sum())
+    seen = state.get("seen")
+    for name in ("stream", "found"):
+        part = state.get(name)
+        part = getattr(part, "online", part)
+        seen = getattr(part, "seen", None) or seen
+    if seen is not None:
+        return seen.weights.tolist(), none, float(seen.weights.sum())
+    found = state.get("found")
+    return none, none, None if found is None else found.weight
+
+
+def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
+    held = state["columns"]
+    columns = held.columns if name_of(held) == "Design" else held
+    families: dict[str, str] = {}
+    levels: dict[str, tuple[Any, ...]] = {}
+    if name_of(model) == "NaiveBayesModel":
+        families = model.product.described(columns.names)
+        for law, places in zip(model.laws, model.product.columns, strict=True):
+            inner = getattr(law, "inner", law)
+            if name_of(inner) == "CategoricalColumns":
+                shown = zip(places, inner.levels, strict=True)
+                levels |= {columns.names[j]: known for j, known in shown}
+    found = []
+    for name, column in zip(columns.names, columns.columns, strict=True):
+        kind = getattr(column, "kind", "number")
+        known = levels.get(name, getattr(column, "levels", ()))
+        found.append(ColumnAccount(name, kind, families.get(name), tuple(known)))
+    return tuple(found)
+
+
+def _assumptions(stored: StoredModel) -> list[str]:
+    model, settings = stored.state["model"], stored.settings
+    if name_of(model) == "GenerativeModel":
+        chosen: Any = stored.state.get("chosen")
+        form = "per-class" if chosen is not None else str(settings.get("covariance", "shared"))
+        found = ["the rows of each class are normal", FORMS.get(form, form)]
+        if chosen is not None:
+            found.append(f"pool {chosen.pool}, shrink {chosen.shrink}: chosen by leave-one-out")
+        if settings.get("priors") is not None:
+            found.append("classes come in the shares that were given, not in those of the rows")
+        return found
+    if name_of(model) == "NaiveBayesModel":
+        found = ["the columns are independent within each class"]
+        if model.temperature != 1.0:
+            found.append(f"but say partly the same: evidence counts {model.temperature:.3g} times")
+        if settings.get("priors") is not None:
+            found.append("classes come in the shares that were given, not in those of the rows")
+        return found
+    if stored.estimator == "Perceptron":
+        return ["a plane parts the classes, or nearly so; its scores are no probabilities"]
+    found = ["the log odds of the classes are linear in the columns"]
+    fit: Any = stored.state.get("found")
+    if fit is not None and fit.penalty > 0.0:
+        found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
+    if fit is not None and fit.separation is not None:
+        found.append("but a plane parts its classes: there is no maximum of the likelihood")
+    return found
+
+
+def _abilities(can_learn: bool, can_forget: bool) -> str:
+    if can_forget:
+        return "It holds its statistics: it can learn more, forget, and be merged."
+    if can_learn:
+        return "It can learn more rows, one after the other."
+    return "It holds no statistics: it answers, and learns nothing more."
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(held) for key, held in value.items()}
+    plain = value is None or isinstance(value, (bool, int, float, str))
+    return value if plain else repr(value)

@@ -1,0 +1,220 @@
+"""What two stored models differ in: settings, classes, columns, and what moved how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import DifferentKinds
+from suffice.files.estimates import COEFFICIENT, PROBABILITY, RATE, estimates_of
+from suffice.files.kinds import name_of
+
+if TYPE_CHECKING:
+    from suffice.files.estimates import Estimates
+    from suffice.files.stored_models import StoredModel
+    from suffice.rows import FloatArray, Label
+
+SHOWN = 20
+"""Moves that are listed in words."""
+SHARE = "share of the rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One estimate before and after, and the difference in its standard errors.
+
+    `errors` is None where no standard error is known, and infinite where there was no variance.
+    """
+
+    label: Label
+    place: str
+    kind: str
+    before: float
+    after: float
+    errors: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What two models differ in; `before` and `after` are what only one of them has.
+
+    moves  every estimate that both have, the largest differences first
+    """
+
+    settings: tuple[tuple[str, Any, Any], ...]
+    classes: tuple[tuple[Label, ...], tuple[Label, ...]]
+    columns: tuple[tuple[str, ...], tuple[str, ...]]
+    moves: tuple[Move, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as what JSON can hold."""
+        return {
+            "settings": [
+                {"name": n, "before": _plain(a), "after": _plain(b)} for n, a, b in self.settings
+            ],
+            "classes": dict(zip(("before", "after"), map(list, self.classes), strict=True)),
+            "columns": dict(zip(("before", "after"), map(list, self.columns), strict=True)),
+            "moves": [
+                {
+                    "class": move.label,
+                    "what": move.place,
+                    "kind": move.kind,
+                    "before": _plain(move.before),
+                    "after": _plain(move.after),
+                    "standard_errors": _plain(move.errors),
+                }
+                for move in self.moves
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {a!r} became {b!r}" for name, a, b in self.settings]
+        for what, (before, after) in (("class", self.classes), ("column", self.columns)):
+            lines += [f"{what} {name!r} is only in the first" for name in before]
+            lines += [f"{what} {name!r} is only in the second" for name in after]
+        moved = [move for move in self.moves if move.before != move.after]
+        for move in moved[:SHOWN]:
+            told = "" if move.errors is None else f", {move.errors:+.1f} standard errors"
+            lines.append(
+                f"{move.kind} of {move.place} in {move.label!r}: "
+                f"{move.before:.6g} became {move.after:.6g}{told}"
+            )
+        if len(moved) > SHOWN:
+            lines.append(f"and {len(moved) - SHOWN:,} more that moved less")
+        same = len(self.moves) - len(moved)
+        lines += [f"{same:,} estimates are the same"] if same else []
+        return "\n".join(lines) or "no difference"
+
+
+def differences(first: StoredModel, second: StoredModel) -> Differences:
+    """Return what two stored models differ in.
+
+    Standard errors are those of a difference between models of different rows. If the second has
+    learned from the rows of the first as well, they are larger than they need be.
+    """
+    kinds = [name_of(stored.state["model"]) for stored in (first, second)]
+    if (kinds[0] == "LinearForm") != (kinds[1] == "LinearForm"):
+        raise DifferentKinds(
+            f"a {first.estimator} and a {second.estimator} have no estimates in common",
+            hint="compare two models of classes, or two of coefficients",
+        )
+    return Differences(
+        _settings(first, second),
+        _apart(first.state["model"].labels, second.state["model"].labels),
+        _apart(_names(first), _names(second)),
+        _moves(first, second),
+    )
+
+
+def _settings(first: StoredModel, second: StoredModel) -> tuple[tuple[str, Any, Any], ...]:
+    ours = {"estimator": first.estimator, **first.settings}
+    theirs = {"estimator": second.estimator, **second.settings}
+    pairs = ((name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs})
+    return tuple((name, a, b) for name, a, b in pairs if a != b)
+
+
+def _names(stored: StoredModel) -> tuple[str, ...]:
+    columns = stored.state["columns"]
+    found: tuple[str, ...] = (
+        getattr(columns, "columns", columns).names
+        if name_of(columns) == "Design"
+        else columns.names
+    )
+    return found
+
+
+def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, Any]:
+    left, right = set(ours), set(theirs)
+    return (
+        tuple(name for name in ours if name not in right),
+        tuple(name for name in theirs if name not in left),
+    )
+
+
+def _moves(first: StoredModel, second: StoredModel) -> tuple[Move, ...]:
+    a, b = estimates_of(first), estimates_of(second)
+    labels = [label for label in a.labels if label in b.labels]
+    at = {key: j for j, key in enumerate(zip(b.places, b.kinds, strict=True))}
+    keys = list(zip(a.places, a.kinds, strict=True))
+    common = [j for j, key in enumerate(keys) if key in at]
+    if not labels or not common:
+        return tuple(_shares(first, second))
+    ours = _taken(a, labels, common)
+    theirs = _taken(b, labels, [at[keys[j]] for j in common])
+    kinds = np.array([a.kinds[j] for j in common])
+    errors = _errors(ours, theirs, kinds)
+    moves = [
+        Move(
+            label,
+            a.places[j],
+            a.kinds[j],
+            float(ours[0][c, i]),
+            float(theirs[0][c, i]),
+            None if np.isnan(errors[c, i]) else float(errors[c, i]),
+        )
+        for c, label in enumerate(labels)
+        for i, j in enumerate(common)
+    ]
+    moves += _shares(first, second)
+    return tuple(sorted(moves, key=lambda move: -abs(move.errors or 0.0)))
+
+
+def _taken(held: Estimates, labels: list[Label], places: list[int]) -> tuple[Any, Any, Any]:
+    rows = [held.labels.index(label) for label in labels]
+    here = np.ix_(rows, places)
+    return held.values[here], held.counts[here], held.variances[here]
+
+
+def _errors(ours: tuple[Any, Any, Any], theirs: tuple[Any, Any, Any], kinds: Any) -> FloatArray:
+    """Return differences in standard errors; NaN where none is known.
+
+    Means have variances of their own in either model (Welch). Probabilities and rates have the
+    one of both together, so that a level seen in neither, or in all rows, has an error too.
+    """
+    (values, counts, variances), (other_values, other_counts, other_variances) = ours, theirs
+    with np.errstate(all="ignore"):
+        both = (values * counts + other_values * other_counts) / (counts + other_counts)
+        pooled = np.where(kinds == PROBABILITY, both * (1.0 - both), both)
+        together = np.isin(kinds, (PROBABILITY, RATE))
+        # Of a single row no variance is known: that of the other model stands in.
+        first = np.where(np.isnan(variances), other_variances, variances)
+        second = np.where(np.isnan(other_variances), variances, other_variances)
+        if (kinds == COEFFICIENT).any():
+            first, second = variances, other_variances
+        first, second = np.where(together, pooled, first), np.where(together, pooled, second)
+        spread = np.sqrt(first / counts + second / other_counts)
+        moved = other_values - values
+        found: FloatArray = np.where(moved == 0.0, 0.0, moved / spread)
+    return np.where(np.isnan(spread), np.nan, found)
+
+
+def _shares(first: StoredModel, second: StoredModel) -> list[Move]:
+    """Return how the shares of the classes among the rows have moved."""
+    models = [stored.state["model"] for stored in (first, second)]
+    if any(not hasattr(model, "log_priors") for model in models):
+        return []
+    totals = [float(model.weights.sum()) for model in models]
+    moves = []
+    for c, label in enumerate(models[0].labels):
+        if label not in models[1].labels or min(totals) <= 0.0:
+            continue
+        held = [
+            float(models[0].weights[c]),
+            float(models[1].weights[models[1].labels.index(label)]),
+        ]
+        before, after = (w / total for w, total in zip(held, totals, strict=True))
+        both = sum(held) / sum(totals)
+        spread = np.sqrt(both * (1.0 - both) * sum(1.0 / total for total in totals))
+        moved = after - before
+        errors = 0.0 if moved == 0.0 else float(moved / spread)
+        moves.append(Move(label, "the class", SHARE, before, after, errors))
+    return moves
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold: infinite numbers and objects become text."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)

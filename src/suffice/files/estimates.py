@@ -1,0 +1,260 @@
+"""What a stored model has estimated of every class: means, probabilities and rates, with variances.
+
+They are read off the statistics, before smoothing and shrinking: what the rows said. A model that
+was stored without its statistics tells what it uses instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.files.kinds import name_of
+from suffice.statistics.diagonal import DiagonalMoments
+from suffice.statistics.moments import Moments
+from suffice.statistics.pooled import PooledMoments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from suffice.files.stored_models import StoredModel
+    from suffice.rows import FloatArray, Label
+
+MEAN, PROBABILITY, RATE, COEFFICIENT = "mean", "probability", "rate", "coefficient"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """Estimates (k, p) of p quantities in k classes.
+
+    labels     the classes
+    places     what is estimated: "age", "colour=red"
+    kinds      what each one is: a mean, a probability, a rate or a coefficient
+    values     the estimates
+    counts     the weight of the cells that each was made from
+    variances  of one cell; of the estimate itself, where it is a coefficient. NaN is not known
+    """
+
+    labels: tuple[Label, ...]
+    places: tuple[str, ...]
+    kinds: tuple[str, ...]
+    values: FloatArray
+    counts: FloatArray
+    variances: FloatArray
+
+
+def estimates_of(stored: StoredModel) -> Estimates:
+    """Return what a stored model has estimated of every class."""
+    model = stored.state["model"]
+    if name_of(model) == "LinearForm":
+        return _of_coefficients(stored)
+    if name_of(model) == "GenerativeModel":
+        return _of_normals(stored)
+    return _of_columns(stored)
+
+
+# Normal classes
+
+
+def _of_normals(stored: StoredModel) -> Estimates:
+    model, columns = stored.state["model"], stored.state["columns"]
+    statistics = stored.state["statistics"]
+    if statistics is None:
+        means = model.densities.class_means
+        counts = np.repeat(model.weights[:, np.newaxis], means.shape[1], axis=1)
+        spread = np.diagonal(model.densities.covariances, axis1=1, axis2=2)
+        variances = np.broadcast_to(spread, means.shape)
+    else:
+        counts, means, variances = _moments(statistics, model.labels, columns.width)
+    names = columns.coded_names
+    return Estimates(model.labels, names, (MEAN,) * len(names), means, counts, variances)
+
+
+def _moments(statistics: Any, labels: tuple[Label, ...], width: int) -> tuple[Any, Any, Any]:
+    """Return counts, means and variances (k, d) of classes, whatever cells were missing."""
+    held = {label: DiagonalMoments.empty(width) for label in labels}
+    shared = np.zeros(width)
+    pooled = False
+    patterns = (
+        statistics.items()
+        if name_of(statistics) == "ByPattern"
+        else [(np.ones(width, dtype=bool), statistics)]
+    )
+    for seen, group in patterns:
+        if isinstance(group, PooledMoments):
+            pooled = True
+            shared[seen] += np.diagonal(group.scatter)
+            none = np.zeros(int(seen.sum()))
+            for label, weight, mean, low in zip(
+                group.labels, group.weights, group.means, group.lows, strict=True
+            ):
+                own = Moments(float(weight), mean, low, np.diag(none), none)
+                held[label] = held[label] + _spread(own, seen)
+        else:
+            for label, own in group.groups.items():
+                held[label] = held[label] + _spread(own, seen)
+    ordered = [held[label] for label in labels]
+    counts, means, scatters = (
+        np.array([getattr(own, name) for own in ordered]) for name in ("counts", "mean", "scatter")
+    )
+    if not pooled:
+        return counts, means, _ratio(scatters, counts - 1.0)
+    freedom = counts.sum(axis=0) - len(labels)
+    variances = _ratio(shared + scatters.sum(axis=0), freedom)
+    return counts, means, np.broadcast_to(variances, means.shape)
+
+
+def _spread(own: Any, seen: Any) -> DiagonalMoments:
+    """Return moments of the columns of a pattern as moments of all columns, the others empty."""
+    if isinstance(own, DiagonalMoments):
+        return own
+    parts = [np.zeros(len(seen)) for _ in range(5)]
+    fields = (own.weight, own.mean, own.low, np.diagonal(own.scatter), own.error)
+    for part, values in zip(parts, fields, strict=True):
+        part[seen] = values
+    return DiagonalMoments(own.weight, *parts)
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return above/below; NaN where nothing is left below."""
+    found: FloatArray = np.where(below > 0.0, above / np.where(below > 0.0, below, 1.0), np.nan)
+    return found
+
+
+# Independent columns
+
+
+def _of_columns(stored: StoredModel) -> Estimates:
+    model, names = stored.state["model"], stored.state["columns"].names
+    held = stored.state["statistics"]
+    if held is None:
+        return _of_laws(model, names)
+    held = getattr(held, "held", held)
+    groups = getattr(held, "whole", held).groups
+    parts: list[tuple[list[str], str, Any, Any, Any]] = []
+    for g, (family, columns) in enumerate(
+        zip(model.product.families, model.product.columns, strict=True)
+    ):
+        own = [groups[label].parts[g] for label in model.labels]
+        parts += _of_part(family, [names[j] for j in columns], own)
+    return Estimates(
+        model.labels,
+        tuple(name for part in parts for name in part[0]),
+        tuple(part[1] for part in parts for _ in part[0]),
+        *(np.concatenate([part[i] for part in parts], axis=1) for i in (2, 3, 4)),
+    )
+
+
+def _of_part(family: Any, names: Sequence[str], own: list[Any]) -> list[Any]:
+    """Return (places, kind, values, counts, variances) of columns of one family."""
+    inner = getattr(family, "family", family)  # Common has one inside
+    if name_of(own[0]) == "Tallies":
+        return _of_tallies(inner, names, own)
+    if name_of(own[0]) == "DiagonalMoments":
+        counts, means, scatters = (
+            np.array([getattr(part, name) for part in own])
+            for name in ("counts", "mean", "scatter")
+        )
+        logs = name_of(inner) == "LogNormal"
+        places = [f"log {name}" for name in names] if logs else list(names)
+        return [(places, MEAN, means, counts, _ratio(scatters, counts - 1.0))]
+    sums = np.array([part.sums for part in own])
+    if name_of(inner) in ("Multinomial", "Complement"):
+        counts = np.repeat(sums.sum(axis=1, keepdims=True), sums.shape[1], axis=1)
+    else:
+        counts = np.array([part.counts for part in own])
+    shares = _ratio(sums, counts)
+    if name_of(inner) == "Poisson":
+        return [(list(names), RATE, shares, counts, shares)]
+    return [(list(names), PROBABILITY, shares, counts, shares * (1.0 - shares))]
+
+
+def _of_tallies(family: Any, names: Sequence[str], own: list[Any]) -> list[Any]:
+    levels = reduce(add, own).levels
+    held = np.array([part.in_levels(levels) for part in own])
+    found, start = [], 0
+    for name, column in zip(names, levels, strict=True):
+        weights = held[:, start : start + len(column)]
+        start += len(column)
+        counts = np.repeat(weights.sum(axis=1, keepdims=True), len(column), axis=1)
+        shares = _ratio(weights, counts)
+        edges = getattr(family, "edges", None)
+        places = [
+            f"{name}={level}"
+            if edges is None
+            else f"{name} {edges[level]:g} to {edges[level + 1]:g}"
+            for level in column
+        ]
+        found.append((places, PROBABILITY, shares, counts, shares * (1.0 - shares)))
+    return found
+
+
+def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
+    """Return the parameters in use, smoothed as they are; every class counts with its weight."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for law, columns in zip(model.laws, model.product.columns, strict=True):
+        for place, j in enumerate(columns):
+            for c in range(len(model.labels)):
+                for key, pair in _told(names[j], law.described(place, c)).items():
+                    found.setdefault(key, []).append(pair)
+    values, variances = (
+        np.array([[pair[i] for pair in pairs] for pairs in found.values()])
+        .reshape(len(found), -1)
+        .T
+        for i in (0, 1)
+    )
+    counts = np.repeat(model.weights[:, np.newaxis], len(found), axis=1)
+    places, kinds = zip(*found, strict=True) if found else ((), ())
+    return Estimates(model.labels, places, kinds, values, counts, variances)
+
+
+def _told(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tuple[float, float]]:
+    if "mean" in told:
+        return {(name, MEAN): (told["mean"], told["variance"])}
+    if "log_mean" in told:
+        return {(f"log {name}", MEAN): (told["log_mean"], told["log_variance"])}
+    if "rate" in told:
+        return {(name, RATE): (told["rate"], told["rate"])}
+    if "weight" in told:
+        return {(name, COEFFICIENT): (told["weight"], np.nan)}
+    if "probability" in told:
+        p = told["probability"]
+        return {(name, PROBABILITY): (p, p * (1.0 - p))}
+    return {
+        (
+            f"{name} {level[0]:g} to {level[1]:g}"
+            if isinstance(level, tuple)
+            else f"{name}={level}",
+            PROBABILITY,
+        ): (p, p * (1.0 - p))
+        for level, p in told.items()
+    }
+
+
+# Linear scores
+
+
+def _of_coefficients(stored: StoredModel) -> Estimates:
+    """Return coefficients against the first class, with the variances of a fit, where it has any."""
+    form, design = stored.state["model"], stored.state["columns"]
+    found: Any = stored.state.get("found")
+    against = form.against(form.labels[0])
+    values = np.column_stack([against.intercepts, against.weights])
+    variances = np.full(values.shape, np.nan)
+    if name_of(found) == "LogisticFit" and found.covariance_ is not None:
+        for c in range(1, len(form.labels)):
+            variances[c] = np.diagonal(found.covariance(c))
+    places = ("(intercept)", *design.names)
+    kept = slice(1, None)  # the first class is compared with itself
+    return Estimates(
+        form.labels[kept],
+        places,
+        (COEFFICIENT,) * len(places),
+        values[kept],
+        np.ones(values[kept].shape),
+        variances[kept],
+    )

@@ -1,0 +1,43 @@
+"""What a stored model answers, without an estimator around it: predicting needs NumPy alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suffice.files.kinds import name_of
+
+if TYPE_CHECKING:
+    from suffice.files.stored_models import StoredModel
+    from suffice.rows import FloatArray, Table
+
+
+def stored_rows(stored: StoredModel, table: Table) -> Any:
+    """Return a table as the rows that the stored model takes: coded, matched, or cut into blocks.
+
+    Columns are matched by name where the model knows names, in whatever order they come; what is
+    missing, or does not belong, is refused.
+    """
+    model, columns, reader = stored.state["model"], stored.state["columns"], stored.estimator
+    if name_of(model) == "LinearForm":
+        return columns.rows(table, reader)
+    if name_of(model) == "GenerativeModel":
+        return columns.encode(table, reader)
+    return model.product.read(columns.matched(table, reader), learning=False)
+
+
+def stored_posterior(stored: StoredModel, table: Table, *, log: bool = False) -> FloatArray:
+    """Return p(y | x), or its logarithm: one column for each of `stored.state["model"].labels`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from suffice import GaussianDiscriminant
+    >>> from suffice.files.stored_models import read_model
+    >>> from suffice.rows import read_table
+    >>> place = Path(tempfile.mkdtemp()) / "model.suffice"
+    >>> GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb")).save(place)
+    >>> stored_posterior(read_model(place), read_table([[3.5]]))
+    array([[0.5, 0.5]])
+    """
+    rows = stored_rows(stored, table)
+    found: FloatArray = stored.state["model"].posterior(rows, log=log)
+    return found

@@ -1,0 +1,85 @@
+"""Model files of every format there has been, and what they answered when they were written.
+
+    python -m tests.reference.stored_files      writes the files of the format of now
+
+Run it once for each new format. Files of older formats are never written again: they are what
+users have on their disks.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import suffice
+from suffice.files.stored_models import FORMAT
+
+FOLDER = Path(__file__).parent / "model_files"
+
+
+def rows(size: int = 40) -> tuple[pd.DataFrame, list[str]]:
+    """Return a frame of numbers, words, counts and truths, with blanks."""
+    rng = np.random.default_rng(1)
+    labels = [("ham", "spam", "news")[i % 3] for i in range(size)]
+    codes = np.arange(size) % 3
+    frame = pd.DataFrame(
+        {
+            "length": 100.0 + 20.0 * codes + 15.0 * rng.normal(size=size),
+            "colour": np.array(["red", "blue", "grün"], dtype=object)[
+                (codes + rng.integers(2, size=size)) % 3
+            ],
+            "links": rng.poisson(1.0 + codes),
+            "known": rng.random(size) < 0.3 + 0.2 * codes,
+        }
+    )
+    return frame, labels
+
+
+def blank(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with some cells empty."""
+    gappy = frame.copy()
+    gappy.loc[::7, "length"] = np.nan
+    gappy.loc[3::11, "colour"] = None
+    return gappy
+
+
+def models() -> dict[str, tuple[Any, pd.DataFrame]]:
+    """Return fitted models by name, each with the rows it was learned from."""
+    frame, labels = rows()
+    gappy = blank(frame)
+    return {
+        "gda": (suffice.GaussianDiscriminant().fit(frame, labels), frame),
+        "naive_bayes": (suffice.NaiveBayes().fit(gappy, labels), gappy),
+        "logistic": (suffice.LogisticRegression(penalty=0.5).fit(frame, labels), frame),
+    }
+
+
+def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return what a model says about the first rows, now and after it has learned two again."""
+    some = frame.head(6)
+    first = model.predict_proba(some).tolist()
+    again = list(model.classes_[:2])
+    model.partial_fit(frame.head(2), again)
+    return {
+        "classes": list(model.classes_),
+        "probabilities": first,
+        "after learning": model.predict_proba(some).tolist(),
+    }
+
+
+def main() -> None:
+    """Write the files of this format, and what they answer."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, (model, frame) in models().items():
+        place = FOLDER / f"v{FORMAT}_{name}.suffice"
+        model.save(place)
+        text = json.dumps(answers(model, frame), indent=1, ensure_ascii=False)
+        place.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
