@@ -76,7 +76,8 @@ def _mutations(
                 crashed += not _usable(found, X, y)
     grown = _memory() - before
     yield Figure(
-        f"{times:,} mutations of {len(files)} model files ({what}): a refusal, or a model",
+        f"{times:,} mutations of the {what} of {len(files)} model files "
+        "end in a refusal or a model",
         f"{refused:,} refused, {believed:,} read, {crashed} other errors",
         "0 other errors", crashed == 0, COMMAND,
     )  # fmt: skip

@@ -19,6 +19,7 @@ from tests.reference.ng_jordan import (
     PROBLEMS,
     WITHIN,
     curves,
+    peer_logistic,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 COMMAND = "python -m benchmarks.evidence --only ng_jordan"
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "ng-jordan.png"
 SPLITS = 50
+PEER_SPLITS = 25
+SAME = 0.003
 DRAWN = {NAIVE_BAYES: ("#d55e00", "--"), LOGISTIC: ("#0072b2", "-")}
 
 
@@ -57,6 +60,17 @@ def measure() -> Iterator[Figure]:
                 bool((np.abs(errors - known) <= WITHIN).all()),
                 COMMAND,
             )
+        smallest = np.array([problem.smallest])
+        beside = curves(name, PEER_SPLITS, smallest, {"peer": peer_logistic()}).errors[:, 0]
+        own, peer = beside[1].mean(), beside[2].mean()
+        yield Figure(
+            f"Ng and Jordan, {name}, {problem.smallest} rows: logistic and scikit-learn's, "
+            "run to its end (tol=1e-10), on the same splits",
+            f"{own:.3f}, {peer:.3f}",
+            f"within {SAME:g}",
+            bool(abs(own - peer) <= SAME),
+            COMMAND,
+        )
         crossed = crossing(drawn, NAIVE_BAYES, LOGISTIC)
         yield Figure(
             f"Ng and Jordan, {name}: where the curves cross",

@@ -19,7 +19,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from suffice.files import tables
+from suffice.errors import SufficeError
+from suffice.files import csv_tables, tables
 from suffice.files.tables import TableFile, open_table
 from suffice.files.text_cells import BLANKS, inert, plain_text
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
@@ -151,6 +152,64 @@ def test_a_table_in_pieces_is_the_table_in_one(
         table = open_table(path, delimiter=",", header=True)
         assert table.chunk_size == rows
         assert read(table) == whole
+
+
+@given(frames(), st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), st.booleans())
+def test_a_large_file_is_read_like_a_small_one(
+    frame: dict[str, tuple[str, list[Any]]], quoting: int, packed: bool
+) -> None:
+    content = as_csv(frame, ",", quoting).encode()
+    path = written(gzip.compress(content) if packed else content, "a.csv")
+    small = read(open_table(path, delimiter=",", header=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_tables, "LARGE", 0)
+        patch.setattr(csv_tables, "LARGE_PACKED", 0)
+        assert read(open_table(path, delimiter=",", header=True)) == small
+
+
+CELLS = [
+    "1",
+    "2.5",
+    "",
+    "NA",
+    "?",
+    "true",
+    "red",
+    " ",
+    "nan",
+    "inf",
+    "1e400",
+    "+7",
+    "1_0",
+    '"',
+    "'=x",
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=3), max_size=6), st.data())
+def test_large_and_small_files_are_refused_in_the_same_words(
+    rows: list[list[str]], data: st.DataObject
+) -> None:
+    text = "a,b\n" + "".join(",".join(row) + "\n" for row in rows)
+    path = written(text.encode(), "a.csv")
+    kinds = data.draw(
+        st.lists(st.sampled_from([NUMBER, BOOLEAN, CATEGORY]), min_size=2, max_size=2)
+    )
+
+    def outcome() -> object:
+        try:
+            found = [c.column(j).tolist() for c in table().chunks(None, kinds) for j in (0, 1)]
+            return table().kinds(), repr(found)
+        except SufficeError as error:
+            return type(error), error.problem
+
+    def table() -> TableFile:
+        return open_table(path, delimiter=",", header=True)
+
+    small = outcome()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_tables, "LARGE", 0)
+        assert outcome() == small
 
 
 @given(frames())

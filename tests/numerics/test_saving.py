@@ -170,3 +170,14 @@ def test_what_a_block_wrote_before_it_failed_is_nowhere(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         write()
     assert not list(tmp_path.iterdir())
+
+
+def test_an_error_about_another_file_keeps_its_name(tmp_path: Path) -> None:
+    def write() -> None:
+        with whole_file(tmp_path / "half"):
+            (tmp_path / "font").read_bytes()
+
+    with pytest.raises(FileNotFoundError) as told:
+        write()
+    assert told.value.filename == str(tmp_path / "font")
+    assert not list(tmp_path.iterdir())

@@ -22,6 +22,7 @@ from suffice.cli.merge import merge
 from suffice.cli.outliers import outliers
 from suffice.cli.predict import predict
 from suffice.cli.remarks import tell_warnings
+from suffice.cli.report import report
 from suffice.cli.sample import sample
 from suffice.errors import SufficeError
 
@@ -63,7 +64,7 @@ def app(debug: bool) -> None:
 
 for _command in (
     demo, fit, predict, explain, sample, outliers, learn, forget, merge, inspect, diff,
-    compare,
+    compare, report,
 ):  # fmt: skip
     app.add_command(_command)
 

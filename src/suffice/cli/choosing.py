@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.remarks import note
-from suffice.estimators.weightless import taken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOLDS = 10
-MOST_CELLS = 1_000_000
-"""Cells that models are compared on; of a larger table, rows are drawn."""
-LEAST_ROWS = 1000
 SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
     "qda": ("pool", "shrink", "divisor", "priors"),
@@ -52,6 +48,8 @@ def named_model(name: str, settings: Mapping[str, Any]) -> Any:
 
 def best_model(X: Any, y: NDArray[Any], seed: int) -> Any:
     """Return the estimator of the lowest cross-validated log-loss, and say which and why."""
+    from suffice.cli.compared_rows import sampled
+    from suffice.estimators.weightless import taken
     from suffice.evaluation.comparison import compare
 
     some = sampled(len(y), X.shape[1], seed)
@@ -72,13 +70,3 @@ def best_model(X: Any, y: NDArray[Any], seed: int) -> Any:
         f"{len(table)}{rest and ' (then' + rest[1:] + ')'}"
     )
     return found.estimator(str(best))
-
-
-def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
-    """Return which rows to compare models on; None for all of them."""
-    import numpy as np
-
-    most = max(LEAST_ROWS, MOST_CELLS // max(1, width))
-    if size <= most:
-        return None
-    return np.sort(np.random.default_rng(seed).choice(size, most, replace=False))

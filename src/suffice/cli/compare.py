@@ -52,33 +52,23 @@ def compare(
 
     Example: suffice compare flowers.csv --target species
     """
-    from suffice.cli.choosing import sampled
-    from suffice.cli.frames import frame_of, some_rows
+    from suffice.cli.compared_rows import ComparedRows
     from suffice.cli.printed_rows import print_json
-    from suffice.cli.remarks import note
-    from suffice.cli.training_rows import TrainingRows, describe
     from suffice.evaluation.comparison import compare as compared
 
-    rows = TrainingRows.read(table, target, reading, drop)
-    X, y = rows.table, rows.labels
-    if next(rows.more, None) is not None:
-        note(f"only the first {X.size:,} rows of {rows.place} are compared: memory holds no more")
-    some = None if all_rows else sampled(X.size, X.width, seed)
-    if some is not None:
-        note(f"{len(some):,} of {X.size:,} rows are compared, drawn at random; --all-rows: all")
-        X, y = some_rows(X, some), y[some]
+    rows = ComparedRows.read(table, target, reading, drop, seed=seed, all_rows=all_rows)
     found = compared(
-        frame_of(X),
-        y,
+        rows.X,
+        rows.y,
         models=list(models) or None,
-        folds=min(folds, len(y)),
+        folds=min(folds, len(rows.y)),
         curves=curves,
         random_state=seed,
     )
     if as_json:
         print_json(_content(found))
         return
-    click.echo(f"{rows.place}: {describe(rows)}; target {target}\n")
+    click.echo(f"{rows.place}: {rows.words}; target {target}\n")
     click.echo(str(found))
 
 
@@ -94,8 +84,8 @@ def _content(found: Comparison) -> dict[str, Any]:
         "rows": len(found.rows),
         "classes": [plain(label) for label in found.rows.classes],
         "folds": int(found.folds.max()) + 1,
-        "models": _records(found.table),
-        "diagnostics": _records(found.diagnostics.table),
+        "models": records(found.table),
+        "diagnostics": records(found.diagnostics.table),
         "curves": None
         if curves is None
         else {
@@ -119,7 +109,8 @@ def _content(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _records(table: Any) -> list[dict[str, Any]]:
+def records(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table of results by the names of its columns."""
     from suffice.cli.printed_rows import plain
 
     names = [column.name or column.head for column in table.columns]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,23 +16,29 @@ if TYPE_CHECKING:
 @model_argument()
 @json_option("it")
 def inspect(model: Path, as_json: bool) -> None:
-    """Print in words what MODEL holds: classes, columns, settings, and what it was learned from.
+    """Print in words what MODEL holds.
+
+    Classes and columns, what is assumed, the settings, how many rows it was learned from, and
+    whether it can learn more.
 
     Example: suffice inspect flowers.suffice
     """
     from suffice.cli.model_files import open_model
     from suffice.cli.printed_rows import print_json
+    from suffice.errors import listed
+    from suffice.files.accounts import shown, told
 
     stored, notes = open_model(model)
-    content: dict[str, Any] = {
-        "model": stored.estimator,
-        "target": notes.target,
-        **{k: v for k, v in stored.about.items() if k not in ("model", "target")},
-        "settings": {k: v for k, v in stored.settings.items() if v is not None},
-        "statistics": stored.state.get("statistics") is not None,
-    }
+    account = told(stored)
     if as_json:
-        print_json(content)
+        filled = () if notes.filled is None else notes.filled.names
+        more = {"target": notes.target, "filled": list(filled), "dropped": list(notes.dropped)}
+        print_json({**account.to_dict(), **more})
         return
-    for name, value in content.items():
-        click.echo(f"{name}: {value}")
+    click.echo(str(account))
+    if notes.target is not None:
+        click.echo(f"It tells {shown(notes.target)} from the other columns of a table.")
+    if notes.filled is not None and notes.filled.names:
+        click.echo(f"Blank cells of {listed(notes.filled.names)} are filled with their means.")
+    if notes.dropped:
+        click.echo(f"Left out: {listed(map(shown, notes.dropped))}.")

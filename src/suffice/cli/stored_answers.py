@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.design import Design
 from suffice.errors import BadSetting
-from suffice.models.generative import GenerativeModel
-from suffice.models.linear import LinearForm
+from suffice.files.stored_answers import stored_rows
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
 
@@ -39,7 +39,8 @@ class StoredAnswers:
         """The columns that a table should have."""
         if self._notes.filled is not None:
             return self._notes.filled.columns
-        return self._columns.columns if isinstance(self._model, LinearForm) else self._columns
+        design = isinstance(self._columns, Design)
+        return self._columns.columns if design else self._columns
 
     def posterior(self, table: Table) -> FloatArray:
         """Return p(y | x), one column a class."""
@@ -57,15 +58,9 @@ class StoredAnswers:
         return found
 
     def _rows(self, table: Table) -> Any:
-        model, name = self._model, self._stored.estimator
         if self._notes.filled is not None:
             table = filled_table(self._notes.filled, table)
-        if isinstance(model, LinearForm):
-            return self._columns.rows(table, name)
-        if isinstance(model, GenerativeModel):
-            return self._columns.encode(table, name)
-        product = self._stored.state["chosen"]["product"]
-        return product.read(self._columns.matched(table, name), learning=False)
+        return stored_rows(self._stored, table)
 
 
 def filled_table(filled: FilledColumns, table: Table) -> Table:

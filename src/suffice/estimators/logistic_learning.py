@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class LogisticLearning(LogisticSettings, Posteriors):
-    """`fit` finds the maximum of the likelihood; `partial_fit` takes the notes' steps."""
+    """`fit` finds the maximum of the likelihood; `partial_fit` takes a step for each row."""
 
     _found: LogisticFit | None = None
     _seen: SeenRows | None = None

@@ -20,7 +20,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     |-----------------|---------|-----------------------------------------------------------------|
     | penalty         | 0.0     | ½·penalty·Σ(s_jβ_j)² is added to the sum of losses, s_j being   |
     |                 |         | the column's standard deviation; 0 is maximum likelihood        |
-    | solver          | "auto"  | the quickest way to the maximum; "sgd" takes the notes' steps   |
+    | solver          | "auto"  | the quickest way to the maximum; "sgd" goes row by row           |
     | correction      | None    | "firth": finite and less biased, for separated classes too      |
     | tolerance       | 1e-8    | how near to the maximum, in standard errors                     |
     | max_passes      | 1000    | over the rows, at most                                          |

@@ -35,7 +35,7 @@ class LogisticSettings:
         if not (isinstance(solver, str) and solver in SOLVERS):
             raise BadSetting(
                 f"solver={self.solver!r:.50} is not known",
-                hint='"auto" finds the quickest exact way itself; "sgd" takes the notes\' steps',
+                hint='"auto" finds the quickest exact way itself; "sgd" takes a step for each row',
             )
         firth = isinstance(self.correction, str) and self.correction == "firth"
         if self.correction is not None and not firth:

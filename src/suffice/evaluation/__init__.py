@@ -5,6 +5,7 @@ held_out             one estimator, every row judged without its fold; no refits
 learning_curves      errors over the number of training rows; `crossing` says where two cross
 diagnose             Mardia's and Box's tests and outliers, class by class
 reliability          predicted probabilities beside observed shares
+shrinkage_losses     many shrinkages, cross-validated from one pass
 stratified_folds     scikit-learn's folds
 accuracy, log_loss, brier, calibration_error
 """
@@ -22,6 +23,7 @@ from suffice.evaluation.learning_curves import LearningCurves, learning_curves
 from suffice.evaluation.metrics import accuracy, brier, calibration_error, log_loss
 from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
 from suffice.evaluation.recommendation import Recommendation
+from suffice.evaluation.shrinkage import ShrinkageLosses, shrinkage_losses
 from suffice.evaluation.splits import stratified_folds
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "Mardia",
     "Recommendation",
     "Reliability",
+    "ShrinkageLosses",
     "accuracy",
     "box_m",
     "brier",
@@ -48,5 +51,6 @@ __all__ = [
     "log_loss",
     "mardia",
     "reliability",
+    "shrinkage_losses",
     "stratified_folds",
 ]

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import BadLabels
+from suffice.errors import BadLabels, NotFinite
 from suffice.estimators.weightless import rows_with_weight, taken
-from suffice.rows import check_lengths, is_sparse, read_labels, read_table, read_weights
+from suffice.rows import (
+    NUMBER,
+    check_lengths,
+    is_sparse,
+    read_labels,
+    read_table,
+    read_weights,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray, IntArray, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +42,12 @@ class LabelledRows:
         kept = rows_with_weight(X, y, sample_weight)
         if kept is not None:
             X, y, sample_weight = taken(X, kept), taken(y, kept), taken(sample_weight, kept)
-        size = X.shape[0] if is_sparse(X) else read_table(X).size  # type: ignore[attr-defined]
+        if is_sparse(X):
+            size = int(X.shape[0])  # type: ignore[attr-defined]
+        else:
+            table = read_table(X)
+            size = table.size
+            _refuse_infinite(table, kept)
         labels = read_labels(y)
         check_lengths(size, len(labels.codes))
         if len(labels.classes) < 2:
@@ -65,3 +77,13 @@ class LabelledRows:
         """Return some rows; classes stay those of all rows."""
         weights = None if self.weights is None else self.weights[places]
         return LabelledRows(taken(self.X, places), self.codes[places], self.classes, weights)
+
+
+def _refuse_infinite(table: Table, kept: IntArray | None) -> None:
+    """Refuse an infinite cell here, where its row has the number that the caller gave it."""
+    for j, kind in enumerate(table.kinds):
+        cells = table.column(j)
+        if kind == NUMBER and np.isinf(cells).any():
+            row = int(np.isinf(cells).argmax())
+            name = f"x{j}" if table.names is None else table.names[j]
+            raise NotFinite.of(int(row if kept is None else kept[row]), name, float(cells[row]))

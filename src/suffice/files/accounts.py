@@ -75,16 +75,18 @@ class Account:
 
     def __str__(self) -> str:
         known = "" if self.rows is None else f", learned from {_number(self.rows)} rows"
-        lines = [f"{self.estimator}{known}", "", f"{len(self.classes)} classes"]
+        lines = [f"{self.estimator}{known}", "", _counted(len(self.classes), "class", "classes")]
         for c in self.classes:
             parts = [] if c.weight is None else [f"{_number(c.weight)} rows"]
             parts += [] if c.prior is None else [f"prior {c.prior:.4g}"]
-            lines.append(f"  {c.label}" + (": " if parts else "") + ", ".join(parts))
-        lines += ["", f"{len(self.columns)} columns"]
+            lines.append(f"  {shown(c.label)}" + (": " if parts else "") + ", ".join(parts))
+        lines += ["", _counted(len(self.columns), "column", "columns")]
         for column in self.columns:
             told = column.kind if column.family is None else f"{column.kind}, {column.family}"
-            levels = ["blank" if level is None else level for level in column.levels]
-            lines.append(f"  {column.name}: {told}" + (f" ({listed(levels)})" if levels else ""))
+            levels = ["blank" if level is None else shown(level) for level in column.levels]
+            lines.append(
+                f"  {shown(column.name)}: {told}" + (f" ({listed(levels)})" if levels else "")
+            )
         lines += ["", "It assumes that", *(f"  {one}" for one in self.assumptions)]
         given = [f"  {name}={value!r}" for name, value in self.settings]
         lines += ["", "Settings", *given] if given else []
@@ -108,6 +110,7 @@ def told(stored: StoredModel) -> Account:
     weights, priors, rows = _weights(state, model)
     held = state.get("stream") or state.get("seen") or state.get("found")
     streams = held is not None and name_of(held) != "LogisticFit"
+    streams = streams and stored.settings.get("correction") is None
     return Account(
         stored.estimator,
         rows,
@@ -185,6 +188,8 @@ def _assumptions(stored: StoredModel) -> list[str]:
     fit: Any = stored.state.get("found")
     if fit is not None and fit.penalty > 0.0:
         found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
+    if fit is not None and fit.correction is not None:
+        found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
     if fit is not None and fit.separation is not None:
         found.append("but a plane parts its classes: there is no maximum of the likelihood")
     return found
@@ -196,6 +201,20 @@ def _abilities(can_learn: bool, can_forget: bool) -> str:
     if can_learn:
         return "It can learn more rows, one after the other."
     return "It holds no statistics: it answers, and learns nothing more."
+
+
+def shown(name: object) -> str:
+    r"""Return a name as it is; quoted, if it holds what a terminal would obey or break at.
+
+    >>> shown("age"), shown("a\nb")
+    ('age', "'a\\nb'")
+    """
+    text = str(name)
+    return text if text.isprintable() and text.strip() == text != "" else repr(name)
+
+
+def _counted(size: int, one: str, many: str) -> str:
+    return f"{size:,} {one if size == 1 else many}"
 
 
 def _number(value: float) -> str:

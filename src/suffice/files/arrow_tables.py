@@ -65,7 +65,7 @@ class ArrowTable:
         """Return which part of the file has been read; None where that is not known."""
         return self._source.share
 
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self, *_: object) -> tuple[str, ...]:
         """Return what each column holds; dates and the like are categories until they are read."""
         return tuple(self._kind(field.type) for field in self._schema)
 

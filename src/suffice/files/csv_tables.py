@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, cast
 from suffice.errors import BadFile, BadRows, listed
 from suffice.files.csv_dialect import SEEN_ROWS, Dialect, sniffed
 from suffice.files.text_cells import plain_text
-from suffice.files.text_chunks import TextChunk
+from suffice.files.text_chunks import TextChunk, TextRows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from suffice.files.csv_blocks import CsvBlocks
     from suffice.files.table_bytes import TableBytes
+    from suffice.rows.tables import Table
 
 LONGEST_CELL = min(sys.maxsize, (1 << 31) - 1)
 """Characters of one cell: as many as the reader can count."""
+LARGE, LARGE_PACKED = 1 << 23, 1 << 20
+"""Bytes of a file from which on it pays to import pyarrow."""
 
 
-class CsvTable:
+class CsvTable(TextRows):
     r"""A table of text, and how it is written; the names of its columns are known at once.
 
     >>> import tempfile
@@ -46,8 +50,7 @@ class CsvTable:
         header: bool | None = None,
         expected: Collection[str] = (),
     ) -> None:
-        self._source = source
-        self.name = source.name
+        super().__init__(source)
         self._encoding = _encoding(source)
         sample = source.beginning.decode(self._encoding, errors="ignore").lstrip("\ufeff")
         lines = list(islice(io.StringIO(sample, newline=""), SEEN_ROWS))
@@ -60,10 +63,6 @@ class CsvTable:
         if first is None:
             raise BadFile(f"{self.name} is empty", hint="a table has a header and rows")
         self.names = _names(first, self.name) if self.dialect.header else _numbered(len(first))
-
-    def share(self) -> float | None:
-        """Return which part of the file has been read; None where that is not known."""
-        return self._source.share
 
     def text_chunks(self, size: int) -> Iterator[TextChunk]:
         """Yield the rows, `size` at a time, cut into columns of text."""
@@ -106,6 +105,44 @@ class CsvTable:
                 ) from None
             if rows:
                 yield _chunk(rows, lines)
+
+    # Large files
+
+    def _blocks(self) -> CsvBlocks | None:
+        """Return the quicker reader, where the file is large enough to pay for it."""
+        source, dialect = self._source, self.dialect
+        packed = source.is_packed
+        if source.size < (LARGE_PACKED if packed else LARGE):
+            return None
+        plain = self._encoding == "utf-8-sig" and not source.beginning.startswith((b"\n", b"\r"))
+        marked = source.beginning.startswith(b"\xef\xbb\xbf") and not dialect.header
+        if dialect.spaced or marked or not plain:
+            return None
+        from suffice.files.csv_blocks import CsvBlocks
+
+        return CsvBlocks(source, dialect, self.names)
+
+    def kinds(self, size: int, told: Callable[[int], None]) -> tuple[str, ...]:
+        """Return what each column holds, by all its rows; `told` hears how many were read."""
+        blocks = self._blocks()
+        found = None if blocks is None else blocks.kinds(told)
+        return super().kinds(size, told) if found is None else found
+
+    def tables(
+        self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0
+    ) -> Iterator[Table]:
+        """Yield the rows of some columns, about `size` at a time, as these kinds."""
+        blocks = self._blocks()
+        if blocks is not None and not start:
+            for done, table in blocks.tables(names, kinds):
+                start = done
+                if table is not None:
+                    yield table
+                    continue
+                break
+            else:
+                return
+        yield from super().tables(names, kinds, size, start)
 
     def _ragged(self, line: int, row: list[str]) -> BadRows:
         width = len(self.names)

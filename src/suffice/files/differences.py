@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import DifferentKinds
+from suffice.files.accounts import shown
 from suffice.files.estimates import COEFFICIENT, PROBABILITY, RATE, estimates_of
 from suffice.files.kinds import name_of
 
@@ -78,7 +79,7 @@ class Differences:
         for move in moved[:SHOWN]:
             told = "" if move.errors is None else f", {move.errors:+.1f} standard errors"
             lines.append(
-                f"{move.kind} of {move.place} in {move.label!r}: "
+                f"{move.kind} of {shown(move.place)} in {move.label!r}: "
                 f"{move.before:.6g} became {move.after:.6g}{told}"
             )
         if len(moved) > SHOWN:
@@ -117,11 +118,8 @@ def _settings(first: StoredModel, second: StoredModel) -> tuple[tuple[str, Any, 
 
 def _names(stored: StoredModel) -> tuple[str, ...]:
     columns = stored.state["columns"]
-    found: tuple[str, ...] = (
-        getattr(columns, "columns", columns).names
-        if name_of(columns) == "Design"
-        else columns.names
-    )
+    used = columns.columns if name_of(columns) == "Design" else columns
+    found: tuple[str, ...] = used.names
     return found
 
 
@@ -134,8 +132,12 @@ def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def _moves(first: StoredModel, second: StoredModel) -> tuple[Move, ...]:
-    a, b = estimates_of(first), estimates_of(second)
-    labels = [label for label in a.labels if label in b.labels]
+    known = set(second.state["model"].labels)
+    both = [label for label in first.state["model"].labels if label in known]
+    if not both:
+        return ()
+    a, b = estimates_of(first, both[0]), estimates_of(second, both[0])
+    labels = [label for label in a.labels if label in set(b.labels)]
     at = {key: j for j, key in enumerate(zip(b.places, b.kinds, strict=True))}
     keys = list(zip(a.places, a.kinds, strict=True))
     common = [j for j, key in enumerate(keys) if key in at]

@@ -47,11 +47,14 @@ class Estimates:
     variances: FloatArray
 
 
-def estimates_of(stored: StoredModel) -> Estimates:
-    """Return what a stored model has estimated of every class."""
+def estimates_of(stored: StoredModel, reference: Label | None = None) -> Estimates:
+    """Return what a stored model has estimated of every class.
+
+    Coefficients are those against `reference`, or against the first class.
+    """
     model = stored.state["model"]
     if name_of(model) == "LinearForm":
-        return _of_coefficients(stored)
+        return _of_coefficients(stored, reference)
     if name_of(model) == "GenerativeModel":
         return _of_normals(stored)
     return _of_columns(stored)
@@ -201,12 +204,8 @@ def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
             for c in range(len(model.labels)):
                 for key, pair in _told(names[j], law.described(place, c)).items():
                     found.setdefault(key, []).append(pair)
-    values, variances = (
-        np.array([[pair[i] for pair in pairs] for pairs in found.values()])
-        .reshape(len(found), -1)
-        .T
-        for i in (0, 1)
-    )
+    pairs = np.array(list(found.values())).reshape(len(found), len(model.labels), 2)
+    values, variances = pairs[:, :, 0].T, pairs[:, :, 1].T
     counts = np.repeat(model.weights[:, np.newaxis], len(found), axis=1)
     places, kinds = zip(*found, strict=True) if found else ((), ())
     return Estimates(model.labels, places, kinds, values, counts, variances)
@@ -224,37 +223,38 @@ def _told(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tuple[floa
     if "probability" in told:
         p = told["probability"]
         return {(name, PROBABILITY): (p, p * (1.0 - p))}
-    return {
-        (
-            f"{name} {level[0]:g} to {level[1]:g}"
-            if isinstance(level, tuple)
-            else f"{name}={level}",
-            PROBABILITY,
-        ): (p, p * (1.0 - p))
-        for level, p in told.items()
-    }
+    return {(_level(name, level), PROBABILITY): (p, p * (1.0 - p)) for level, p in told.items()}
+
+
+def _level(name: str, level: Any) -> str:
+    """Return how a level of a column is called, or a bin, by its edges."""
+    if isinstance(level, tuple):
+        return f"{name} {level[0]:g} to {level[1]:g}"
+    return f"{name}={'blank' if level is None else level}"
 
 
 # Linear scores
 
 
-def _of_coefficients(stored: StoredModel) -> Estimates:
-    """Return coefficients against the first class, with the variances of a fit, where it has any."""
+def _of_coefficients(stored: StoredModel, reference: Label | None) -> Estimates:
+    """Return coefficients against one class, with the variances of the fit if it has any."""
     form, design = stored.state["model"], stored.state["columns"]
     found: Any = stored.state.get("found")
-    against = form.against(form.labels[0])
-    values = np.column_stack([against.intercepts, against.weights])
+    place = 0 if reference is None else form.labels.index(reference)
+    against = form.against(form.labels[place])
+    with np.errstate(invalid="ignore"):
+        values = np.column_stack([against.intercepts, against.weights])
     variances = np.full(values.shape, np.nan)
+    others = [c for c in range(len(form.labels)) if c != place]
     if name_of(found) == "LogisticFit" and found.covariance_ is not None:
-        for c in range(1, len(form.labels)):
-            variances[c] = np.diagonal(found.covariance(c))
+        for c in others:
+            variances[c] = np.diagonal(found.covariance(c, place))
     places = ("(intercept)", *design.names)
-    kept = slice(1, None)  # the first class is compared with itself
     return Estimates(
-        form.labels[kept],
+        tuple(form.labels[c] for c in others),
         places,
         (COEFFICIENT,) * len(places),
-        values[kept],
-        np.ones(values[kept].shape),
-        variances[kept],
+        values[others],
+        np.ones((len(others), len(places))),
+        variances[others],
     )

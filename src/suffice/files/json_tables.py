@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
-from suffice.files.text_chunks import TextChunk
+from suffice.files.text_chunks import TextChunk, TextRows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.files.table_bytes import TableBytes
 
 
-class JsonTable:
+class JsonTable(TextRows):
     r"""A table of JSON lines. Cells are read as in CSV: `1`, `1.0` and `"1"` are one number.
 
     The columns are those of all rows, in the order in which they are first mentioned. With
@@ -35,25 +35,16 @@ class JsonTable:
     """
 
     def __init__(self, source: TableBytes, *, expected: Collection[str] | None = None) -> None:
-        self._source = source
-        self.name = source.name
+        super().__init__(source)
         names: dict[str, None] = {}
         if expected is None:
             for _, row in self._rows():
                 names.update(dict.fromkeys(row))
         else:
-            first = source.beginning.decode("utf-8-sig", errors="ignore").lstrip()
-            row: Any = {}
-            with suppress(ValueError):
-                row, _ = json.JSONDecoder(parse_constant=str).raw_decode(first)
-            names = dict.fromkeys((*(row if isinstance(row, dict) else ()), *expected))
+            names = dict.fromkeys((*_first_names(source), *expected))
         if not names:
             raise BadFile(f"{self.name} has no columns", hint="each line is an object with names")
         self.names = tuple(names)
-
-    def share(self) -> float | None:
-        """Return which part of the file has been read; None where that is not known."""
-        return self._source.share
 
     def text_chunks(self, size: int) -> Iterator[TextChunk]:
         """Yield the rows, `size` at a time, cut into columns of text."""
@@ -110,3 +101,12 @@ class JsonTable:
             f"{self.name}, line {line}, {name}: a {type(value).__name__} is no cell",
             hint="a cell is a number, a text, true, false or null",
         )
+
+
+def _first_names(source: TableBytes) -> tuple[str, ...]:
+    """Return the names that the first row mentions."""
+    start = source.beginning.decode("utf-8-sig", errors="ignore").lstrip()
+    with suppress(ValueError):
+        row, _ = json.JSONDecoder(parse_constant=str).raw_decode(start)
+        return tuple(row)
+    return ()

@@ -47,6 +47,7 @@ class TableBytes:
         self._stream: IO[bytes] | None = None
         self._again = again
         self._opened: Any = None
+        self._packed = False
         if self._path is not None and self._path.is_dir():
             raise BadFile(f"{self.name} is a folder", hint="name a file in it")
         if self._path is None:
@@ -86,15 +87,25 @@ class TableBytes:
     @property
     def size(self) -> int:
         """How many bytes are stored, packed as they are; 0 where that is not known."""
-        return 0 if self._path is None else self._path.stat().st_size
+        if self._path is not None:
+            return self._path.stat().st_size
+        if self._stream is None or not self._again:
+            return 0
+        self._stream.seek(0, 2)
+        return self._stream.tell()
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the bytes are compressed."""
+        return self._packed
 
     @property
     def share(self) -> float | None:
         """Which part of the file has been read; None where that is not known."""
         raw = getattr(self._opened, "fileobj", getattr(self._opened, "_fp", self._opened))
-        if raw is None or raw.closed or not self.size:
+        if raw is None or raw.closed or self._path is None:
             return None
-        return float(raw.tell()) / self.size
+        return float(raw.tell()) / max(1, self.size)
 
     @property
     def path(self) -> Path | None:
@@ -114,6 +125,7 @@ class TableBytes:
         head = file.read(8)
         file.seek(0)
         opener = _unpacking(head)
+        self._packed = opener is not None
         if opener is None:
             return file
         if self._path is None:

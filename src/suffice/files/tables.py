@@ -20,7 +20,6 @@ from suffice.files.arrow_tables import ArrowTable, is_arrow
 from suffice.files.csv_tables import CsvTable
 from suffice.files.json_tables import JsonTable
 from suffice.files.table_bytes import TableBytes
-from suffice.files.text_cells import ColumnEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -74,16 +73,7 @@ class TableFile:
     def kinds(self, told: Callable[[int], None] | None = None) -> tuple[str, ...]:
         """Return what each column holds, by all its rows; `told` hears how many were read."""
         if self._kinds is None:
-            if isinstance(self._held, ArrowTable):
-                self._kinds = self._held.kinds()
-            else:
-                evidence = [ColumnEvidence() for _ in self.names]
-                for chunk in self._held.text_chunks(self.chunk_size):
-                    for column, seen in zip(chunk.columns, evidence, strict=True):
-                        seen.see(column)
-                    if told is not None:
-                        told(chunk.size)
-                self._kinds = tuple(seen.kind for seen in evidence)
+            self._kinds = self._held.kinds(self.chunk_size, told or (lambda _: None))
         return self._kinds
 
     def chunks(
@@ -97,15 +87,10 @@ class TableFile:
         lacking = [name for name in wanted if name not in self.names]
         if lacking:
             raise missing_columns(self.name, lacking, self.names)
-        places = [self.names.index(name) for name in wanted]
         if kinds is None:
-            found = self.kinds()
-            kinds = [found[place] for place in places]
-        if isinstance(self._held, ArrowTable):
-            yield from self._held.tables(wanted, kinds, self.chunk_size)
-            return
-        for chunk in self._held.text_chunks(self.chunk_size):
-            yield chunk.table(places, wanted, kinds, self.name)
+            found = dict(zip(self.names, self.kinds(), strict=True))
+            kinds = [found[name] for name in wanted]
+        yield from self._held.tables(wanted, kinds, self.chunk_size)
 
 
 def open_table(

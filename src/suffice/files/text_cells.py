@@ -74,6 +74,15 @@ class ColumnEvidence:
                 self._text = True
                 return
 
+    def see_numbers(self) -> None:
+        """Know of some cells that they are numbers, or blank, and not all of them blank."""
+        self._number = True
+
+    @property
+    def is_text(self) -> bool:
+        """Whether nothing can change any more: it is a column of categories."""
+        return self._text
+
     @property
     def kind(self) -> str:
         """What the column is, as far as it was seen."""

@@ -1,15 +1,18 @@
-"""Some rows of a table of text, cut into columns, and the table they stand for."""
+"""Tables of text: rows in chunks, cut into columns, and the tables they stand for."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suffice.files.text_cells import typed_cells
+from suffice.files.text_cells import ColumnEvidence, typed_cells
 from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from suffice.files.table_bytes import TableBytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,3 +40,46 @@ class TextChunk:
             for place, name, kind in zip(places, names, kinds, strict=True)
         ]
         return table_of_columns(columns, tuple(names), None)
+
+    def after(self, rows: int) -> TextChunk:
+        """Return the chunk without its first rows."""
+        return TextChunk([column[rows:] for column in self.columns], self.lines[rows:])
+
+
+class TextRows(ABC):
+    """A table whose cells are text until all of them have been seen."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, source: TableBytes) -> None:
+        self._source = source
+        self.name = source.name
+
+    @abstractmethod
+    def text_chunks(self, size: int) -> Iterator[TextChunk]:
+        """Yield the rows, `size` at a time, cut into columns of text."""
+
+    def share(self) -> float | None:
+        """Return which part of the file has been read; None where that is not known."""
+        return self._source.share
+
+    def kinds(self, size: int, told: Callable[[int], None]) -> tuple[str, ...]:
+        """Return what each column holds, by all its rows; `told` hears how many were read."""
+        evidence = [ColumnEvidence() for _ in self.names]
+        for chunk in self.text_chunks(size):
+            for column, seen in zip(chunk.columns, evidence, strict=True):
+                seen.see(column)
+            told(chunk.size)
+        return tuple(seen.kind for seen in evidence)
+
+    def tables(
+        self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0
+    ) -> Iterator[Table]:
+        """Yield the rows of some columns, `size` at a time, as these kinds, after `start` rows."""
+        places = [self.names.index(name) for name in names]
+        for chunk in self.text_chunks(size):
+            if start >= chunk.size:
+                start -= chunk.size
+                continue
+            yield chunk.after(start).table(places, names, kinds, self.name)
+            start = 0

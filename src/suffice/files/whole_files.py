@@ -50,8 +50,8 @@ def whole_file(path: str | Path, suffix: str = "") -> Iterator[IO[bytes]]:
         _flush_folder(target.parent)
     except OSError as error:
         _remove(written)
-        if error.errno is None:
-            raise
+        if error.errno is None or error.filename not in (None, str(written)):
+            raise  # it is about something else that the block has read
         # Say the name that was asked for, not that of the file beside it.
         raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
-from suffice.engines.threads import answers, collect_blocks
+from suffice.engines.threads import answers, collect_blocks, workers
 from suffice.kernels import logistic
 from suffice.kernels.compilation import part_of
 from suffice.statistics.curvature import Curvature
@@ -85,7 +85,7 @@ class LogisticLoss:
     @cached_property
     def reach(self) -> float:
         """The largest 1 + ‖z‖² of any row."""
-        found = self._collected(
+        found = self.collected(
             lambda some: _Largest(logistic.reach(self.rows[some], self.origin, self.inverse))
         )
         return found.value
@@ -104,7 +104,7 @@ class LogisticLoss:
             loss, gradient, margin = logistic.loss_and_gradient(*given)
             return Curvature(theta, weight, loss, gradient, None, margin)
 
-        return self._collected(summarize)
+        return self.collected(summarize)
 
     def scored(self, theta: FloatArray) -> tuple[Curvature, FloatArray]:
         """Return loss and gradient at θ, and what products with the Hessian there start from."""
@@ -123,7 +123,7 @@ class LogisticLoss:
                 self.rows[some], self.origin, self.inverse, weights, theta, direction
             )
 
-        return self._collected(summarize)
+        return self.collected(summarize)
 
     def design(self, some: slice) -> FloatArray:
         """Return rows as the model sees them: (1, z), standardised."""
@@ -143,13 +143,17 @@ class LogisticLoss:
         starts = [last * i // max(count - 1, 1) for i in range(count)]
         return replace(self, parts=tuple(slice(s, s + BLOCK) for s in starts))
 
-    def _collected(self, summarize: Callable[[slice], S]) -> S:
+    def collected(self, summarize: Callable[[slice], S]) -> S:
+        """Return the merged summary of the rows that are summed, a block of them at a time."""
         width = self.rows.shape[1]
         if self.parts is None:
             return collect_blocks(summarize, len(self.codes), width)
-        parts, cells = self.parts, len(self) * width
+        # A group at a time for each thread: a Hessian for each block would be many.
+        cells, many = len(self) * width, min(workers(), len(self.parts))
+        groups = [self.parts[place::many] for place in range(many)]
         with part_of(cells):
-            return reduce(add, answers(lambda i: summarize(parts[i]), len(parts), cells))
+            found = answers(lambda i: reduce(add, map(summarize, groups[i])), many, cells)
+        return reduce(add, found)
 
 
 @dataclass(frozen=True, slots=True)

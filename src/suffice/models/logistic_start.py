@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.engines.threads import answers, collect_blocks
-from suffice.kernels.compilation import part_of
 from suffice.linear_algebra import inverse_factor
 from suffice.rows.sparse_rows import SparseRows
 from suffice.statistics.pooled import PooledMoments
@@ -75,11 +71,7 @@ def _moments(loss: LogisticLoss) -> PooledMoments:
         filled = rows.toarray() if isinstance(rows, SparseRows) else rows
         return PooledMoments.of_classes(filled, loss.codes[some], names, weights)
 
-    if loss.parts is None:
-        return collect_blocks(summarize, *loss.rows.shape)
-    parts, cells = loss.parts, len(loss) * loss.rows.shape[1]
-    with part_of(cells):
-        return reduce(add, answers(lambda i: summarize(parts[i]), len(parts), cells))
+    return loss.collected(summarize)
 
 
 def are_independent(correlations: FloatArray) -> bool:

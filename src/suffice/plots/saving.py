@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from suffice.errors import BadSetting, listed
+from suffice.files.whole_files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,28 +33,12 @@ def save_figure(
         raise BadSetting(
             f"{path}: colours={colours!r} is for PNG alone, and at most 256", hint="leave it out"
         )
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".{kind}", dir=path.parent)
-    except OSError as error:  # say the name that was asked for, not the temporary one
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    written = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with whole_file(path, f".{kind}") as file:
+        if colours is None:
             metadata = {"Software": None} if kind == "png" else None
-            if colours is None:
-                figure.savefig(file, format=kind, dpi=dpi, metadata=metadata)
-            else:
-                _save_palette(figure, file, dpi, colours)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes files for the owner alone; a picture is as readable as any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        written.chmod(0o666 & ~mask)
-        written.replace(path)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
+            figure.savefig(file, format=kind, dpi=dpi, metadata=metadata)
+        else:
+            _save_palette(figure, file, dpi, colours)
     return path
 
 

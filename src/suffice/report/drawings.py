@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as Tree
+from xml.etree import ElementTree as ET
 
 from suffice.estimators.terminal_words import printable
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 5.0, 4.2
 """Inches: at this size letters are as large as those of the text, on a telephone too."""
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "svg.fonttype": "none",  # letters stay letters: small, searchable, shaped by the browser
     "svg.hashsalt": "suffice",
     "text.parse_math": False,  # a dollar in a name is no formula
@@ -31,6 +31,7 @@ SVG = "http://www.w3.org/2000/svg"
 XLINK = "{http://www.w3.org/1999/xlink}href"
 GREY = re.compile(r"#([0-9a-f]{2})\1\1\b")
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
+FONT = re.compile(r"font-family: [^;]*;? ?")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 ROUNDED = ("d", "x", "y", "transform", "points", "width", "height")
 DARK_INK, DARK_PAPER = (0xE4, 0xE7, 0xEA), (0x16, 0x19, 0x1C)
@@ -114,7 +115,7 @@ def _lines(words: str) -> str:
 
 def _inline(source: str, prefix: str, label: str) -> Drawing:
     """Return what matplotlib wrote, as one element that can stand in a page beside others."""
-    root = Tree.fromstring(source)  # noqa: S314 - written above, by matplotlib
+    root = ET.fromstring(source)  # noqa: S314 - written above, by matplotlib
     used = {ref[1:] for node in root.iter() if (ref := node.get(XLINK, "")).startswith("#")}
     for node in root.iter():
         used.update(*(REFERENCE.findall(value) for value in node.attrib.values()))
@@ -131,19 +132,24 @@ def _inline(source: str, prefix: str, label: str) -> Drawing:
     root.set("viewBox", box)
     root.set("role", "img")
     root.set("aria-label", printable(label))
-    Tree.register_namespace("", SVG)
-    return Drawing(Tree.tostring(root, encoding="unicode"), frozenset(greys), opaque)
+    ET.register_namespace("", SVG)
+    return Drawing(ET.tostring(root, encoding="unicode"), frozenset(greys), opaque)
 
 
-def _tidy(node: Tree.Element, prefix: str, used: set[str], greys: set[str] | None) -> None:
+def _tidy(node: ET.Element, prefix: str, used: set[str], greys: set[str] | None) -> None:
     """Give a node names of its own page, colours of its page, and figures that are short."""
+    if not (node.text or "").strip() and node.tag != f"{{{SVG}}}text":
+        node.text = None
+    node.tail = None if not (node.tail or "").strip() else node.tail
     own = node.attrib.pop("id", None)
     reference = node.attrib.pop(XLINK, None)
     for key, value in list(node.attrib.items()):
         said = REFERENCE.sub(lambda match: f"url(#{prefix}-{match[1]})", value)
         if key in ROUNDED:
             said = NUMBER.sub(lambda match: f"{float(match[0]):.2f}", said)
-            said = said.replace(" \n", " ").strip()
+            said = " ".join(said.split())
+        if key == "style":
+            said = FONT.sub("", said)
         if key == "style" and greys is not None:
             greys.update(GREY.findall(said))
             said = GREY.sub(lambda match: f"var(--g-{match[1]},{match[0]})", said)

@@ -50,9 +50,7 @@ def glance(rows: LabelledRows) -> tuple[ColumnGlance, ...]:
         return ()
     held = read_table(rows.X)
     called = column_names(rows)
-    return tuple(
-        _column(called[j], kind, held.column(j)) for j, kind in enumerate(held.kinds)
-    )
+    return tuple(_column(called[j], kind, held.column(j)) for j, kind in enumerate(held.kinds))
 
 
 def column_names(rows: LabelledRows) -> tuple[str, ...]:
@@ -144,9 +142,11 @@ def _words(rows: LabelledRows, columns: tuple[ColumnGlance, ...]) -> str:
     said = [
         f"{kinds.count(kind)} of {plural}"
         for kind, plural in (
-            ("number", "numbers"), ("whole number", "whole numbers"), ("truth", "truths"),
+            ("number", "numbers"),
+            ("whole number", "whole numbers"),
+            ("truth", "truths"),
             ("category", "categories"),
-        )  # fmt: skip
+        )
         if kind in kinds
     ]
     cells = len(rows) * len(columns)

@@ -23,7 +23,7 @@ def text(words: object) -> str:
     >>> print(text("turned\u202earound"))
     turned\u202earound
     """
-    return escape(printable(words))
+    return escape(printable(words)).replace(" %", "&nbsp;%")
 
 
 def name(word: object, most: int = LONGEST) -> str:

@@ -27,16 +27,16 @@ WORDS = {
         "curved. Many parameters: it wants many rows."
     ),
     "gda-auto": (
-        "Between the two above: how much covariance is shared and how far correlations shrink is "
-        "chosen by leave-one-out."
+        "Between one covariance and one for each class: how much is shared and how far "
+        "correlations shrink is chosen by leave-one-out."
     ),
     "logistic": (
         "The odds of the classes are linear in the columns; nothing is assumed about how rows of "
         "a class are distributed. As good as no penalty."
     ),
     "logistic-penalty": (
-        "The same, with a penalty on large slopes that keeps it steady where there are few rows or "
-        "the classes are nearly separated."
+        "The odds of the classes are linear in the columns, and large slopes cost a penalty: that "
+        "keeps it steady where there are few rows or the classes are nearly separated."
     ),
 }
 """What each of the usual candidates assumes."""
@@ -48,8 +48,8 @@ def models_section(comparison: Comparison) -> str:
         (_named(one, comparison), one.school or "–", _words(one)) for one in comparison.candidates
     ]
     return (
-        "<p>Generative models learn how each class makes its rows, p(x | y), and turn that round by "
-        "Bayes’ rule; discriminative ones learn p(y | x) alone.</p>"
+        "<p>Generative models learn how each class makes its rows, p(x | y), and turn that round "
+        "by Bayes’ rule; discriminative ones learn p(y | x) alone.</p>"
         + table(("model", "school", "what it assumes"), rows)
     )
 

@@ -1,0 +1,125 @@
+"""Large CSV files, read by pyarrow in blocks: the same cells, ten times as fast.
+
+Whatever pyarrow cannot read, or what is to be refused, is read again by the ordinary reader, from
+the row where this one stopped: it knows the lines.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import SufficeError
+from suffice.files.text_cells import ColumnEvidence, plain_text, typed_cells
+from suffice.rows.cells import CATEGORY, NUMBER
+from suffice.rows.tables import Table, table_of_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.files.csv_dialect import Dialect
+    from suffice.files.table_bytes import TableBytes
+
+BLOCK = 1 << 22
+"""Bytes that are cut into cells at a time."""
+
+
+class CsvBlocks:
+    """A CSV file as blocks of text columns."""
+
+    def __init__(self, source: TableBytes, dialect: Dialect, names: Sequence[str]) -> None:
+        self._source = source
+        self._dialect = dialect
+        self._names = list(names)
+        self._pa: Any = import_module("pyarrow")
+        self._compute: Any = import_module("pyarrow.compute")
+
+    def _blocks(self) -> Iterator[Any]:
+        """Yield batches of strings, blank cells null."""
+        pa, reader = self._pa, import_module("pyarrow.csv")
+        made: Any = reader
+        with self._source.open() as file:
+            yield from made.open_csv(
+                pa.PythonFile(file, mode="r"),
+                made.ReadOptions(
+                    block_size=BLOCK,
+                    column_names=self._names,
+                    skip_rows_after_names=1 if self._dialect.header else 0,
+                    use_threads=False,
+                ),
+                made.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=True),
+                made.ConvertOptions(
+                    column_types=dict.fromkeys(self._names, pa.string()),
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=True,
+                ),
+            )
+
+    def kinds(self, told: Callable[[int], None]) -> tuple[str, ...] | None:
+        """Return what each column holds; None where the ordinary reader has to look."""
+        evidence = [ColumnEvidence() for _ in self._names]
+        try:
+            for block in self._blocks():
+                for cells, seen in zip(block.columns, evidence, strict=True):
+                    self._see(cells, seen)
+                told(block.num_rows)
+        except self._pa.ArrowException:
+            return None
+        return tuple(seen.kind for seen in evidence)
+
+    def _see(self, cells: Any, seen: ColumnEvidence) -> None:
+        if seen.is_text or cells.null_count == len(cells):
+            return
+        if self._numbers(cells) is not None:
+            seen.see_numbers()
+        else:
+            seen.see(cell for cell in self._compute.unique(cells).to_pylist() if cell is not None)
+
+    def _numbers(self, cells: Any) -> NDArray[np.float64] | None:
+        """Return cells as numbers, NaN where blank; None where any is no plain number."""
+        try:
+            found = self._compute.cast(cells, self._pa.float64())
+        except self._pa.ArrowException:
+            return None
+        numbers: NDArray[np.float64] = found.to_numpy(zero_copy_only=False)
+        plain = np.isfinite(numbers).sum() + cells.null_count == len(cells)  # "nan" is a word
+        return numbers if plain else None
+
+    def tables(
+        self, names: Sequence[str], kinds: Sequence[str]
+    ) -> Iterator[tuple[int, Table | None]]:
+        """Yield how many rows came before, and the next; None where another has to go on."""
+        places = [self._names.index(name) for name in names]
+        done = 0
+        try:
+            for block in self._blocks():
+                columns = [
+                    (kind, self._column(block.column(place), kind, name))
+                    for place, name, kind in zip(places, names, kinds, strict=True)
+                ]
+                yield done, table_of_columns(columns, tuple(names), None)
+                done += block.num_rows
+        except (self._pa.ArrowException, SufficeError):
+            yield done, None
+
+    def _column(self, cells: Any, kind: str, name: str) -> NDArray[Any]:
+        if kind == NUMBER:
+            found = self._numbers(cells)
+            if found is not None:
+                return found
+        coded = cells.dictionary_encode()
+        words = coded.dictionary.to_pylist()
+        if kind == CATEGORY:
+            known = [None if word.isspace() else plain_text(word) for word in words]
+            levels = np.array([*known, None], dtype=object)
+        else:
+            held = typed_cells(words, kind, name, str)
+            levels = np.append(held, [None if held.dtype == object else np.nan])
+        codes = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
+        column: NDArray[Any] = levels[codes]
+        return column
