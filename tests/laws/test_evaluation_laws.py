@@ -22,7 +22,7 @@ from suffice import (
     MultinomialNaiveBayes,
     NaiveBayes,
 )
-from suffice.errors import BadSetting
+from suffice.errors import BadSetting, NotFinite
 from suffice.evaluation import (
     LabelledRows,
     accuracy,
@@ -32,6 +32,7 @@ from suffice.evaluation import (
     learning_curves,
     log_loss,
     reliability,
+    shrinkage_losses,
     stratified_folds,
 )
 from suffice.evaluation.metrics import CLIP
@@ -164,6 +165,25 @@ def test_folds_of_sparse_counts_are_merged_as_well(model: Any) -> None:
         refit = clone(model).fit(counts[folds != f], codes[folds != f])
         own = refit.predict_log_proba(counts[folds == f])
         np.testing.assert_allclose(found[folds == f], own, atol=1e-9)
+
+
+def test_many_shrinkages_from_merged_folds_are_refits() -> None:
+    rng = np.random.default_rng(9)
+    codes = np.arange(150) % 3
+    X = rng.normal(size=(150, 5)) @ rng.normal(size=(5, 5)) + codes[:, np.newaxis]
+    rows = LabelledRows.read(X, np.array(["a", "b", "c"])[codes])
+    found = shrinkage_losses(rows, [0.0, 0.3, 1.0], folds=5, random_state=2)
+    folds = stratified_folds(codes, 5, 2)
+    for s, shrink in enumerate(found.shrinks):
+        for f in range(5):
+            train, test = folds != f, folds == f
+            refit = GaussianDiscriminant(shrink=float(shrink)).fit(X[train], codes[train])
+            loss = log_loss(refit.predict_log_proba(X[test]), codes[test])
+            assert found.losses[s, f] == pytest.approx(loss, rel=1e-9)
+    assert found.best in found.shrinks
+    X[3, 1] = np.nan
+    with pytest.raises(NotFinite, match="row 3, x1"):
+        shrinkage_losses(LabelledRows.read(X, codes), [0.5])
 
 
 def test_levels_that_only_the_held_out_fold_has_change_nothing() -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.rows.tables import Table
+
 FOLDS = 10
 SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
@@ -22,6 +24,8 @@ SETTINGS = {
 }
 """The settings that each model takes."""
 MODELS = (*SETTINGS, "auto")
+MOST_COLUMNS = 5000
+"""Columns, categories coded, whose covariance is tried."""
 
 
 def named_model(name: str, settings: Mapping[str, Any]) -> Any:
@@ -46,27 +50,46 @@ def named_model(name: str, settings: Mapping[str, Any]) -> Any:
     return LogisticRegression(**given)
 
 
-def best_model(X: Any, y: NDArray[Any], seed: int) -> Any:
+def check_width(table: Table, name: str) -> None:
+    """Refuse covariances of more columns than memory is likely to hold."""
+    from suffice.columns import Columns
+    from suffice.errors import BadSetting
+
+    width = Columns.infer(table).width
+    if width > MOST_COLUMNS:
+        raise BadSetting(
+            f"{name} needs the covariance of {width:,} columns, {8e-9 * width**2:.1f} GB at least",
+            hint="--model naive-bayes or logistic needs none; --drop leaves columns out",
+        )
+
+
+def best_model(table: Table, y: NDArray[Any], seed: int) -> Any:
     """Return the estimator of the lowest cross-validated log-loss, and say which and why."""
-    from suffice.cli.compared_rows import sampled
-    from suffice.estimators.weightless import taken
+    from suffice.cli.compared_rows import quick_models, sampled
+    from suffice.cli.frames import frame_of, some_rows
     from suffice.evaluation.comparison import compare
 
-    some = sampled(len(y), X.shape[1], seed)
+    models = quick_models(table)
+    if models is not None and "gda" not in models:
+        note("chose naive Bayes: comparing models of so many columns would take too long")
+        return named_model("naive-bayes", {})
+    some = sampled(table.size, table.width, seed)
     if some is not None:
         note(f"models are compared on {len(some):,} of {len(y):,} rows, drawn at random")
+        table, y = some_rows(table, some), y[some]
     found = compare(
-        X if some is None else taken(X, some),
-        y if some is None else y[some],
+        frame_of(table),
+        y,
+        models=models,
         folds=min(FOLDS, len(y)),
         curves=False,
         random_state=seed,
     )
-    table = [(row[0], row[3]) for row in found.table.rows if row[3] is not None]
-    (best, loss), *others = table
+    scores = [(row[0], row[3]) for row in found.table.rows if row[3] is not None]
+    (best, loss), *others = scores
     rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
     note(
         f"chose {best}: its log-loss on held-out rows is {loss:.3f}, the lowest of "
-        f"{len(table)}{rest and ' (then' + rest[1:] + ')'}"
+        f"{len(scores)}{rest and ' (then' + rest[1:] + ')'}"
     )
     return found.estimator(str(best))

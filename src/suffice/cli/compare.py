@@ -60,7 +60,7 @@ def compare(
     found = compared(
         rows.X,
         rows.y,
-        models=list(models) or None,
+        models=list(models) or rows.models,
         folds=min(folds, len(rows.y)),
         curves=curves,
         random_state=seed,

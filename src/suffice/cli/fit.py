@@ -126,7 +126,7 @@ def _fitted(
     rows: TrainingRows, target: str, name: str, settings: dict[str, Any], seed: int
 ) -> Saved:
     """Return the model of labelled rows."""
-    from suffice.cli.choosing import best_model, named_model
+    from suffice.cli.choosing import best_model, check_width, named_model
     from suffice.cli.frames import frame_of
     from suffice.cli.learning_more import learn_all
     from suffice.cli.model_files import Saved
@@ -138,8 +138,14 @@ def _fitted(
 
     if settings.get("priors"):
         settings["priors"] = _of_labels(settings["priors"], rows.labels)
+    if name == "auto":
+        model = best_model(rows.table, rows.labels, seed)
+    else:
+        model = named_model(name, settings)
+    full = settings.get("covariance") in (None, "shared", "per-class", "auto")
+    if name in ("gda", "qda") and full:
+        check_width(rows.table, name)
     X = frame_of(rows.table)
-    model: Any = best_model(X, rows.labels, seed) if name == "auto" else named_model(name, settings)
     if not isinstance(model, LinearClassifier):
         model.fit(X, rows.labels)
         learn_all(model, rows.more)

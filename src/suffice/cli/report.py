@@ -54,7 +54,8 @@ def report(
     from suffice.cli.compared_rows import ComparedRows
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import note
-    from suffice.report import album, write_report
+    from suffice.report import write_report
+    from suffice.report.album import Album
     from suffice.report.writing import check_place
 
     place = output or Path("report.html")
@@ -68,6 +69,7 @@ def report(
         target=target,
         source=rows.origin,
         pictures=pictures,
+        models=rows.models,
         folds=min(folds, len(rows.y)),
         random_state=seed,
     )
@@ -84,6 +86,6 @@ def report(
         )
     else:
         click.echo(str(said))
-    if pictures and album.find_spec("matplotlib") is None:
+    if pictures and not Album(pictures).installed:
         note("the page has no pictures without matplotlib: pip install 'suffice[plots]'")
     click.echo(f"{place}: a page of {place.stat().st_size / 1000:,.0f} kB", err=True)

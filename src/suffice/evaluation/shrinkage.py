@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.columns import Columns
 from suffice.evaluation.metrics import CLIP
 from suffice.evaluation.splits import checked_folds, stratified_folds
 from suffice.families.gaussian import Gaussian
 from suffice.models.learner import GaussianLearner
 from suffice.models.shrinkage_path import shrinkage_path
+from suffice.rows import read_table
+from suffice.rows.blanks import refuse_blanks
 from suffice.statistics import leave_one_out
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ def shrinkage_losses(
     """Cross-validate GaussianDiscriminant(shrink=γ) for many γ, without a single refit.
 
     One statistic for each fold, training sets by merging, and one eigendecomposition for each
-    training set, which serves all γ.
+    training set, which serves all γ. Blank cells are refused.
 
     >>> from sklearn.datasets import load_iris
     >>> from suffice.evaluation import LabelledRows
@@ -56,7 +59,10 @@ def shrinkage_losses(
     """
     k = checked_folds(folds, len(rows))
     split = stratified_folds(rows.codes, k, random_state)
-    matrix = np.ascontiguousarray(rows.X, dtype=np.float64)
+    table = read_table(rows.X)
+    columns = Columns.infer(table)
+    matrix = np.ascontiguousarray(columns.encode(table), dtype=np.float64)
+    refuse_blanks(matrix, columns.coded_names)
     labels = range(len(rows.classes))
     learner = GaussianLearner(Gaussian("shared"))
     places = [np.flatnonzero(split == f) for f in range(k)]
