@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from suffice import compare
+from suffice import MultinomialNaiveBayes, compare
 from suffice.errors import BadLabels
 from suffice.report import album as albums
 from suffice.report import page, write_report
@@ -221,7 +221,8 @@ def test_many_classes_have_a_list_of_mistakes_instead_of_a_table() -> None:
 def test_sparse_rows_and_models_of_others_have_a_page() -> None:
     rng = np.random.default_rng(3)
     X = csr_array(rng.poisson(0.4, (80, 12)).astype(float))
-    found = compare(X, rng.integers(0, 2, 80), models=["naive-bayes-shared"], folds=3)
+    counts = [("counts", MultinomialNaiveBayes())]
+    found = compare(X, rng.integers(0, 2, 80), models=counts, folds=3)
     assert "12 columns of sparse numbers" in Page(page(found)).text
     data = load_iris(return_X_y=True)
     other = compare(*data, models=[("tree", DecisionTreeClassifier(max_depth=3))], folds=3)

@@ -29,6 +29,8 @@ MOST_CLASSES = 30
 ALIKE = 0.9
 """The correlation from which two columns say the same."""
 GRID = 160
+FEW = 5
+"""Different numbers up to which a column is a few stripes of dots, and no picture."""
 
 
 def boundary_pictures(comparison: Comparison, found: Informative | None, album: Album) -> list[str]:
@@ -58,7 +60,7 @@ def _two_schools(comparison: Comparison) -> list[Candidate]:
 
 
 def _plane(found: Informative) -> tuple[int, int] | None:
-    """Return the two most telling columns of numbers that do not say the same."""
+    """Return the two most telling columns of many numbers that do not say the same."""
     held = read_table(found.rows.X)
     numbers = [int(j) for j in found.order if held.kinds[j] == NUMBER and _varies(held.column(j))]
     if len(numbers) < 2:
@@ -71,8 +73,7 @@ def _plane(found: Informative) -> tuple[int, int] | None:
 
 
 def _varies(cells: FloatArray) -> bool:
-    there = cells[np.isfinite(cells)]
-    return len(there) > 2 and bool(there.min() < there.max())
+    return len(np.unique(cells[np.isfinite(cells)])) > FEW
 
 
 def _correlation(one: FloatArray, other: FloatArray) -> float:
