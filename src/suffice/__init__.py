@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from suffice.estimators.naive_bayes import NaiveBayes
     from suffice.estimators.perceptron import Perceptron
     from suffice.estimators.persistence import load
-    from suffice.evaluation.comparison import compare
 
 __version__ = "0.1.0"
 
@@ -45,7 +44,6 @@ __all__ = [
     "NaiveBayes",
     "Perceptron",
     "bridge",
-    "compare",
     "engines",
     "errors",
     "evaluation",
@@ -67,7 +65,6 @@ _HOMES = {
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.perceptron",
     "bridge": "suffice.estimators.bridge",
-    "compare": "suffice.evaluation.comparison",
     "load": "suffice.estimators.persistence",
 }
 """Where a public name that is no submodule lives."""
