@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suffice import engines, errors, evaluation, families, models, plots, statistics, testing
+    from suffice import engines, errors, families, models, plots, statistics, testing
     from suffice.estimators.bridge import bridge
     from suffice.estimators.count_naive_bayes import (
         BernoulliNaiveBayes,
@@ -46,7 +46,6 @@ __all__ = [
     "bridge",
     "engines",
     "errors",
-    "evaluation",
     "families",
     "load",
     "models",
