@@ -13,8 +13,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 help:  ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
-demo: $(VENV)/.stamp-demo  ## what it can do, in one minute: a table and a picture
-	$(BIN)/suffice demo --output suffice-demo.png
+demo: $(VENV)/.stamp-demo  ## what it can do, in one minute: a comparison, a page and a picture
+	$(BIN)/suffice demo --output suffice-demo.html --picture suffice-demo.png
 
 # Several test processes with several BLAS threads each would fight over the cores.
 test: export OPENBLAS_NUM_THREADS = 1
@@ -31,7 +31,7 @@ bench: $(VENV)/.stamp-bench  ## speed and memory against scikit-learn, equal ans
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation again
-	$(BIN)/suffice demo --output docs/images/gda.png > /dev/null
+	$(BIN)/suffice demo --output /dev/null --picture docs/images/gda.png > /dev/null
 	$(BIN)/python -m suffice.plots.gallery
 
 evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/evidence.md (long)
@@ -39,7 +39,7 @@ evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/e
 
 clean:  ## remove the environment and everything that was made
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	rm -f suffice-demo.png efron.png poisson-classes.png
+	rm -f suffice-demo.html suffice-demo.png efron.png poisson-classes.png
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each set of extras, newer than pyproject.toml when it is installed. pip skips what

@@ -11,6 +11,7 @@ from benchmarks import (
     discriminant,
     imports,
     logistic,
+    model_selection,
     naive_bayes,
     single_rows,
     sparse_naive_bayes,
@@ -29,6 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     tables = {
         "discriminant": lambda: discriminant.contests(options.quick),
+        "model-selection": model_selection.contests,
         "naive-bayes": naive_bayes.contests,
         "sparse-naive-bayes": sparse_naive_bayes.contests,
         "single-rows": single_rows.contests,

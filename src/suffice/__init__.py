@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suffice import engines, errors, families, models, plots, statistics, testing
+    from suffice import engines, errors, evaluation, families, models, plots, statistics, testing
     from suffice.estimators.bridge import bridge
     from suffice.estimators.count_naive_bayes import (
         BernoulliNaiveBayes,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from suffice.estimators.naive_bayes import NaiveBayes
     from suffice.estimators.perceptron import Perceptron
     from suffice.estimators.persistence import load
+    from suffice.evaluation.comparison import compare
 
 __version__ = "0.1.0"
 
@@ -44,8 +45,10 @@ __all__ = [
     "NaiveBayes",
     "Perceptron",
     "bridge",
+    "compare",
     "engines",
     "errors",
+    "evaluation",
     "families",
     "load",
     "models",
@@ -64,6 +67,7 @@ _HOMES = {
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.perceptron",
     "bridge": "suffice.estimators.bridge",
+    "compare": "suffice.evaluation.comparison",
     "load": "suffice.estimators.persistence",
 }
 """Where a public name that is no submodule lives."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -9,34 +10,70 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from suffice import __version__
+from suffice.cli.compare import compare
 from suffice.cli.demo import demo
+from suffice.cli.diff import diff
+from suffice.cli.explain import explain
+from suffice.cli.fit import fit
+from suffice.cli.forget import forget
+from suffice.cli.inspect import inspect
+from suffice.cli.learn import learn
+from suffice.cli.merge import merge
+from suffice.cli.outliers import outliers
+from suffice.cli.predict import predict
+from suffice.cli.remarks import tell_warnings
+from suffice.cli.report import report
+from suffice.cli.sample import sample
 from suffice.errors import SufficeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OK, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
+HINTS = {
+    errno.ENOENT: "is the name right? Folders are not made",
+    errno.EISDIR: "name a file in it",
+    errno.ENOSPC: "make room, or choose another place; what was there before is still there",
+    errno.EACCES: "choose a file that may be read, or another place",
+}
+"""What to do when the system refuses."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class InOrder(click.Group):
+    """Commands in the order of use, and not of the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        del ctx
+        return list(self.commands)
+
+
+@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="suffice")
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 def app(debug: bool) -> None:
     """Learn how each class makes its data.
 
-    Results go to standard output, notes to standard error. Exit codes: 0 done, 1 refused (data or
-    model), 2 wrong usage, 130 interrupted.
+    Results go to standard output, notes to standard error; - is standard input. Exit codes: 0
+    done, 1 refused (data or model), 2 wrong usage, 130 interrupted.
+
+    Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
     del debug  # main() looks for it among the arguments, where errors become sentences
 
 
-app.add_command(demo)
+for _command in (
+    demo, fit, predict, explain, sample, outliers, learn, forget, merge, inspect, diff,
+    compare, report,
+):  # fmt: skip
+    app.add_command(_command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _replace_what_cannot_be_written(sys.stdout, sys.stderr)
+    tell_warnings()
     try:
         app.main(args=arguments, prog_name="suffice", standalone_mode=False)
         sys.stdout.flush()
@@ -78,7 +115,10 @@ def _sentence(error: Exception) -> tuple[str, str]:
         return "pictures need matplotlib, which is not installed", "pip install 'suffice[plots]'"
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
-        return f"{place}{error.strerror.lower()}", "choose another place with --output"
+        hint = HINTS.get(error.errno or 0, "choose another place with --output")
+        return f"{place}{error.strerror.lower()}", hint
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this", "gda needs columns² numbers, naive-bayes few"
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}", "suffice --debug … shows where"
 

@@ -1,0 +1,113 @@
+"""Ng and Jordan's problems: errors at both ends of the learning curves, and where they cross.
+
+Saves docs/images/ng-jordan.png on the way: all curves, as in the figure of their paper.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.evidence import Figure
+from suffice.evaluation import crossing
+from suffice.plots import save_figure
+from tests.reference.ng_jordan import (
+    LOGISTIC,
+    NAIVE_BAYES,
+    PROBLEMS,
+    WITHIN,
+    curves,
+    peer_logistic,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from suffice.evaluation import LearningCurves
+
+COMMAND = "python -m benchmarks.evidence --only ng_jordan"
+PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "ng-jordan.png"
+SPLITS = 50
+PEER_SPLITS = 25
+SAME = 0.003
+DRAWN = {NAIVE_BAYES: ("#d55e00", "--"), LOGISTIC: ("#0072b2", "-")}
+
+
+def measure() -> Iterator[Figure]:
+    """Yield errors beside those of the table, and the crossing with its band, for each problem."""
+    found: dict[str, LearningCurves] = {}
+    for name, problem in PROBLEMS.items():
+        drawn = found[name] = curves(name, SPLITS)
+        for end, size, known in (
+            (0, problem.smallest, problem.first),
+            (-1, problem.largest, problem.last),
+        ):
+            errors = np.nanmean(drawn.errors[:, end], axis=1)
+            splits = 5 if size >= 1000 else 25
+            spread = np.nanstd(drawn.errors[:, end], axis=1, ddof=1) / np.sqrt(splits)
+            told = f"{errors[0]:.3f}, {errors[1]:.3f} (table {known[0]:.3f}, {known[1]:.3f}"
+            yield Figure(
+                f"Ng and Jordan, {name}, {size:,} training rows: errors of naive Bayes (shared "
+                "variance) and logistic",
+                f"{told}, whose {splits} splits leave standard errors of {spread[0]:.3f}, "
+                f"{spread[1]:.3f})",
+                f"within {WITHIN:g} of the table",
+                bool((np.abs(errors - known) <= WITHIN).all()),
+                COMMAND,
+            )
+        smallest = np.array([problem.smallest])
+        beside = curves(name, PEER_SPLITS, smallest, {"peer": peer_logistic()}).errors[:, 0]
+        own, peer = beside[1].mean(), beside[2].mean()
+        yield Figure(
+            f"Ng and Jordan, {name}, {problem.smallest} rows: logistic and scikit-learn's, "
+            "run to its end (tol=1e-10), on the same splits",
+            f"{own:.3f}, {peer:.3f}",
+            f"within {SAME:g}",
+            bool(abs(own - peer) <= SAME),
+            COMMAND,
+        )
+        crossed = crossing(drawn, NAIVE_BAYES, LOGISTIC)
+        yield Figure(
+            f"Ng and Jordan, {name}: where the curves cross",
+            str(crossed),
+            "none: it is measured, not claimed",
+            True,
+            COMMAND,
+        )
+    save_figure(picture(found), PICTURE, dpi=110.0)
+
+
+def picture(found: dict[str, LearningCurves]) -> Canvas:
+    """Return all problems as small panels, with bands over splits."""
+    from matplotlib.figure import Figure as Canvas
+
+    columns = 4
+    lines = -(-len(found) // columns)
+    canvas = Canvas(figsize=(3.1 * columns, 2.5 * lines), layout="constrained")
+    panels = canvas.subplots(lines, columns, squeeze=False).ravel()
+    for ax, (name, drawn) in zip(panels, found.items(), strict=False):
+        draw(ax, drawn, name)
+    for ax in panels[len(found) :]:
+        ax.set_visible(False)
+    panels[0].legend(frameon=False, fontsize=7, loc="upper right")
+    canvas.supxlabel("training rows (logarithmic)", fontsize=9)
+    canvas.supylabel("error on held-out rows", fontsize=9)
+    return canvas
+
+
+def draw(ax: Axes, drawn: LearningCurves, title: str) -> None:
+    """Draw both curves of one problem with their 95 % bands."""
+    for name, (colour, line) in DRAWN.items():
+        mean, low, high = drawn.band(name)
+        ax.plot(drawn.sizes, mean, line, color=colour, label=name, linewidth=1.4)
+        ax.fill_between(drawn.sizes, low, high, color=colour, alpha=0.18, linewidth=0)
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0.0)
+    ax.set_title(title, fontsize=9, loc="left")
+    ax.tick_params(labelsize=7)
+    ax.spines[["top", "right"]].set_visible(False)

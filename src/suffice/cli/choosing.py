@@ -1,0 +1,95 @@
+"""Which model to fit: one that is named, or the best of those that are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.remarks import note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from suffice.rows.tables import Table
+
+FOLDS = 10
+SETTINGS = {
+    "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
+    "qda": ("pool", "shrink", "divisor", "priors"),
+    "naive-bayes": ("families", "smoothing", "temperature", "priors"),
+    "logistic": ("penalty", "correction"),
+}
+"""The settings that each model takes."""
+MODELS = (*SETTINGS, "auto")
+MOST_COLUMNS = 5000
+"""Columns, categories coded, whose covariance is tried."""
+
+
+def named_model(name: str, settings: Mapping[str, Any]) -> Any:
+    """Return the estimator of a name, with settings that are not None; others are refused."""
+    given = {key: value for key, value in settings.items() if value is not None}
+    strange = [key for key in given if key not in SETTINGS[name]]
+    if strange:
+        options = ", ".join(f"--{key}" for key in strange)
+        takes = ", ".join(f"--{key}" for key in SETTINGS[name])
+        raise click.UsageError(f"{options} does not belong to --model {name}, which takes {takes}")
+    if name in ("gda", "qda"):
+        from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+
+        form = "per-class" if name == "qda" else "shared"
+        return GaussianDiscriminant(**{"covariance": form, **given})
+    if name == "naive-bayes":
+        from suffice.estimators.naive_bayes import NaiveBayes
+
+        return NaiveBayes(**given)
+    from suffice.estimators.logistic_regression import LogisticRegression
+
+    return LogisticRegression(**given)
+
+
+def check_width(table: Table, name: str) -> None:
+    """Refuse covariances of more columns than memory is likely to hold."""
+    from suffice.columns import Columns
+    from suffice.errors import BadSetting
+
+    width = Columns.infer(table).width
+    if width > MOST_COLUMNS:
+        raise BadSetting(
+            f"{name} needs the covariance of {width:,} columns, {8e-9 * width**2:.1f} GB at least",
+            hint="--model naive-bayes or logistic needs none; --drop leaves columns out",
+        )
+
+
+def best_model(table: Table, y: NDArray[Any], seed: int) -> Any:
+    """Return the estimator of the lowest cross-validated log-loss, and say which and why."""
+    from suffice.cli.compared_rows import quick_models, sampled
+    from suffice.cli.frames import frame_of, some_rows
+    from suffice.evaluation.comparison import compare
+
+    models = quick_models(table)
+    if models is not None and "gda" not in models:
+        note("chose naive Bayes: comparing models of so many columns would take too long")
+        return named_model("naive-bayes", {})
+    some = sampled(table.size, table.width, seed)
+    if some is not None:
+        note(f"models are compared on {len(some):,} of {len(y):,} rows, drawn at random")
+        table, y = some_rows(table, some), y[some]
+    found = compare(
+        frame_of(table),
+        y,
+        models=models,
+        folds=min(FOLDS, len(y)),
+        curves=False,
+        random_state=seed,
+    )
+    scores = [(row[0], row[3]) for row in found.table.rows if row[3] is not None]
+    (best, loss), *others = scores
+    rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
+    note(
+        f"chose {best}: its log-loss on held-out rows is {loss:.3f}, the lowest of "
+        f"{len(scores)}{rest and ' (then' + rest[1:] + ')'}"
+    )
+    return found.estimator(str(best))

@@ -1,0 +1,124 @@
+"""`suffice compare`: both schools on the same folds, and which model to use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.options import (
+    Reading,
+    json_option,
+    reading_options,
+    seed_option,
+    table_argument,
+    target_option,
+)
+
+if TYPE_CHECKING:
+    from suffice.evaluation.comparison import Comparison
+
+
+@click.command()
+@table_argument()
+@target_option("The column of labels.", required=True)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Compare only these.")
+@click.option(
+    "--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Parts of the rows."
+)
+@click.option("--curves/--no-curves", default=True, help="Whether to make learning curves.")
+@click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@seed_option("folds and splits")
+@json_option("everything")
+@reading_options
+def compare(
+    table: str,
+    target: str,
+    drop: tuple[str, ...],
+    models: tuple[str, ...],
+    folds: int,
+    curves: bool,
+    all_rows: bool,
+    seed: int,
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Compare models of TABLE on rows that they have not seen, and recommend one.
+
+    GDA, naive Bayes and logistic regression on the same folds: accuracy, log-loss, Brier score,
+    calibration; learning curves and where they cross; what the models assume, and whether it
+    seems to hold; which to use, and why.
+
+    Example: suffice compare flowers.csv --target species
+    """
+    from suffice.cli.compared_rows import ComparedRows
+    from suffice.cli.printed_rows import print_json
+    from suffice.evaluation.comparison import compare as compared
+
+    rows = ComparedRows.read(table, target, reading, drop, seed=seed, all_rows=all_rows)
+    found = compared(
+        rows.X,
+        rows.y,
+        models=list(models) or rows.models,
+        folds=min(folds, len(rows.y)),
+        curves=curves,
+        random_state=seed,
+    )
+    if as_json:
+        print_json(_content(found))
+        return
+    click.echo(f"{rows.place}: {rows.words}; target {target}\n")
+    click.echo(str(found))
+
+
+def _content(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    from dataclasses import asdict
+
+    from suffice.cli.printed_rows import plain
+
+    curves = found.curves
+    said = found.recommendation
+    return {
+        "rows": len(found.rows),
+        "classes": [plain(label) for label in found.rows.classes],
+        "folds": int(found.folds.max()) + 1,
+        "models": records(found.table),
+        "diagnostics": records(found.diagnostics.table),
+        "curves": None
+        if curves is None
+        else {
+            "sizes": curves.sizes.tolist(),
+            "errors": {
+                name: [_mean(splits) for splits in curves.errors[place]]
+                for place, name in enumerate(curves.names)
+            },
+        },
+        "crossings": [asdict(one) for one in found.crossings],
+        "recommendation": {
+            "model": said.model,
+            "best": said.best,
+            "school": said.school,
+            "advice": said.advice,
+            "reasons": list(said.reasons),
+            "assumptions": list(said.assumptions),
+            "worries": list(said.worries),
+        },
+        "notes": list(found.notes),
+    }
+
+
+def records(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table of results by the names of its columns."""
+    from suffice.cli.printed_rows import plain
+
+    names = [column.name or column.head for column in table.columns]
+    return [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
+
+
+def _mean(values: Any) -> float | None:
+    import numpy as np
+
+    held = values[~np.isnan(values)]
+    return float(held.mean()) if len(held) else None

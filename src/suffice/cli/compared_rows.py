@@ -1,0 +1,93 @@
+"""The rows of a table that models are compared on: all of them, or as many as are quick."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.cli.frames import frame_of, some_rows
+from suffice.cli.remarks import note
+from suffice.cli.training_rows import TrainingRows, describe
+from suffice.columns import Columns
+from suffice.rows.cells import CATEGORY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.cli.options import Reading
+    from suffice.rows.tables import Table
+
+MOST_CELLS = 1_000_000
+"""Cells that models are compared on; of a larger table, rows are drawn."""
+LEAST_ROWS = 1000
+MODERATE, WIDE = 60, 600
+"""Columns, categories coded, from which on some models are not compared."""
+
+
+class ComparedRows(NamedTuple):
+    """Rows and labels as the library takes them, and what they are, in words.
+
+    place    the name of the table
+    origin   the same, with how many rows were drawn if not all were taken
+    models   which are compared; None for all
+    """
+
+    X: Any
+    y: NDArray[Any]
+    place: str
+    words: str
+    origin: str
+    models: list[str] | None
+
+    @classmethod
+    def read(
+        cls,
+        source: str,
+        target: str,
+        reading: Reading,
+        drop: Sequence[str],
+        *,
+        seed: int,
+        all_rows: bool,
+    ) -> ComparedRows:
+        """Read a table; of a large one, rows are drawn at random."""
+        rows = TrainingRows.read(source, target, reading, drop)
+        table, labels, origin = rows.table, rows.labels, rows.place
+        if next(rows.more, None) is not None:
+            note(f"only the first {table.size:,} rows of {rows.place} fit in memory: no others")
+        some = None if all_rows else sampled(table.size, table.width, seed)
+        if some is not None:
+            note(f"{len(some):,} of {table.size:,} rows, drawn at random; --all-rows takes all")
+            origin += f", {len(some):,} of {table.size:,} rows, drawn at random"
+            table, labels = some_rows(table, some), labels[some]
+        return cls(frame_of(table), labels, rows.place, describe(rows), origin, quick_models(table))
+
+
+def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
+    """Return which rows to compare models on; None for all of them.
+
+    >>> sampled(150, 4, 0) is None
+    True
+    """
+    most = max(LEAST_ROWS, MOST_CELLS // max(1, width))
+    if size <= most:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(size, most, replace=False))
+
+
+def quick_models(table: Table) -> list[str] | None:
+    """Return the models whose comparison does not take for ever; None for all of them.
+
+    Covariances grow with the square of the columns, and so does their price. "auto" tries 45 of
+    them for each fold, and one-hot columns, which are singular, cost it a refit for every row.
+    """
+    width = Columns.infer(table).width
+    if width > WIDE:
+        note(f"{width:,} columns as numbers: models with covariances are not compared")
+        return ["naive-bayes-shared", "naive-bayes", "logistic-penalty"]
+    if width > MODERATE or CATEGORY in table.kinds:
+        return ["naive-bayes-shared", "gda", "naive-bayes", "logistic-penalty", "logistic", "qda"]
+    return None

@@ -1,0 +1,159 @@
+"""What to do about each row: its likeliest class, the decision of least cost, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.cli.frames import frame_of
+from suffice.cli.remarks import note
+from suffice.errors import BadRows, listed
+from suffice.files.tables import open_table
+from suffice.files.text_cells import number_of
+from suffice.rows.cells import CATEGORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from suffice.cli.stored_answers import StoredAnswers
+    from suffice.rows import FloatArray
+    from suffice.rows.tables import Table
+
+PREDICTION = "prediction"
+
+
+class Found(NamedTuple):
+    """Answers about some rows: columns with names."""
+
+    names: tuple[str, ...]
+    columns: tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Decisions:
+    """How answers become decisions; it counts what it rejects."""
+
+    answers: StoredAnswers
+    costs: Costs | None
+    reject_below: float | None
+    estimator: Any = None
+    rejected: int = field(default=0, init=False)
+    seen: int = field(default=0, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        answers: StoredAnswers,
+        model: Path,
+        cost: str | None,
+        reject_below: float | None,
+        reject_by: str,
+    ) -> Decisions:
+        """Read what the user has asked for."""
+        estimator = None
+        if reject_below is not None and reject_by == "typicality":
+            from suffice.cli.densities import with_density
+
+            estimator = with_density(model).estimator
+        costs = None if cost is None else Costs.read(cost, answers.labels)
+        return cls(answers, costs, reject_below, estimator)
+
+    def about(self, table: Table, *, proba: bool) -> Found:
+        """Return what is decided about some rows."""
+        labels = np.fromiter(self.answers.labels, dtype=object)
+        self.seen += table.size
+        posterior = None
+        if (
+            proba
+            or self.costs is not None
+            or (self.reject_below is not None and self.estimator is None)
+        ):
+            posterior = self.answers.posterior(table)
+        more: tuple[tuple[str, Any], ...] = ()
+        if self.costs is not None:
+            assert posterior is not None
+            expected = posterior @ self.costs.table
+            best = expected.argmin(axis=1)
+            chosen = np.fromiter(self.costs.decisions, dtype=object)[best]
+            more = (("cost", np.take_along_axis(expected, best[:, np.newaxis], 1)[:, 0]),)
+        else:
+            codes = self.answers.codes(table) if posterior is None else posterior.argmax(axis=1)
+            chosen = labels[codes]
+            if self.reject_below is not None:
+                sure = self._sureness(table, posterior)
+                chosen[sure < self.reject_below] = None
+                self.rejected += int((sure < self.reject_below).sum())
+        if proba:
+            assert posterior is not None
+            more += tuple(
+                (f"p({label})", posterior[:, c]) for c, label in enumerate(self.answers.labels)
+            )
+        return Found(
+            (PREDICTION, *(name for name, _ in more)), (chosen, *(cells for _, cells in more))
+        )
+
+    def _sureness(self, table: Table, posterior: FloatArray | None) -> Any:
+        if self.estimator is not None:
+            return self.estimator.typicality(frame_of(table)).max(axis=1)
+        assert posterior is not None
+        return posterior.max(axis=1)
+
+    def tell(self) -> None:
+        """Say how many rows were rejected, if that was asked for."""
+        if self.reject_below is None:
+            return
+        what = "typicality" if self.estimator is not None else "probability"
+        note(
+            f"{self.rejected} of {self.seen} rows have no class: {what} below {self.reject_below:g}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Costs:
+    """What each decision costs, by the true class: (classes, decisions)."""
+
+    decisions: tuple[str, ...]
+    table: FloatArray
+
+    @classmethod
+    def read(cls, source: str, labels: tuple[Any, ...]) -> Costs:
+        """Read costs from a table: the first column names the true class, the others decisions."""
+        file = open_table(source, header=True)
+        if len(file.names) < 2:
+            raise BadRows(
+                f"{file.name} has {len(file.names)} column",
+                hint="the first names the true class, each other one a decision and its costs",
+            )
+        found: dict[str, list[float]] = {}
+        for chunk in file.chunks(file.names, [CATEGORY] * len(file.names)):
+            for i in range(chunk.size):
+                row = [chunk.column(j)[i] for j in range(chunk.width)]
+                name = _name(row[0])
+                found[name] = [_cost(cell, file, name, j) for j, cell in enumerate(row[1:], 1)]
+        names = [_name(label) for label in labels]
+        lacking = [name for name in names if name not in found]
+        strange = [name for name in found if name not in names]
+        if lacking or strange:
+            said = f"no row for {listed(lacking)}" if lacking else ""
+            said += " and " * bool(lacking and strange)
+            said += f"a row for {listed(strange)}, which is no class" if strange else ""
+            raise BadRows(f"{file.name} has {said}", hint=f"the classes are {listed(names)}")
+        return cls(tuple(file.names[1:]), np.array([found[name] for name in names]))
+
+
+def _name(cell: Any) -> str:
+    from suffice.cli.target_labels import label_text
+
+    return label_text(cell) or ""
+
+
+def _cost(cell: Any, file: Any, name: str, column: int) -> float:
+    number = cell if isinstance(cell, float) else number_of(str(cell or ""))
+    if number is None or not np.isfinite(number):
+        raise BadRows(
+            f"{file.name}, {name}, {file.names[column]}: {cell!r} is no cost",
+            hint="a number: what this decision costs when that is the class",
+        )
+    return float(number)

@@ -1,0 +1,35 @@
+"""`suffice diff`: what has moved between two models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from suffice.cli.options import json_option, model_argument
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@model_argument("old")
+@model_argument("new")
+@json_option("it")
+def diff(old: Path, new: Path, as_json: bool) -> None:
+    """Print what has moved from the model OLD to NEW, and by how many standard errors.
+
+    Settings, classes and columns that only one of them has; then means, probabilities or
+    coefficients, the largest moves first.
+
+    Example: suffice diff january.suffice february.suffice
+    """
+    from suffice.cli.model_files import open_model
+    from suffice.cli.printed_rows import print_json
+    from suffice.files.differences import differences
+
+    found = differences(open_model(old)[0], open_model(new)[0])
+    if as_json:
+        print_json(found.to_dict())
+        return
+    click.echo(str(found))

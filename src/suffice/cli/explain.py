@@ -1,0 +1,162 @@
+"""`suffice explain`: which columns speak for a row's class, and which against it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.options import (
+    Reading,
+    json_option,
+    model_argument,
+    reading_options,
+    table_argument,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from suffice.estimators.results import Explanation
+
+SHOWN = 5
+"""Rows that are explained where none is named."""
+
+
+@click.command()
+@model_argument()
+@table_argument()
+@click.option("--row", type=click.IntRange(min=1), help="Which row; the first is 1.")
+@click.option("--of", "first", metavar="LABEL", help="The class to speak for.")
+@click.option("--against", "second", metavar="LABEL", help="The class to compare it with.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=10, show_default=True, help="Columns to name."
+)
+@json_option("everything")
+@reading_options
+def explain(
+    model: Path,
+    table: str,
+    row: int | None,
+    first: str | None,
+    second: str | None,
+    most: int,
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Print what each column of a row of TABLE adds to the log odds of its class, by MODEL.
+
+    The likeliest class is compared with the runner-up, unless others are named. The parts add up
+    to the log odds exactly.
+
+    Example: suffice explain flowers.suffice new.csv --row 3
+    """
+    from suffice.cli.model_files import load_saved
+    from suffice.cli.printed_rows import print_json
+    from suffice.cli.remarks import note
+    from suffice.cli.target_labels import label_named
+
+    saved = load_saved(model)
+    classes = saved.estimator.classes_.tolist()
+    pair = {
+        name: None if text is None else label_named(text, classes)
+        for name, text in (("of", first), ("against", second))
+    }
+    found = []
+    rest = 0
+    for number, one, cells in _explained(saved, table, reading, row, pair, every=as_json):
+        if one is None:
+            rest += 1
+            continue
+        if as_json:
+            found.append(_content(number, one, cells))
+        else:
+            click.echo("\n".join(_lines(number, one, cells, most)))
+    if as_json:
+        print_json(found)
+    if rest:
+        note(f"{rest} more rows; --row names one, --json has all")
+
+
+def _explained(
+    saved: Any, source: str, reading: Reading, row: int | None, pair: dict[str, Any], *, every: bool
+) -> Iterator[tuple[int, Explanation | None, dict[str, Any]]]:
+    """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
+    from suffice.cli.frames import frame_of, some_rows
+    from suffice.cli.model_rows import ModelRows
+    from suffice.cli.stored_answers import filled_table
+    from suffice.errors import BadRows
+
+    rows = ModelRows.open(source, saved.columns, saved.notes, reading)
+    start = 0
+    for chunk, _ in rows.chunks():
+        for i in range(chunk.size):
+            number = start + i + 1
+            if (row is not None and number != row) or (
+                row is None and not every and number > SHOWN
+            ):
+                if row is None:
+                    yield number, None, {}
+                continue
+            one = some_rows(chunk, slice(i, i + 1))
+            cells = {name: one.column(j)[0] for j, name in enumerate(rows.names)}
+            ready = one if saved.notes.filled is None else filled_table(saved.notes.filled, one)
+            yield number, saved.estimator.explain(frame_of(ready), **pair), cells
+            if row is not None:
+                return
+        start += chunk.size
+    if row is not None:
+        raise BadRows(
+            f"{rows.table.name} has no row {row}: it has {start}",
+            hint="the first row below the header is 1",
+        )
+
+
+def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> list[str]:
+    import numpy as np
+
+    from suffice.cli.printed_rows import cell_text
+
+    parts = one.contributions[0]
+    odds = one.log_odds[0]
+    compared = f"row {number}: {one.of[0]} rather than {one.against[0]}"
+    lines = [
+        f"{compared}, log odds {odds:+.3f} (p = {_share(odds):.4g} of the two)",
+        f"  {one.baseline[0]:+9.3f}  before any column is looked at",
+    ]
+    order = np.argsort(-np.abs(parts), kind="stable")
+    shown = [j for j in order[:most] if parts[j] != 0.0]
+    for j in shown:
+        name = one.columns[j]
+        value = cell_text(cells[name]) if name in cells else ""
+        lines.append(
+            f"  {parts[j]:+9.3f}  {name}{' = ' + (value or 'blank') if name in cells else ''}"
+        )
+    rest = [j for j in order if j not in shown]
+    if rest and np.abs(parts[rest]).sum() > 0.0:
+        lines.append(f"  {parts[rest].sum():+9.3f}  {len(rest)} other columns together")
+    return lines
+
+
+def _share(log_odds: float) -> float:
+    import numpy as np
+
+    return float(np.exp(-np.logaddexp(0.0, -log_odds)))
+
+
+def _content(number: int, one: Explanation, cells: dict[str, Any]) -> dict[str, Any]:
+    from suffice.cli.printed_rows import plain
+
+    return {
+        "row": number,
+        "of": plain(one.of[0]),
+        "against": plain(one.against[0]),
+        "log_odds": plain(one.log_odds[0]),
+        "baseline": plain(one.baseline[0]),
+        "contributions": {
+            name: plain(value)
+            for name, value in zip(one.columns, one.contributions[0], strict=True)
+        },
+        "cells": {name: plain(value) for name, value in cells.items()},
+    }

@@ -1,0 +1,61 @@
+"""`suffice forget`: rows taken back out of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from suffice.cli.options import (
+    Reading,
+    model_argument,
+    output_option,
+    reading_options,
+    table_argument,
+    target_option,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@model_argument()
+@table_argument()
+@target_option("The column of labels.  [default: that of the fit]")
+@output_option("Where to write the model.  [default: MODEL itself]")
+@reading_options
+def forget(
+    model: Path, table: str, target: str | None, output: Path | None, reading: Reading
+) -> None:
+    """Take the rows of TABLE back out of MODEL, as if it had never seen them.
+
+    They must have been learned before: what cannot have been is refused, and the file is left as
+    it was. Logistic regression cannot forget.
+
+    Example: suffice forget flowers.suffice withdrawn.csv
+    """
+    from suffice.cli.frames import frame_of
+    from suffice.cli.learning_more import labelled_chunks, refuse_nothing
+    from suffice.cli.model_files import load_saved, save
+    from suffice.errors import BadSetting, ForgettingUnseen
+
+    saved = load_saved(model)
+    name = type(saved.estimator).__name__
+    if not hasattr(saved.estimator, "forget"):
+        raise BadSetting(
+            f"{model} is a {name}, which cannot forget: its coefficients are no sums",
+            hint="fit again without the rows; gda, qda and naive-bayes can forget",
+        )
+    size = 0
+    for rows, labels in labelled_chunks(saved, table, target, reading):
+        saved.estimator.forget(frame_of(rows), labels)
+        size += len(labels)
+    refuse_nothing(size, table)
+    if not saved.estimator.__sklearn_is_fitted__():
+        raise ForgettingUnseen(
+            f"these are all rows that {model} has learned: nothing would be left",
+            hint="delete the file instead; it is as it was",
+        )
+    save(output or model, saved)
+    click.echo(f"{output or model}: forgot {size} rows", err=True)

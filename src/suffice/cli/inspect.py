@@ -1,0 +1,44 @@
+"""`suffice inspect`: what a model file holds, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from suffice.cli.options import json_option, model_argument
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@model_argument()
+@json_option("it")
+def inspect(model: Path, as_json: bool) -> None:
+    """Print in words what MODEL holds.
+
+    Classes and columns, what is assumed, the settings, how many rows it was learned from, and
+    whether it can learn more.
+
+    Example: suffice inspect flowers.suffice
+    """
+    from suffice.cli.model_files import open_model
+    from suffice.cli.printed_rows import print_json
+    from suffice.errors import listed
+    from suffice.files.accounts import shown, told
+
+    stored, notes = open_model(model)
+    account = told(stored)
+    if as_json:
+        filled = () if notes.filled is None else notes.filled.names
+        more = {"target": notes.target, "filled": list(filled), "dropped": list(notes.dropped)}
+        print_json({**account.to_dict(), **more})
+        return
+    click.echo(str(account))
+    if notes.target is not None:
+        click.echo(f"It tells {shown(notes.target)} from the other columns of a table.")
+    if notes.filled is not None and notes.filled.names:
+        click.echo(f"Blank cells of {listed(notes.filled.names)} are filled with their means.")
+    if notes.dropped:
+        click.echo(f"Left out: {listed(map(shown, notes.dropped))}.")

@@ -1,0 +1,73 @@
+"""`suffice merge`: one model of what several have learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from suffice.cli.options import output_option
+
+if TYPE_CHECKING:
+    from suffice.cli.model_files import Saved
+
+
+@click.command()
+@click.argument(
+    "models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL…"
+)
+@output_option("Where to write the model of all.", required=True)
+def merge(models: tuple[Path, ...], output: Path) -> None:
+    """Merge MODELs that were learned apart into one of all their rows.
+
+    The same as if all rows had been in one table. Their settings and columns must be the same;
+    their classes and categories need not be.
+
+    Example: suffice merge north.suffice south.suffice -o both.suffice
+    """
+    from dataclasses import replace
+
+    from suffice.cli.model_files import load_saved, save
+    from suffice.errors import DifferentKinds, SufficeError
+
+    if len(models) < 2:
+        raise click.UsageError("name two models at least")
+    first, *others = models
+    merged = load_saved(first)
+    _check(first, merged)
+    for path in others:
+        other = load_saved(path)
+        _check(path, other)
+        ours, theirs = merged.notes.target, other.notes.target
+        if None not in (ours, theirs) and ours != theirs:
+            raise DifferentKinds(
+                f"{first} was fitted to the target {ours!r}, {path} to {theirs!r}",
+                hint="merge models of the same target",
+            )
+        try:
+            total = merged.estimator + other.estimator
+        except TypeError:
+            kinds = [type(each.estimator).__name__ for each in (merged, other)]
+            raise DifferentKinds(
+                f"{first} is a {kinds[0]}, {path} is a {kinds[1]}",
+                hint="merge models of the same kind",
+            ) from None
+        except SufficeError as error:
+            raise type(error)(f"{first} and {path}: {error.problem}", hint=error.hint) from None
+        merged = replace(merged, estimator=total)
+    save(output, merged)
+    rows = merged.estimator.model_.weights.sum()
+    click.echo(f"{output}: {rows:g} rows of {len(models)} models", err=True)
+
+
+def _check(path: Path, saved: Saved) -> None:
+    """Refuse a model that is no sum."""
+    from suffice.errors import DifferentKinds
+
+    if not hasattr(saved.estimator, "__radd__"):
+        raise DifferentKinds(
+            f"{path} is a {type(saved.estimator).__name__}, which cannot be merged: "
+            "its coefficients are no sums",
+            hint="fit it to all rows; gda, qda and naive-bayes can be merged",
+        )

@@ -1,0 +1,104 @@
+"""Rows of a table as a model knows them: columns by name, kinds as they were learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from suffice.cli.remarks import note
+from suffice.errors import ColumnMismatch, listed
+from suffice.files.tables import TableFile, missing_columns, open_table
+from suffice.rows.cells import CATEGORY, NUMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.cli.options import Reading
+    from suffice.cli.table_notes import TableNotes
+    from suffice.rows.tables import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelRows:
+    """A table, read as a model needs it.
+
+    table    the file
+    names    the columns of the table that the model takes, in its order
+    kinds    what they hold
+    named    whether the model knows its columns by name
+    """
+
+    table: TableFile
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    named: bool
+
+    @classmethod
+    def open(
+        cls,
+        source: str,
+        columns: Any,
+        notes: TableNotes,
+        reading: Reading,
+        *,
+        others: Sequence[str] = (),
+        quiet: bool = False,
+    ) -> ModelRows:
+        """Open a table for a model that knows these columns; what does not fit is refused by name.
+
+        `others` are columns that somebody else will ask for: they are not spoken of.
+        """
+        wanted = tuple(columns.names) if columns.named else ()
+        table = open_table(
+            source,
+            delimiter=reading.delimiter,
+            header=reading.header,
+            expected=(*wanted, *others, *((notes.target,) if notes.target else ())),
+            once=True,
+        )
+        known = {notes.target, *others}
+        if not columns.named:
+            return cls._unnamed(table, columns, known)
+        lacking = [name for name in wanted if name not in table.names]
+        if lacking:
+            raise missing_columns(table.name, lacking, table.names)
+        extra = [n for n in table.names if n not in {*wanted, *known, *notes.dropped}]
+        if extra and not quiet:
+            note(f"not used, for the model does not know them: {listed(extra)}")
+        return cls(table, wanted, tuple(column.kind for column in columns.columns), True)
+
+    @classmethod
+    def _unnamed(cls, table: TableFile, columns: Any, known: set[str | None]) -> ModelRows:
+        """Match columns by their place: the model was made of arrays."""
+        names = tuple(name for name in table.names if name not in known)
+        width = len(columns.columns)
+        if len(names) != width:
+            raise ColumnMismatch(
+                f"{table.name} has {len(names)} columns, the model takes {width}",
+                hint="it was fitted on arrays, and takes columns by their place",
+            )
+        kinds = tuple(getattr(column, "kind", NUMBER) for column in columns.columns)
+        return cls(table, names, kinds, False)
+
+    def chunks(
+        self, others: Sequence[str] = (), other_kinds: Sequence[str] | None = None
+    ) -> Iterator[tuple[Table, list[tuple[str, NDArray[Any]]]]]:
+        """Yield rows in chunks, and beside them the cells of other columns, each with its kind."""
+        lacking = [name for name in others if name not in self.table.names]
+        if lacking:
+            raise missing_columns(self.table.name, lacking, self.table.names)
+        kinds = [CATEGORY] * len(others) if other_kinds is None else list(other_kinds)
+        # A column may be among both, as another kind: it is read twice.
+        width = len(self.names)
+        for chunk in self.table.chunks((*self.names, *others), (*self.kinds, *kinds)):
+            rows = chunk.take(range(width))
+            beside = [(chunk.kinds[j], chunk.column(j)) for j in range(width, chunk.width)]
+            yield (rows if self.named else _without_names(rows)), beside
+
+
+def _without_names(table: Table) -> Table:
+    from dataclasses import replace
+
+    return replace(table, names=None)

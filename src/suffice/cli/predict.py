@@ -1,0 +1,105 @@
+"""`suffice predict`: classes, probabilities or decisions for the rows of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.options import (
+    Reading,
+    json_option,
+    model_argument,
+    reading_options,
+    table_argument,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@model_argument()
+@table_argument()
+@click.option("--proba", is_flag=True, help="Add the probability of every class.")
+@click.option(
+    "--cost", metavar="TABLE",
+    help="Decide by costs: a table with a row for each true class (its name first) and a column "
+    "for each decision. The decision of least expected cost is printed.",
+)  # fmt: skip
+@click.option(
+    "--reject-below", type=click.FloatRange(0, 1), metavar="P",
+    help="Leave the class empty where the model is less sure than P.",
+)  # fmt: skip
+@click.option(
+    "--reject-by", type=click.Choice(["posterior", "typicality"]), default="posterior",
+    show_default=True,
+    help="What must reach P: the probability of the class, or the p-value of the row under the "
+    'class it is most typical of ("none of these").',
+)  # fmt: skip
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy a column too; repeatable.")
+@json_option("a line for each row")
+@reading_options
+def predict(
+    model: Path,
+    table: str,
+    proba: bool,
+    cost: str | None,
+    reject_below: float | None,
+    reject_by: str,
+    keep: tuple[str, ...],
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Print the class of each row of TABLE, by MODEL.
+
+    Columns are found by name; others are ignored. If TABLE has the target too, standard error
+    says how often the answer agrees with it.
+
+    Example: suffice predict flowers.suffice new.csv --proba
+    """
+    from suffice.cli.decisions import Decisions
+    from suffice.cli.model_files import open_model
+    from suffice.cli.model_rows import ModelRows
+    from suffice.cli.printed_rows import PrintedRows
+    from suffice.cli.remarks import Progress, note
+    from suffice.cli.stored_answers import StoredAnswers
+
+    if cost is not None and reject_below is not None:
+        raise click.UsageError(
+            "--cost and --reject-below: give rejecting a column of its own costs"
+        )
+    stored, notes = open_model(model)
+    answers = StoredAnswers(stored, notes)
+    decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
+    rows = ModelRows.open(table, answers.columns, notes, reading, others=keep)
+    target = notes.target if notes.target in rows.table.names else None
+    others = (*keep, *((target,) if target else ()))
+    printed: PrintedRows | None = None
+    agreed = asked = 0
+    with Progress(f"reading {rows.table.name}", rows.table.share) as progress:
+        for chunk, beside in rows.chunks(others):
+            found = decisions.about(chunk, proba=proba)
+            if printed is None:  # not before the first answer: a refusal leaves no header behind
+                printed = PrintedRows((*keep, *found.names), as_json=as_json)
+            kept = [cells for _, cells in beside[: len(keep)]]
+            printed.write(zip(*kept, *found.columns, strict=True))
+            progress.more(chunk.size)
+            if target is not None:
+                right, known = _agreement(found.columns[0], beside[-1][1])
+                agreed, asked = agreed + right, asked + known
+    if printed is None:
+        note(f"{rows.table.name} has no rows")
+        return
+    decisions.tell()
+    if asked and cost is None:
+        note(f"{agreed} of {asked} agree with {target} ({agreed / asked:.1%})")
+
+
+def _agreement(predicted: Any, cells: Any) -> tuple[int, int]:
+    """Return how many predictions are the label that is there, and how many labels there are."""
+    from suffice.cli.target_labels import label_text
+
+    known = [(p, label_text(c)) for p, c in zip(predicted, cells, strict=True)]
+    pairs = [(p, c) for p, c in known if c is not None]
+    return sum(label_text(p) == c for p, c in pairs), len(pairs)

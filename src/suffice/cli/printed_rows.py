@@ -1,0 +1,65 @@
+"""Rows on standard output: CSV that is safe to open in a spreadsheet, or JSON lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+from suffice.files.text_cells import inert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class PrintedRows:
+    """Prints rows with named cells, one at a time.
+
+    In CSV, a text that a spreadsheet would take for a formula is preceded by an apostrophe, which
+    is taken away again when such a table is read here.
+    """
+
+    def __init__(self, names: Sequence[str], *, as_json: bool) -> None:
+        self._names = list(names)
+        self._json = as_json
+        self._writer = csv.writer(sys.stdout, lineterminator="\n")
+        if not as_json:
+            self._writer.writerow([inert(name) for name in names])
+
+    def write(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Print some rows."""
+        if self._json:
+            for row in rows:
+                cells = dict(zip(self._names, map(plain, row), strict=True))
+                sys.stdout.write(json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n")
+        else:
+            self._writer.writerows([cell_text(cell) for cell in row] for row in rows)
+
+
+def cell_text(cell: Any) -> str:
+    """Return a cell as CSV has it: numbers in as few digits as name them, blanks empty.
+
+    >>> cell_text(3.0), cell_text(0.1), cell_text(None), cell_text("=1+1"), cell_text(True)
+    ('3', '0.1', '', "'=1+1", 'true')
+    """
+    cell = plain(cell)
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+    return inert(cell) if isinstance(cell, str) else str(cell)
+
+
+def plain(cell: Any) -> Any:
+    """Return a cell as a plain value that JSON has a word for."""
+    cell = cell.item() if hasattr(cell, "item") else cell
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def print_json(content: Any) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n")

@@ -1,0 +1,80 @@
+"""What a model file answers about rows, with NumPy alone: no estimator is made of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.columns.design import Design
+from suffice.errors import BadSetting
+from suffice.files.stored_answers import stored_rows
+from suffice.rows.cells import CATEGORY, NUMBER
+from suffice.rows.tables import Table, table_of_columns
+
+if TYPE_CHECKING:
+    from suffice.cli.table_notes import TableNotes
+    from suffice.estimators.filled_columns import FilledColumns
+    from suffice.files.stored_models import StoredModel
+    from suffice.rows import FloatArray, IntArray, Label
+
+
+class StoredAnswers:
+    """Posteriors and classes of rows, by the model that a file holds."""
+
+    def __init__(self, stored: StoredModel, notes: TableNotes) -> None:
+        self._stored = stored
+        self._notes = notes
+        self._model: Any = stored.state["model"]
+        self._columns: Any = stored.state["columns"]
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes, in order."""
+        found: tuple[Label, ...] = tuple(self._model.labels)
+        return found
+
+    @property
+    def columns(self) -> Any:
+        """The columns that a table should have."""
+        if self._notes.filled is not None:
+            return self._notes.filled.columns
+        design = isinstance(self._columns, Design)
+        return self._columns.columns if design else self._columns
+
+    def posterior(self, table: Table) -> FloatArray:
+        """Return p(y | x), one column a class."""
+        if self._stored.estimator == "Perceptron":
+            raise BadSetting(
+                "a perceptron has classes, but no probabilities",
+                hint="leave --proba, --cost and --reject-below out, or fit another model",
+            )
+        found: FloatArray = self._model.posterior(self._rows(table))
+        return found
+
+    def codes(self, table: Table) -> IntArray:
+        """Return the place of the likeliest class of every row."""
+        found: IntArray = self._model.codes(self._rows(table))
+        return found
+
+    def _rows(self, table: Table) -> Any:
+        if self._notes.filled is not None:
+            table = filled_table(self._notes.filled, table)
+        return stored_rows(self._stored, table)
+
+
+def filled_table(filled: FilledColumns, table: Table) -> Table:
+    """Return a table without blank numbers, and with the columns that say where they were."""
+    columns: list[tuple[str, Any]] = []
+    marks: list[tuple[str, Any]] = []
+    for j, mean in enumerate(filled.means):
+        if mean is None:
+            columns.append((CATEGORY, table.column(j)))
+            continue
+        values = np.asarray(table.column(j), dtype=np.float64)
+        missing = np.isnan(values)
+        columns.append((NUMBER, np.where(missing, mean, values)))
+        if filled.blank[j]:
+            marks.append((NUMBER, missing.astype(np.float64)))
+    names = (*filled.columns.names, *filled.marks)
+    return table_of_columns([*columns, *marks], names, None)

@@ -1,0 +1,114 @@
+"""Labels out of the column of a table: which type they have, and which cannot name classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadLabels, BadSetting, listed
+from suffice.files.text_cells import number_of
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+MANY_CLASSES = 50
+"""Whole numbers that name more classes than this, and few rows each, are no names."""
+ROWS_EACH = 10
+
+
+def label_kind_of(labels: Sequence[object]) -> str:
+    """Return the kind of column that holds such labels."""
+    if all(isinstance(label, bool) for label in labels):
+        return BOOLEAN
+    return NUMBER if all(isinstance(label, (int, float)) for label in labels) else CATEGORY
+
+
+def labels_of(
+    cells: NDArray[Any], kind: str, known: Sequence[object] | None = None
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return labels in their own type, and which rows have one.
+
+    `known` are labels that a model has already: of text, numbers become text as well.
+    """
+    if kind == NUMBER:
+        there = ~np.isnan(cells)
+    else:
+        there = np.array([cell is not None for cell in cells], dtype=bool)
+    held = cells[there]
+    texts = known is not None and label_kind_of(known) == CATEGORY
+    if kind == NUMBER and texts:
+        return np.array([f"{cell:g}" for cell in held], dtype=object), there
+    if kind == NUMBER:
+        whole = bool((held == np.floor(held)).all()) and bool((np.abs(held) < 2.0**53).all())
+        return (held.astype(np.int64) if whole else held), there
+    if kind == BOOLEAN and not texts:
+        return held.astype(np.bool_), there
+    return np.array([str(cell) for cell in held], dtype=object), there
+
+
+def check_classes(labels: NDArray[Any], table: str, target: str) -> None:
+    """Refuse a target that names no classes: one value, or a quantity."""
+    place = f"{table}, target {target!r}"
+    if not len(labels):
+        raise BadLabels(f"{place}: no row has a label", hint="is it the right column?")
+    distinct, first = np.unique(labels, return_index=True)
+    if len(distinct) == 1:
+        raise BadLabels(
+            f"{place} has one value, {distinct[0]!s}: there is nothing to tell apart",
+            hint="give rows of two classes or more",
+        )
+    some = listed(distinct[np.argsort(first)][:3])
+    if labels.dtype.kind == "f":
+        raise BadLabels(
+            f"{place} is a quantity: {len(distinct)} different numbers such as {some}",
+            hint="classes are names or whole numbers: cut the quantity into bins, "
+            "or name another target",
+        )
+    if labels.dtype.kind == "i" and len(distinct) > max(MANY_CLASSES, len(labels) // ROWS_EACH):
+        raise BadLabels(
+            f"{place} is a quantity, or numbers the rows: {len(distinct)} different whole numbers "
+            f"in {len(labels)} rows, such as {some}",
+            hint="cut it into bins, or name another target",
+        )
+    if labels.dtype.kind == "O" and len(distinct) > max(MANY_CLASSES, len(labels) // 2):
+        raise BadLabels(
+            f"{place} is different in almost every row: {len(distinct)} different texts in "
+            f"{len(labels)} rows, such as {some}",
+            hint="name the column that holds the classes",
+        )
+
+
+def label_text(label: Any) -> str | None:
+    """Return a label as the text that stands for it: `1`, `1.0` and "1" are one; blank is None.
+
+    >>> label_text(1.0), label_text("1.0"), label_text(True), label_text("true"), label_text(" ")
+    ('1', '1', 'true', 'true', None)
+    """
+    if label is None or (isinstance(label, float) and np.isnan(label)):
+        return None
+    if isinstance(label, (bool, np.bool_)):
+        return "true" if label else "false"
+    text = str(label).strip()
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    number = number_of(text)
+    if number is not None and number == number // 1 and abs(number) < 2.0**53:
+        return str(int(number))
+    return text or None
+
+
+def label_named(text: str, classes: Sequence[Any]) -> Any:
+    """Return the class that a text names, or refuse it.
+
+    >>> label_named("2", [1, 2, 3])
+    2
+    """
+    for same in (str, label_text):
+        for label in classes:
+            if same(label) == same(text):
+                return label
+    raise BadSetting(f"there is no class {text!r}", hint=f"the classes are {listed(classes)}")

@@ -1,0 +1,56 @@
+"""How good models are on rows they have not seen, and which of them to use.
+
+compare              the two schools on the same folds, with a recommendation in words
+held_out             one estimator, every row judged without its fold; no refits where sums do
+learning_curves      errors over the number of training rows; `crossing` says where two cross
+diagnose             Mardia's and Box's tests and outliers, class by class
+reliability          predicted probabilities beside observed shares
+shrinkage_losses     many shrinkages, cross-validated from one pass
+stratified_folds     scikit-learn's folds
+accuracy, log_loss, brier, calibration_error
+"""
+
+from __future__ import annotations
+
+from suffice.evaluation.calibration import Reliability, reliability
+from suffice.evaluation.candidates import Candidate
+from suffice.evaluation.comparison import Comparison, compare
+from suffice.evaluation.cross_validation import HeldOut, held_out
+from suffice.evaluation.crossings import Crossing, crossing
+from suffice.evaluation.diagnostics import Diagnostics, diagnose
+from suffice.evaluation.labelled_rows import LabelledRows
+from suffice.evaluation.learning_curves import LearningCurves, learning_curves
+from suffice.evaluation.metrics import accuracy, brier, calibration_error, log_loss
+from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
+from suffice.evaluation.recommendation import Recommendation
+from suffice.evaluation.shrinkage import ShrinkageLosses, shrinkage_losses
+from suffice.evaluation.splits import stratified_folds
+
+__all__ = [
+    "BoxM",
+    "Candidate",
+    "Comparison",
+    "Crossing",
+    "Diagnostics",
+    "HeldOut",
+    "LabelledRows",
+    "LearningCurves",
+    "Mardia",
+    "Recommendation",
+    "Reliability",
+    "ShrinkageLosses",
+    "accuracy",
+    "box_m",
+    "brier",
+    "calibration_error",
+    "compare",
+    "crossing",
+    "diagnose",
+    "held_out",
+    "learning_curves",
+    "log_loss",
+    "mardia",
+    "reliability",
+    "shrinkage_losses",
+    "stratified_folds",
+]

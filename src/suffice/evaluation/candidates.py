@@ -1,0 +1,144 @@
+"""The models that are compared: what they are called, and which school they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadSetting, listed
+from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+from suffice.estimators.learning import Learning
+from suffice.estimators.linear_classifier import LinearClassifier
+from suffice.estimators.logistic_regression import LogisticRegression
+from suffice.estimators.naive_bayes import NaiveBayes
+from suffice.rows import BOOLEAN, CATEGORY, NUMBER, is_sparse, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from suffice.evaluation.labelled_rows import LabelledRows
+
+GENERATIVE, DISCRIMINATIVE = "generative", "discriminative"
+SLIGHT = 1e-4
+"""The penalty of the candidate "logistic": that of C = 1e4.
+
+Where the maximum of the likelihood exists, it changes the fourth digit. Where a plane parts the
+classes there is none, and this is as good as none and yet finite.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """One of the models that are compared.
+
+    key         a short name for commands: "gda", "logistic"
+    name        what it is called in tables
+    estimator   not fitted; fit a clone of it
+    school      "generative", "discriminative", or "" for what is not ours
+    rank        how simple it is: of two that do equally well, the lower one is taken
+    curve       whether its learning curve is drawn
+    """
+
+    key: str
+    name: str
+    estimator: Any
+    school: str
+    rank: int
+    curve: bool = False
+
+
+def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
+    """Return the models of both schools, the simplest first.
+
+    Simple is what has few parameters and assumes what they share: the order in which ties are
+    decided, and no verdict.
+    """
+    many = len(rows.classes) > 2
+    curve = "softmax" if many else "logistic"
+    shared = NaiveBayes(_shared_variances(rows))
+    found = (
+        ("naive-bayes-shared", "naive Bayes (shared variance)", shared, GENERATIVE, True),
+        ("gda", "GDA (shared covariance)", GaussianDiscriminant(), GENERATIVE, True),
+        ("naive-bayes", "naive Bayes (mixed)", NaiveBayes(), GENERATIVE, False),
+        ("logistic-penalty", f"{curve} (penalty 1)", _logistic(1.0), DISCRIMINATIVE, False),
+        ("logistic", curve, _logistic(SLIGHT), DISCRIMINATIVE, True),
+        ("gda-auto", "GDA (auto)", GaussianDiscriminant("auto"), GENERATIVE, False),
+        ("qda", "GDA (per class)", GaussianDiscriminant("per-class"), GENERATIVE, False),
+    )
+    return tuple(
+        Candidate(key, name, model, school, rank, curve=drawn)
+        for rank, (key, name, model, school, drawn) in enumerate(found)
+    )
+
+
+def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
+    """Return what is to be compared.
+
+    None is the usual ones. {name: estimator} are compared beside them. A list is compared alone:
+    its entries are names of usual ones ("gda"), or pairs (name, estimator).
+    """
+    usual = usual_candidates(rows)
+    if models is None:
+        return usual
+    if isinstance(models, Mapping):
+        return _checked((*usual, *_given(models.items(), len(usual))))
+    if isinstance(models, str) or not hasattr(models, "__iter__"):
+        models = [models]
+    known = {name: one for one in usual for name in (one.key, one.name)}
+    found: list[Candidate] = []
+    for entry in models:
+        if isinstance(entry, str):
+            if entry not in known:
+                raise BadSetting(
+                    f"there is no candidate {entry!r}",
+                    hint=f"name one of {listed(one.key for one in usual)}, "
+                    "or give {name: estimator}",
+                )
+            found.append(known[entry])
+        elif isinstance(entry, tuple) and len(entry) == 2:
+            found += _given([entry], len(usual) + len(found))
+        else:
+            found += _given([(type(entry).__name__, entry)], len(usual) + len(found))
+    return _checked(tuple(found))
+
+
+def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
+    found = []
+    for place, (name, estimator) in enumerate(pairs):
+        if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+            raise BadSetting(
+                f"{name!r} is given as {estimator!r:.80}, which cannot fit and predict",
+                hint="give scikit-learn estimators: {'forest': RandomForestClassifier()}",
+            )
+        school = GENERATIVE if isinstance(estimator, Learning) else ""
+        school = DISCRIMINATIVE if isinstance(estimator, LinearClassifier) else school
+        found.append(Candidate(str(name), str(name), estimator, school, rank + place))
+    return found
+
+
+def _checked(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    if not found:
+        raise BadSetting("there is no model to compare", hint="name at least one, or models=None")
+    names = [one.name for one in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadSetting(
+            f"more than one model is called {listed(twice)}", hint="give each a name of its own"
+        )
+    return found
+
+
+def _logistic(penalty: float) -> LogisticRegression:
+    return LogisticRegression(penalty, standard_errors=False)
+
+
+def _shared_variances(rows: LabelledRows) -> Any:
+    """Return the families of Ng and Jordan's naive Bayes: numbers normal, with one variance."""
+    if is_sparse(rows.X):
+        return "shared-gaussian"
+    kinds = read_table(rows.X).kinds
+    families = {NUMBER: "shared-gaussian", BOOLEAN: "bernoulli", CATEGORY: "categorical"}
+    if len(set(kinds)) == 1:
+        return families[kinds[0]]
+    return {j: families[kind] for j, kind in enumerate(kinds)}

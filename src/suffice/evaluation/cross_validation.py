@@ -1,0 +1,144 @@
+"""Every row judged by a model that has not seen it: the same folds for all candidates."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting, SufficeError
+from suffice.evaluation.merged_folds import MergedParts, is_closed_form
+from suffice.evaluation.preparation import Preparation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.rows import FloatArray, IntArray
+
+    Fitted = tuple[Any, Preparation]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """What a candidate says of every row, fitted without the fold that the row is in.
+
+    log_posterior   (n, k), -inf for a class that the training rows did not hold; None where the
+                    candidate gives no probabilities
+    predicted       (n,), by position among the classes
+    seconds         for fitting and answering, all folds together
+    warned          what was warned of, and in how many folds
+    notes           what was done to the rows first, and what was not done as usual
+    """
+
+    log_posterior: FloatArray | None
+    predicted: IntArray
+    seconds: float
+    warned: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
+    """Cross-validate one estimator; a closed-form one by merging folds, without refits.
+
+    >>> from suffice import GaussianDiscriminant
+    >>> from suffice.evaluation.labelled_rows import LabelledRows
+    >>> rows = LabelledRows.read([[1.0], [2.0], [5.0], [6.0]], ["low", "low", "high", "high"])
+    >>> held_out(GaussianDiscriminant(), rows, np.array([0, 1, 0, 1])).predicted
+    array([1, 1, 0, 0])
+    """
+    size, k = int(folds.max()) + 1, len(rows.classes)
+    parts = [np.flatnonzero(folds == f) for f in range(size)]
+    log_posterior = np.full((len(rows), k), -np.inf)
+    predicted = np.empty(len(rows), dtype=np.intp)
+    has_odds = True
+    said: dict[str, int] = {}
+    notes: list[str] = []
+    begun = time.perf_counter()
+    fitted = _trained(model, rows, parts)
+    for places in parts:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            one, preparation = next(fitted)
+            held = rows.take(places)
+            known = positions(one.classes_, rows)
+            log_odds = answers(one, preparation.rows(held.X))
+            if log_odds is None:
+                has_odds = False
+                found = one.predict(preparation.rows(held.X))
+                predicted[places] = positions(found, rows)
+            else:
+                log_posterior[np.ix_(places, known)] = log_odds
+                predicted[places] = known[log_odds.argmax(axis=1)]
+        for text in {str(warning.message) for warning in caught}:
+            said[text] = said.get(text, 0) + 1
+        if preparation.note and not notes:
+            notes.append(preparation.note)
+    seconds = time.perf_counter() - begun
+    if _chooses(model) and MergedParts.of(model, rows, parts).chooses_once:
+        notes.append("pool, shrink and target were chosen once, on the rows outside the first fold")
+    return HeldOut(
+        log_posterior if has_odds else None, predicted, seconds, tuple(said.items()), tuple(notes)
+    )
+
+
+def _chooses(model: Any) -> bool:
+    return is_closed_form(model) and getattr(model, "covariance", None) == "auto"
+
+
+def _trained(model: Any, rows: LabelledRows, parts: list[IntArray]) -> Iterator[Fitted]:
+    """Yield, for each part, the estimator trained on all the others, and what rows it takes."""
+    from sklearn.base import clone
+
+    if is_closed_form(model):
+        for one in MergedParts.of(clone(model), rows, parts).without_one():
+            yield one, Preparation()
+        return
+    for f in range(len(parts)):
+        others = np.sort(np.concatenate([p for i, p in enumerate(parts) if i != f]))
+        yield fitted_on(model, rows.take(others))
+
+
+def fitted_on(model: Any, rows: LabelledRows) -> Fitted:
+    """Return a clone of an estimator fitted on rows, prepared as it needs them."""
+    from sklearn.base import clone
+    from sklearn.utils.validation import has_fit_parameter
+
+    fresh = clone(model)
+    preparation = Preparation.of(fresh, rows)
+    X = preparation.rows(rows.X)
+    if rows.weights is None:
+        return fresh.fit(X, rows.y), preparation
+    if not has_fit_parameter(fresh, "sample_weight"):
+        raise BadSetting(
+            f"{type(fresh).__name__} takes no weights",
+            hint="leave sample_weight out, or compare models that take it",
+        )
+    return fresh.fit(X, rows.y, sample_weight=rows.weights), preparation
+
+
+def answers(model: Any, X: Any) -> FloatArray | None:
+    """Return log p(y | x), or None where an estimator gives no probabilities."""
+    with np.errstate(divide="ignore"):
+        if hasattr(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(X), dtype=np.float64)
+        if hasattr(model, "predict_proba"):
+            found: FloatArray = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
+            return found
+    return None
+
+
+def positions(labels: Any, rows: LabelledRows) -> IntArray:
+    """Return where labels stand among the classes of the rows."""
+    known = {label: c for c, label in enumerate(rows.classes.tolist())}
+    return np.array([known[label] for label in np.asarray(labels).tolist()], dtype=np.intp)
+
+
+def refusal(error: Exception) -> str:
+    """Return in one line why a candidate could not be judged."""
+    if isinstance(error, SufficeError):
+        return error.problem.splitlines()[0]
+    return f"{type(error).__name__}: {error}".splitlines()[0][:200]

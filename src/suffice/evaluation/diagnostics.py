@@ -1,0 +1,231 @@
+"""What the generative models assume, looked at class by class."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import SufficeError, listed
+from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+from suffice.estimators.number_formats import Decimals, Significant, p_value
+from suffice.estimators.text_tables import TableColumn, TextTable
+from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
+from suffice.rows import CATEGORY, is_sparse, read_table
+
+if TYPE_CHECKING:
+    from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.rows import FloatArray, IntArray
+
+OUTLYING = 0.001
+"""A row is called an outlier of its class if its p-value is below this: one in a thousand is."""
+MANY = 0.01
+"""A share of outliers that is worth a word."""
+MANY_ROWS = 500
+"""Rows of a class from which on tests see what does not matter."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassDiagnostics:
+    """One class: how many rows, how normal they look, and what share of them lies far out.
+
+    complete   rows without a blank number: those that the tests are of
+    mardia     skewness and kurtosis; None where there are too few rows
+    outliers   the share of rows with a typicality below 0.001; None where there are too few rows
+    """
+
+    label: Any
+    rows: float
+    complete: float
+    mardia: Mardia | None
+    outliers: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Diagnostics:
+    """Every class, and Box's test that all have one covariance.
+
+    columns   the columns of numbers, which these figures are about; categories are not normal
+    """
+
+    classes: tuple[ClassDiagnostics, ...]
+    box: BoxM | None
+    columns: tuple[str, ...]
+
+    @property
+    def table(self) -> TextTable:
+        """The figures of every class, with a line on Box's M below."""
+        cells = []
+        for one in self.classes:
+            found = one.mardia
+            figures: tuple[Any, ...] = (None,) * 5
+            if found is not None:
+                figures = (
+                    found.skewness,
+                    found.skewness_p,
+                    found.kurtosis,
+                    float(found.rank * (found.rank + 2)),
+                    found.kurtosis_p,
+                )
+            outliers = None if one.outliers is None else 100.0 * one.outliers
+            cells.append((one.label, one.rows, *figures, outliers))
+        title = f"Are the classes normal? {len(self.columns)} columns of numbers"
+        return TextTable(title, COLUMNS, tuple(cells), self.notes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else is to be said of these figures."""
+        if not self.columns:
+            return ("There are no columns of numbers: normality is not in question.",)
+        found = [
+            (
+                "Skewness and kurtosis are Mardia's: near 0 and near d(d + 2) for normal rows. "
+                f"Outliers have a typicality below {OUTLYING:g}, as {100.0 * OUTLYING:.1f} % of "
+                "normal rows have."
+            )
+        ]
+        if self.box is None:
+            found.append("Box's M: too few rows for it, in all classes or all but one.")
+        else:
+            b = self.box
+            left = len(self.classes) - b.groups
+            without = f", without {left} class{'es' * (left > 1)} too small for it" if left else ""
+            found.append(
+                f"Box's M, that all classes have one covariance: {b.chi_square:.4g} on "
+                f"{b.degrees_of_freedom:,} degrees of freedom, {chance(b.p_value)}{without}. "
+                "It is sensitive: many rows, or tails that are not normal, make it reject as well."
+            )
+        if any(one.complete < one.rows for one in self.classes):
+            lost = sum(one.rows - one.complete for one in self.classes)
+            found.append(f"Skewness, kurtosis and M leave out {lost:g} rows with blank cells.")
+        return tuple(found)
+
+    def __str__(self) -> str:
+        """Return the table as text."""
+        return str(self.table)
+
+
+COLUMNS = (
+    TableColumn("class"),
+    TableColumn("rows", Decimals(0), name="rows"),
+    TableColumn("skewness", Significant(3)),
+    TableColumn("p", p_value, name="skewness_p"),
+    TableColumn("kurtosis", Significant(4)),
+    TableColumn("if normal", Significant(4), name="kurtosis_if_normal"),
+    TableColumn("p", p_value, name="kurtosis_p"),
+    TableColumn("outliers, %", Decimals(1), name="outliers_percent"),
+)
+
+
+def diagnose(rows: LabelledRows) -> Diagnostics:
+    """Look at the columns of numbers of every class.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice.evaluation.labelled_rows import LabelledRows
+    >>> iris = load_iris()
+    >>> found = diagnose(LabelledRows.read(iris.data, iris.target_names[iris.target]))
+    >>> found.table.to_frame()[["class", "skewness_p", "kurtosis_p"]].round(3)
+            class  skewness_p  kurtosis_p
+    0      setosa       0.113       0.028
+    1  versicolor       0.126       0.910
+    2   virginica       0.098       0.434
+    """
+    matrix, names = _numbers(rows)
+    w = np.ones(len(rows)) if rows.weights is None else rows.weights
+    counts = rows.counts
+    if matrix is None:
+        classes = tuple(
+            ClassDiagnostics(label, float(n), float(n), None, None)
+            for label, n in zip(rows.classes.tolist(), counts, strict=True)
+        )
+        return Diagnostics(classes, None, ())
+    whole = np.isfinite(matrix).all(axis=1)
+    groups, weights, found = [], [], []
+    far = _outlying(matrix, rows)
+    for c, label in enumerate(rows.classes.tolist()):
+        own = rows.codes == c
+        part = own & whole
+        groups.append(matrix[part])
+        weights.append(w[part])
+        known = own & np.isfinite(far)
+        share = float(np.average(far[known] < OUTLYING, weights=w[known])) if known.any() else None
+        complete = float(w[part].sum())
+        tested = mardia(matrix[part], w[part]) if part.any() else None
+        found.append(ClassDiagnostics(label, float(counts[c]), complete, tested, share))
+    return Diagnostics(tuple(found), box_m(groups, weights), names)
+
+
+def _numbers(rows: LabelledRows) -> tuple[FloatArray | None, tuple[str, ...]]:
+    """Return the columns that hold numbers and vary, and their names."""
+    if is_sparse(rows.X):
+        return None, ()
+    table = read_table(rows.X)
+    kept: IntArray = np.array(
+        [j for j in range(table.width) if table.kinds[j] != CATEGORY], dtype=np.intp
+    )
+    columns = [np.asarray(table.column(int(j)), dtype=np.float64) for j in kept]
+    there = [np.isfinite(column) for column in columns]
+    varies = [bool(t.any() and np.ptp(c[t]) > 0.0) for c, t in zip(columns, there, strict=True)]
+    if not any(varies):
+        return None, ()
+    names = table.names or tuple(f"x{j}" for j in range(table.width))
+    chosen = [(names[int(j)], c) for j, c, v in zip(kept, columns, varies, strict=True) if v]
+    return np.column_stack([c for _, c in chosen]), tuple(name for name, _ in chosen)
+
+
+def _outlying(matrix: FloatArray, rows: LabelledRows) -> FloatArray:
+    """Return the typicality of each row in its own class; NaN where there are too few rows."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = GaussianDiscriminant("per-class").fit(matrix, rows.codes, rows.weights)
+            p = model.typicality(matrix, rows.codes)
+    except SufficeError:
+        return np.full(len(rows), np.nan)
+    own: FloatArray = p[np.arange(len(rows)), rows.codes]
+    return own
+
+
+def chance(p: float) -> str:
+    """Return a p-value as one says it.
+
+    >>> chance(0.04951), chance(0.0)
+    ('p = 0.0495', 'p < 1e-99')
+    """
+    text = p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def assumed(found: Diagnostics) -> list[str]:
+    """Return what these figures say about normal classes and one covariance, in words."""
+    if not found.columns:
+        return []
+    said = []
+    tested = [one for one in found.classes if one.mardia is not None]
+    not_normal = [
+        str(one.label)
+        for one in tested
+        if one.mardia is not None and min(one.mardia.skewness_p, one.mardia.kurtosis_p) < 0.005
+    ]
+    if not_normal:
+        large = all(one.rows >= MANY_ROWS for one in tested)
+        seen = " With so many rows the test also sees what does not matter." if large else ""
+        said.append(f"Not normal in their numbers: {listed(not_normal)} (Mardia, p < 0.01).{seen}")
+    elif tested:
+        said.append(
+            f"No sign against normal classes in {len(tested)} of {len(found.classes)} "
+            "(Mardia, p ≥ 0.01), which is no proof."
+        )
+    if found.box is not None:
+        p = chance(found.box.p_value)
+        if found.box.p_value < 0.01:
+            said.append(f"The covariances of the classes differ (Box's M, {p}; a sensitive test).")
+        else:
+            said.append(f"No sign against one shared covariance (Box's M, {p}).")
+    many = [o for o in found.classes if o.outliers is not None and o.outliers > MANY]
+    if many:
+        shares = listed(f"{o.label} {100.0 * (o.outliers or 0.0):.1f} %" for o in many)
+        said.append(f"Outliers: {shares}, where normal rows would have {100 * OUTLYING:.1f} %.")
+    return said

@@ -1,0 +1,89 @@
+"""The rows that candidates are compared on: as they were given, with labels and weights read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.errors import BadLabels, NotFinite
+from suffice.estimators.weightless import rows_with_weight, taken
+from suffice.rows import (
+    NUMBER,
+    check_lengths,
+    is_sparse,
+    read_labels,
+    read_table,
+    read_weights,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray, IntArray, Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRows:
+    """Rows of any kind, the place of each one's label among `classes`, and weights or None.
+
+    Rows of weight zero are left out when it is made: they are no rows.
+    """
+
+    X: Any
+    codes: IntArray
+    classes: NDArray[Any]
+    weights: FloatArray | None
+
+    @classmethod
+    def read(cls, X: object, y: object, sample_weight: object = None) -> Self:
+        """Read rows and labels; refuse those that leave nothing to compare."""
+        kept = rows_with_weight(X, y, sample_weight)
+        if kept is not None:
+            X, y, sample_weight = taken(X, kept), taken(y, kept), taken(sample_weight, kept)
+        if is_sparse(X):
+            size = int(X.shape[0])  # type: ignore[attr-defined]
+        else:
+            table = read_table(X)
+            size = table.size
+            _refuse_infinite(table, kept)
+        labels = read_labels(y)
+        check_lengths(size, len(labels.codes))
+        if len(labels.classes) < 2:
+            raise BadLabels(
+                f"there is only one class, {labels.classes[0]!r}: nothing can be told apart",
+                hint="give rows of two classes or more",
+            )
+        return cls(X, labels.codes, labels.classes, read_weights(sample_weight, size))
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.codes)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The labels, in their own type."""
+        labels: NDArray[Any] = self.classes[self.codes]
+        return labels
+
+    @property
+    def counts(self) -> FloatArray:
+        """The weight of each class."""
+        k = len(self.classes)
+        return np.bincount(self.codes, weights=self.weights, minlength=k).astype(np.float64)
+
+    def take(self, places: IntArray) -> LabelledRows:
+        """Return some rows; classes stay those of all rows."""
+        weights = None if self.weights is None else self.weights[places]
+        return LabelledRows(taken(self.X, places), self.codes[places], self.classes, weights)
+
+
+def _refuse_infinite(table: Table, kept: IntArray | None) -> None:
+    """Refuse an infinite cell here, where its row has the number that the caller gave it."""
+    for j, kind in enumerate(table.kinds):
+        cells = table.column(j)
+        if kind == NUMBER and np.isinf(cells).any():
+            row = int(np.isinf(cells).argmax())
+            name = f"x{j}" if table.names is None else table.names[j]
+            raise NotFinite.of(int(row if kept is None else kept[row]), name, float(cells[row]))

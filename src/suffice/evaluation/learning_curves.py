@@ -1,0 +1,186 @@
+"""Errors over the number of training rows, with bands from repeated splits.
+
+Ng and Jordan (2001) compare naive Bayes and logistic regression so: the generative model often
+needs fewer rows to come near its best, and the discriminative one often has the better best. Often,
+not always: what is said here is about these rows, with bands, and is no law.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting, listed
+from suffice.evaluation.cross_validation import answers, fitted_on, positions
+from suffice.evaluation.merged_folds import MergedParts, is_closed_form
+from suffice.evaluation.metrics import log_loss
+from suffice.evaluation.preparation import Preparation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.rows import FloatArray, IntArray
+
+STEPS = (6, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 1000, 2000, 4000, 8000)
+"""The sizes that are looked at, as far as there are rows."""
+MOST_TESTED = 3000
+LARGE, REPEATS_WHEN_LARGE = 1000, 5
+"""From this size on a split costs much and varies little."""
+TRIES = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearningCurves:
+    """Held-out errors (models, sizes, splits), NaN where a split was not made.
+
+    names    the models
+    sizes    how many rows each was trained on
+    errors   the share of rows that were predicted wrongly
+    losses   log-loss; NaN for a model without probabilities
+    """
+
+    names: tuple[str, ...]
+    sizes: IntArray
+    errors: FloatArray
+    losses: FloatArray
+
+    def place(self, name: str) -> int:
+        """Return where a model stands, or refuse a name that is none."""
+        if name not in self.names:
+            raise BadSetting(
+                f"there is no curve of {name!r}", hint=f"there are those of {listed(self.names)}"
+            )
+        return self.names.index(name)
+
+    def band(
+        self, name: str, level: float = 0.95, losses: bool = False
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the mean over splits, and the ends of its interval by Student's t, per size."""
+        from scipy.stats import t
+
+        found = (self.losses if losses else self.errors)[self.place(name)]
+        splits = np.isfinite(found).sum(axis=1)
+        filled = np.where(np.isfinite(found), found, 0.0)
+        with np.errstate(all="ignore"):
+            mean = filled.sum(axis=1) / splits
+            gaps = np.where(np.isfinite(found), found - mean[:, np.newaxis], 0.0)
+            spread = np.sqrt(np.square(gaps).sum(axis=1) / (splits - 1.0) / splits)
+            half = t.ppf(0.5 + level / 2.0, np.maximum(splits - 1, 1)) * spread
+        return mean, mean - half, mean + half
+
+
+def usual_sizes(rows: int, classes: int, most: int = STEPS[-1], at_most: int = 20) -> IntArray:
+    """Return sizes from two rows a class up to four fifths of the rows, about evenly in the log.
+
+    >>> usual_sizes(150, 3).tolist()
+    [6, 10, 15, 20, 30, 50, 75, 100]
+    """
+    largest = min(most, int(0.8 * rows))
+    found = [m for m in STEPS if 2 * classes <= m <= largest]
+    if not found:
+        found = [m for m in (classes, 2 * classes) if m <= largest] or [max(2, largest)]
+    if len(found) > at_most:
+        kept = np.unique(np.linspace(0, len(found) - 1, at_most).round().astype(int))
+        found = [found[i] for i in kept]
+    return np.array(found, dtype=np.intp)
+
+
+def learning_curves(
+    models: Mapping[str, Any],
+    rows: LabelledRows,
+    *,
+    sizes: Sequence[int] | IntArray | None = None,
+    repeats: int = 25,
+    random_state: int = 0,
+    most_tested: int = MOST_TESTED,
+) -> LearningCurves:
+    """Train on m rows and test on others, for every size m and many random splits.
+
+    Each split is one random order of the rows: training rows are its first m, so that larger
+    training sets hold the smaller ones, and closed-form models are running sums; test rows are up
+    to `most_tested` of those that follow. Every class is among the smallest training set. All
+    models see the same rows. From 1,000 rows on there are five splits.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianDiscriminant
+    >>> from suffice.evaluation.labelled_rows import LabelledRows
+    >>> rows = LabelledRows.read(*load_iris(return_X_y=True))
+    >>> found = learning_curves({"GDA": GaussianDiscriminant()}, rows, sizes=[20, 100], repeats=5)
+    >>> found.errors.shape, bool(found.errors[0, 1].mean() < found.errors[0, 0].mean())
+    ((1, 2, 5), True)
+    """
+    n, k = len(rows), len(rows.classes)
+    steps = usual_sizes(n, k) if sizes is None else np.asarray(sizes, dtype=np.intp)
+    if not len(steps) or (np.diff(steps) <= 0).any() or steps[0] < k or steps[-1] >= n:
+        raise BadSetting(
+            f"sizes {listed(steps)} cannot be trained on: there are {n} rows of {k} classes",
+            hint=f"rising sizes from {k} to {n - 1}",
+        )
+    shape = (len(models), len(steps), repeats)
+    errors, losses = np.full(shape, np.nan), np.full(shape, np.nan)
+    for r in range(repeats):
+        rng = np.random.default_rng([random_state, r])
+        made = steps if r < REPEATS_WHEN_LARGE else steps[steps < LARGE]
+        if not len(made):
+            break
+        order = _drawn(rows.codes, int(steps[0]), k, rng)
+        tests = [order[m : m + most_tested] for m in made]
+        for i, model in enumerate(models.values()):
+            for s, (one, preparation) in enumerate(_grown(model, rows, order, made)):
+                held = rows.take(tests[s])
+                errors[i, s, r], losses[i, s, r] = _judged(one, preparation, held)
+    return LearningCurves(tuple(models), steps, errors, losses)
+
+
+def _drawn(codes: IntArray, first: int, k: int, rng: np.random.Generator) -> IntArray:
+    """Return an order of the rows whose first ones hold every class.
+
+    Drawn again while a class is absent. Where a class is so rare that this goes on, one row of
+    each class is put in front.
+    """
+    for _ in range(TRIES):
+        order = rng.permutation(len(codes))
+        if len(np.unique(codes[order[:first]])) == k:
+            return order
+    _, front = np.unique(codes[order], return_index=True)
+    rest = np.delete(order, front)
+    head = np.concatenate([order[front], rest[: first - k]])
+    return np.concatenate([rng.permutation(head), rest[first - k :]])
+
+
+def _grown(
+    model: Any, rows: LabelledRows, order: IntArray, sizes: IntArray
+) -> Iterator[tuple[Any, Preparation]]:
+    """Yield the estimator trained on the first rows of an order, for each size."""
+    from sklearn.base import clone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few rows are degenerate, and that is the point
+        if is_closed_form(model):
+            known = rows.take(order[: sizes[-1]])
+            parts = np.split(np.arange(sizes[-1]), sizes[:-1])
+            fitted = MergedParts.of(clone(model), known, parts).running()
+            for one in fitted:
+                yield one, Preparation()
+        else:
+            for m in sizes:
+                yield fitted_on(model, rows.take(order[:m]))
+
+
+def _judged(model: Any, preparation: Preparation, held: LabelledRows) -> tuple[float, float]:
+    """Return the share of errors and the log-loss on held-out rows."""
+    X = preparation.rows(held.X)
+    known = positions(model.classes_, held)
+    found = answers(model, X)
+    if found is None:
+        wrong = positions(model.predict(X), held) != held.codes
+        return float(np.average(wrong, weights=held.weights)), float("nan")
+    log_posterior = np.full((len(held), len(held.classes)), -np.inf)
+    log_posterior[:, known] = found
+    wrong = known[found.argmax(axis=1)] != held.codes
+    loss = log_loss(log_posterior, held.codes, held.weights)
+    return float(np.average(wrong, weights=held.weights)), loss

@@ -1,0 +1,179 @@
+"""Which model, of which school, and why: in plain words that claim no more than was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.errors import listed
+from suffice.estimators.terminal_words import wrapped
+from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, Candidate
+from suffice.evaluation.diagnostics import assumed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from suffice.evaluation.crossings import Crossing
+    from suffice.evaluation.diagnostics import Diagnostics
+    from suffice.rows import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """By how much the log-loss of one model exceeds another's, on the same folds.
+
+    mean             over folds
+    standard_error   Nadeau and Bengio's (2003): folds share most of their training rows, so the
+                     usual one, over √folds, is too small
+    """
+
+    mean: float
+    standard_error: float
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether it is no more than one standard error."""
+        return self.mean <= self.standard_error
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.standard_error:.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to use, and why.
+
+    model         the simplest model within one standard error of the best
+    best          the model of least log-loss
+    school        "generative" or "discriminative"; "" for a model that is not ours
+    advice        one sentence: what to use
+    reasons       by how much, against what
+    assumptions   which of those that generative models make seem to hold, and which do not
+    worries       what to look at before relying on it
+    """
+
+    model: str
+    best: str
+    school: str
+    advice: str
+    reasons: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+    worries: tuple[str, ...] = ()
+
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What stands below the advice: headings and their sentences, without empty ones."""
+        found = (
+            ("Why", self.reasons),
+            ("What generative models assume", self.assumptions),
+            ("To worry about", self.worries),
+        )
+        return tuple((head, lines) for head, lines in found if lines)
+
+    def __str__(self) -> str:
+        """Return it as wrapped text."""
+        lines = [wrapped(self.advice)]
+        for head, sentences in self.sections:
+            lines += ["", f"{head}:", *(_hanging(f"- {sentence}") for sentence in sentences)]
+        return "\n".join(lines)
+
+
+def difference(losses: FloatArray, others: FloatArray, test_share: float) -> Difference:
+    """Return how much more `others` lose than `losses`, fold by fold.
+
+    Variance over folds times 1/K + n_test/n_train: Nadeau and Bengio, Inference for the
+    generalization error (Machine Learning 52, 2003).
+
+    >>> print(difference(np.array([0.1, 0.3]), np.array([0.2, 0.5]), 1.0))
+    0.150 ± 0.087
+    """
+    gaps = others - losses
+    spread = float(gaps.var(ddof=1)) if len(gaps) > 1 else float("inf")
+    error = float(np.sqrt(spread * (1.0 / len(gaps) + test_share)))
+    return Difference(float(gaps.mean()), error)
+
+
+def recommend(
+    candidates: Sequence[Candidate],
+    losses: Mapping[str, FloatArray],
+    diagnostics: Diagnostics,
+    crossings: Sequence[Crossing],
+) -> Recommendation:
+    """Choose by log-loss over the same folds: the simplest within one standard error of the best.
+
+    `losses` are those of every model in every fold. `reservations` adds what to worry about.
+    """
+    judged = [one for one in candidates if one.name in losses]
+    best = min(judged, key=lambda one: (losses[one.name].mean(), one.rank))
+    folds = len(losses[best.name])
+    share = 1.0 / (folds - 1.0)
+    gaps = {one.name: difference(losses[best.name], losses[one.name], share) for one in judged}
+    tied = [one for one in judged if one is best or gaps[one.name].is_noise]
+    chosen = min(tied, key=lambda one: one.rank)
+    school = f", of the {chosen.school} school" if chosen.school else ""
+    loss = losses[chosen.name].mean()
+    advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {loss:.3f}."
+    reasons = []
+    if chosen is not best:
+        reasons.append(
+            f"{sentence(best.name)} loses less by {gaps[chosen.name]}, which is within one "
+            "standard error: the simpler of the two is taken."
+        )
+    others = [one for one in tied if one is not chosen and one is not best]
+    if others:
+        reasons.append(f"Not to be told from the best either: {listed(o.name for o in others)}.")
+    reasons += _schools(judged, gaps, losses, share, chosen)
+    if chosen.school == DISCRIMINATIVE:
+        reasons.append(
+            "It assumes nothing about how the columns are distributed within a class; it cannot "
+            "say how typical a row is, nor leave a blank cell out."
+        )
+    reasons += [str(one) for one in crossings]
+    if crossings:
+        reasons.append("Where curves cross is said of these rows and these splits; it is no law.")
+    return Recommendation(
+        chosen.name, best.name, chosen.school, advice, tuple(reasons), tuple(assumed(diagnostics))
+    )
+
+
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def _schools(
+    judged: Sequence[Candidate],
+    gaps: Mapping[str, Difference],
+    losses: Mapping[str, FloatArray],
+    share: float,
+    chosen: Candidate,
+) -> list[str]:
+    """Return how the better of the other school compares with the one that is recommended."""
+    other = {GENERATIVE: DISCRIMINATIVE, DISCRIMINATIVE: GENERATIVE}.get(chosen.school)
+    rivals = [one for one in judged if one.school == other]
+    if not rivals:
+        return []
+    rival = min(rivals, key=lambda one: gaps[one.name].mean)
+    gap = difference(losses[chosen.name], losses[rival.name], share)
+    if abs(gap.mean) <= gap.standard_error:
+        return [
+            (
+                f"The best of the {other} school, {rival.name}, is within noise of it "
+                f"({gap.mean:+.3f} ± {gap.standard_error:.3f})."
+            )
+        ]
+    sure = "clearly" if abs(gap.mean) > 2.0 * gap.standard_error else "somewhat"
+    word = "more" if gap.mean > 0.0 else "less"
+    return [
+        (
+            f"The best of the {other} school, {rival.name}, loses {sure} {word}: "
+            f"{abs(gap.mean):.3f} ± {gap.standard_error:.3f}."
+        )
+    ]
+
+
+def _hanging(text: str) -> str:
+    first, *rest = wrapped(text).splitlines()
+    return "\n".join([first, *(f"  {line}" for line in rest)])

@@ -1,0 +1,15 @@
+"""One self-contained HTML page on a table, its models and what to choose.
+
+write_report   compares the models on rows and labels, and writes the page
+page           the page of a comparison that is there already, as text
+
+The page holds its pictures and its style, loads nothing and runs nothing. Whatever comes from the
+data is escaped. Without matplotlib it has the text, and says what is missing.
+"""
+
+from __future__ import annotations
+
+from suffice.report.page import page
+from suffice.report.writing import write_report
+
+__all__ = ["page", "write_report"]

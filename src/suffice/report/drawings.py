@@ -1,0 +1,160 @@
+"""Figures as SVG inside a page: names without clashes, colours that follow the page."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from suffice.estimators.terminal_words import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 5.0, 4.2
+"""Inches: at this size letters are as large as those of the text, on a telephone too."""
+SETTINGS: Any = {
+    "svg.fonttype": "none",  # letters stay letters: small, searchable, shaped by the browser
+    "svg.hashsalt": "suffice",
+    "text.parse_math": False,  # a dollar in a name is no formula
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.size": 9.5,
+    "path.simplify": True,
+}
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "{http://www.w3.org/1999/xlink}href"
+GREY = re.compile(r"#([0-9a-f]{2})\1\1\b")
+NUMBER = re.compile(r"-?\d+\.\d{3,}")
+FONT = re.compile(r"font-family: [^;]*;? ?")
+REFERENCE = re.compile(r"url\(#([^)]+)\)")
+ROUNDED = ("d", "x", "y", "transform", "points", "width", "height")
+DARK_INK, DARK_PAPER = (0xE4, 0xE7, 0xEA), (0x16, 0x19, 0x1C)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture as HTML.
+
+    svg      the element
+    greys    those in it, which a dark page turns round
+    opaque   whether it holds dots instead of lines: its colours stay, on white
+    """
+
+    svg: str
+    greys: frozenset[str]
+    opaque: bool
+
+
+def drawing(
+    draw: Callable[[Axes], object],
+    prefix: str,
+    label: str,
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+) -> Drawing:
+    """Draw on new Axes and return an `svg` element whose names all begin with `prefix`.
+
+    `label` is what is read out instead of the picture.
+
+    >>> one = drawing(lambda ax: ax.plot([1, 2], [3, 4]), "a", "a line")
+    >>> one.svg[:56]
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 360'
+    """
+    from matplotlib import rc_context
+
+    from suffice.plots.axes import new_figure
+
+    written = StringIO()
+    # Letters that the measuring font lacks are none of the reader's business: browsers have them.
+    with warnings.catch_warnings(), rc_context(SETTINGS):
+        warnings.simplefilter("ignore")
+        figure = new_figure(*size)
+        draw(figure.add_subplot())
+        _write_out(figure)
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
+    return _inline(written.getvalue(), prefix, label)
+
+
+def dark_greys(greys: frozenset[str]) -> str:
+    """Return the style that turns greys round on a dark page, white becoming the page's own.
+
+    >>> dark_greys(frozenset(["ff"]))
+    '--g-ff:#16191c'
+    """
+    found = []
+    for pair in sorted(greys):
+        share = int(pair, 16) / 255.0
+        mixed = (round(i + (p - i) * share) for i, p in zip(DARK_INK, DARK_PAPER, strict=True))
+        found.append(f"--g-{pair}:#{''.join(f'{part:02x}' for part in mixed)}")
+    return ";".join(found)
+
+
+def _write_out(figure: Figure) -> None:
+    """Write out, in every text of a figure, what cannot be seen: XML has no letters for it."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FuncFormatter
+
+    for found in figure.findobj(Text):
+        assert isinstance(found, Text)
+        found.set_text(_lines(found.get_text()))
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            if isinstance(axis.get_major_formatter(), FuncFormatter):  # names, not numbers
+                words = [_lines(tick.get_text()) for tick in axis.get_ticklabels()]
+                axis.set_ticks(axis.get_ticklocs(), words)
+
+
+def _lines(words: str) -> str:
+    return "\n".join(printable(line) for line in words.split("\n"))
+
+
+def _inline(source: str, prefix: str, label: str) -> Drawing:
+    """Return what matplotlib wrote, as one element that can stand in a page beside others."""
+    root = ET.fromstring(source)  # noqa: S314 - written above, by matplotlib
+    used = {ref[1:] for node in root.iter() if (ref := node.get(XLINK, "")).startswith("#")}
+    for node in root.iter():
+        used.update(*(REFERENCE.findall(value) for value in node.attrib.values()))
+    greys: set[str] = set()
+    opaque = any(node.tag == f"{{{SVG}}}image" for node in root.iter())
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style"):
+                parent.remove(child)
+    for node in root.iter():
+        _tidy(node, prefix, used, None if opaque else greys)
+    box = root.get("viewBox", "")
+    root.attrib.clear()
+    root.set("viewBox", box)
+    root.set("role", "img")
+    root.set("aria-label", printable(label))
+    ET.register_namespace("", SVG)
+    return Drawing(ET.tostring(root, encoding="unicode"), frozenset(greys), opaque)
+
+
+def _tidy(node: ET.Element, prefix: str, used: set[str], greys: set[str] | None) -> None:
+    """Give a node names of its own page, colours of its page, and figures that are short."""
+    if not (node.text or "").strip() and node.tag != f"{{{SVG}}}text":
+        node.text = None
+    node.tail = None if not (node.tail or "").strip() else node.tail
+    own = node.attrib.pop("id", None)
+    reference = node.attrib.pop(XLINK, None)
+    for key, value in list(node.attrib.items()):
+        said = REFERENCE.sub(lambda match: f"url(#{prefix}-{match[1]})", value)
+        if key in ROUNDED:
+            said = NUMBER.sub(lambda match: f"{float(match[0]):.2f}", said)
+            said = " ".join(said.split())
+        if key == "style":
+            said = FONT.sub("", said)
+        if key == "style" and greys is not None:
+            greys.update(GREY.findall(said))
+            said = GREY.sub(lambda match: f"var(--g-{match[1]},{match[0]})", said)
+        node.set(key, said)
+    if own in used:
+        node.set("id", f"{prefix}-{own}")
+    if reference is not None:
+        node.set("href", reference if reference[:1] != "#" else f"#{prefix}-{reference[1:]}")

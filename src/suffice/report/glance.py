@@ -1,0 +1,178 @@
+"""The data at a glance: rows, columns with their kinds and blanks, classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.report.markup import bar, name, names, table, text
+from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
+
+if TYPE_CHECKING:
+    from suffice.evaluation import LabelledRows
+    from suffice.rows import FloatArray
+
+MOST_COLUMNS = 60
+"""Columns that are described one by one."""
+MOST_CLASSES = 40
+MOST_LEVELS = 4
+"""Levels of a category that are named, the commonest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnGlance:
+    """One column.
+
+    kind     what its cells are, in a word
+    blanks   rows without a cell
+    values   how many different cells there are
+    words    what they look like, as HTML
+    """
+
+    name: str
+    kind: str
+    blanks: int
+    values: int
+    words: str
+
+
+def glance(rows: LabelledRows) -> tuple[ColumnGlance, ...]:
+    """Return what each column looks like; nothing for sparse rows.
+
+    >>> from suffice.evaluation import LabelledRows
+    >>> rows = LabelledRows.read([[1.5, "red"], [None, "red"], [2.5, "blue"]], ["a", "b", "a"])
+    >>> [(one.name, one.kind, one.blanks, one.values) for one in glance(rows)]
+    [('x0', 'number', 1, 2), ('x1', 'category', 0, 2)]
+    """
+    if is_sparse(rows.X):
+        return ()
+    held = read_table(rows.X)
+    called = column_names(rows)
+    return tuple(_column(called[j], kind, held.column(j)) for j, kind in enumerate(held.kinds))
+
+
+def column_names(rows: LabelledRows) -> tuple[str, ...]:
+    """Return the names of the columns; x0, x1, … where they have none."""
+    if is_sparse(rows.X):
+        return tuple(f"x{j}" for j in range(rows.X.shape[1]))
+    held = read_table(rows.X)
+    return held.names or tuple(f"x{j}" for j in range(held.width))
+
+
+def _column(called: str, kind: str, cells: Any) -> ColumnGlance:
+    if kind in (BOOLEAN, CATEGORY):
+        there = [cell for cell in cells.tolist() if cell is not None]
+        counts: dict[Any, int] = {}
+        for cell in there:
+            counts[cell] = counts.get(cell, 0) + 1
+        order = sorted(counts, key=lambda level: (-counts[level], str(level)))
+        shown = [
+            f"{name(level, 30)} {_percent(counts[level], len(there))}"
+            for level in order[:MOST_LEVELS]
+        ]
+        if len(order) > MOST_LEVELS:
+            shown.append(f"{len(order) - MOST_LEVELS:,} more")
+        word = "truth" if kind == BOOLEAN else "category"
+        return ColumnGlance(
+            called, word, len(cells) - len(there), len(order), ", ".join(shown) or "all blank"
+        )
+    numbers = np.asarray(cells, dtype=np.float64)
+    numbers = numbers[~np.isnan(numbers)]
+    blanks = len(cells) - len(numbers)
+    if not len(numbers):
+        return ColumnGlance(called, "number", blanks, 0, "all blank")
+    different = np.unique(numbers)
+    whole = bool((numbers == np.floor(numbers)).all())
+    return ColumnGlance(
+        called, "whole number" if whole else "number", blanks, len(different), _range(numbers)
+    )
+
+
+def _range(numbers: FloatArray) -> str:
+    if numbers.min() == numbers.max():
+        return f"{numbers[0]:.4g} in every row"
+    low, middle, high = np.quantile(numbers, [0.0, 0.5, 1.0])
+    return f"{low:.4g} … {middle:.4g} … {high:.4g}"
+
+
+def _percent(part: float, whole: float) -> str:
+    share = 100.0 * part / whole if whole else 0.0
+    return f"{share:.0f} %" if share >= 1.0 or not part else "&lt; 1 %"
+
+
+# HTML
+
+
+def glance_section(rows: LabelledRows, columns: tuple[ColumnGlance, ...], target: str) -> str:
+    """Return the tables of classes and columns."""
+    total = float(rows.counts.sum())
+    order = np.argsort(-rows.counts, kind="stable")
+    classes = [
+        (
+            name(rows.classes[c]),
+            f"{rows.counts[c]:,.0f}",
+            f"{100.0 * rows.counts[c] / total:.1f} %",
+            bar(float(rows.counts[c] / rows.counts.max())),
+        )
+        for c in order[:MOST_CLASSES]
+    ]
+    parts = [
+        f"<p>{_words(rows, columns)}</p>",
+        f"<h3>Classes of {name(target)}</h3>" if target else "<h3>Classes</h3>",
+        table(("class", "rows", "share", ""), classes, figures=(1, 2)),
+    ]
+    if len(order) > MOST_CLASSES:
+        parts.append(f'<p class="soft">… and {len(order) - MOST_CLASSES:,} more classes.</p>')
+    if columns:
+        parts += ["<h3>Columns</h3>", _columns_table(columns, len(rows))]
+    return "".join(parts)
+
+
+def _words(rows: LabelledRows, columns: tuple[ColumnGlance, ...]) -> str:
+    if not columns:
+        width = len(column_names(rows))
+        filled = 100.0 * rows.X.nnz / (width * len(rows))
+        return (
+            f"{len(rows):,} rows and {width:,} columns of sparse numbers, {filled:.2g} % of them "
+            f"not zero; {len(rows.classes)} classes."
+        )
+    kinds = [one.kind for one in columns]
+    said = [
+        f"{kinds.count(kind)} of {plural}"
+        for kind, plural in (
+            ("number", "numbers"),
+            ("whole number", "whole numbers"),
+            ("truth", "truths"),
+            ("category", "categories"),
+        )
+        if kind in kinds
+    ]
+    cells = len(rows) * len(columns)
+    blanks = sum(one.blanks for one in columns)
+    held = [one for one in columns if one.blanks]
+    gaps = "No cell is blank."
+    if blanks:
+        gaps = f"{blanks:,} of {cells:,} cells are blank, in {names(one.name for one in held)}."
+    return (
+        f"{len(rows):,} rows, {len(rows.classes)} classes, {len(columns):,} columns: "
+        f"{text(', '.join(said))}. {gaps}"
+    )
+
+
+def _columns_table(columns: tuple[ColumnGlance, ...], size: int) -> str:
+    shown = [
+        (
+            name(one.name),
+            one.kind,
+            f"{one.blanks:,} ({_percent(one.blanks, size)})" if one.blanks else "–",
+            f"{one.values:,}",
+            one.words,
+        )
+        for one in columns[:MOST_COLUMNS]
+    ]
+    heads = ("column", "kind", "blank", "different", "least … median … most, or commonest")
+    found = table(heads, shown, figures=(2, 3))
+    left = len(columns) - MOST_COLUMNS
+    return found + (f'<p class="soft">… and {left:,} more columns.</p>' if left > 0 else "")

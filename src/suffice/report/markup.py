@@ -1,0 +1,84 @@
+"""HTML out of words: the one door through which names and cells of the data reach the page."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from suffice.estimators.terminal_words import cut, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LONGEST = 60
+"""Places that a name may take on the page; the whole of it is told when one points at it."""
+TOLD = 500
+
+
+def text(words: object) -> str:
+    r"""Return words as HTML: marks are escaped, what cannot be seen is written out.
+
+    >>> text('<script>alert("x")</script>')
+    '&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;'
+    >>> print(text("turned\u202earound"))
+    turned\u202earound
+    """
+    return escape(printable(words)).replace(" %", "&nbsp;%")
+
+
+def name(word: object, most: int = LONGEST) -> str:
+    """Return the name of a column or class, or a cell, apart from the direction of its neighbours.
+
+    >>> name("x" * 70)[:26]
+    '<bdi title="xxxxxxxxxxxxxx'
+    >>> name("age")
+    '<bdi>age</bdi>'
+    """
+    whole = printable(word)
+    shown = cut(whole, most)
+    title = f' title="{escape(cut(whole, TOLD))}"' if shown != whole else ""
+    return f"<bdi{title}>{escape(shown)}</bdi>"
+
+
+def names(words: Iterable[object], most: int = 8) -> str:
+    """Return several names in a row, and how many more there are."""
+    every = list(words)
+    shown = [name(word, 40) for word in every[:most]]
+    if len(every) > most:
+        shown.append(f"{len(every) - most:,} more")
+    return ", ".join(shown)
+
+
+def listing(sentences: Sequence[str]) -> str:
+    """Return sentences, which are HTML already, as a list; nothing if there are none."""
+    if not sentences:
+        return ""
+    return f"<ul>{''.join(f'<li>{sentence}</li>' for sentence in sentences)}</ul>"
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, figures: Sequence[int] = ()
+) -> str:
+    """Return a table of cells that are HTML already; columns of `figures` stand to the right.
+
+    The first cell of a row is its head. Wide tables scroll by themselves, not with the page.
+    """
+
+    def side(j: int) -> str:
+        return ' class="figure"' if j in figures else ""
+
+    head = "".join(f'<th scope="col"{side(j)}>{cell}</th>' for j, cell in enumerate(heads))
+    body = []
+    for first, *rest in rows:
+        cells = "".join(f"<td{side(j)}>{cell}</td>" for j, cell in enumerate(rest, start=1))
+        body.append(f'<tr><th scope="row"{side(0)}>{first}</th>{cells}</tr>')
+    return (
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def bar(share: float) -> str:
+    """Return a bar that fills this share of its cell."""
+    width = 100.0 * min(max(share, 0.0), 1.0)
+    return f'<span class="track"><span class="bar" style="width:{width:.1f}%"></span></span>'

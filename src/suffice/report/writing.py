@@ -1,0 +1,64 @@
+"""A report on rows and labels, in a file."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.evaluation import compare
+from suffice.files.whole_files import whole_file
+from suffice.report.page import page
+
+if TYPE_CHECKING:
+    from suffice.evaluation import Comparison
+
+
+def write_report(
+    path: str | Path,
+    X: object,
+    y: object,
+    *,
+    title: str | None = None,
+    target: str = "",
+    source: str = "",
+    pictures: bool = True,
+    models: Any = None,
+    folds: int = 10,
+    random_state: int = 0,
+    sample_weight: object = None,
+) -> Comparison:
+    """Compare the models on these rows, write the page about it, and return the comparison.
+
+    `models`, `folds`, `random_state` and `sample_weight` are those of `suffice.compare`; the rest
+    is as in `page`. The file is there whole or not at all.
+
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> place = Path(tempfile.mkdtemp()) / "iris.html"
+    >>> found = write_report(
+    ...     place, *load_iris(return_X_y=True), models=["gda", "qda"], folds=3, pictures=False)
+    >>> found.best, place.read_text("utf-8").startswith("<!DOCTYPE html>")
+    ('GDA (shared covariance)', True)
+    """
+    check_place(path)
+    found = compare(
+        X, y, models=models, folds=folds, random_state=random_state, sample_weight=sample_weight
+    )
+    write_page(path, page(found, title=title, target=target, source=source, pictures=pictures))
+    return found
+
+
+def write_page(path: str | Path, html: str) -> None:
+    """Write a page whole or not at all."""
+    with whole_file(path, suffix=Path(path).suffix) as file:
+        file.write(html.encode("utf-8"))
+
+
+def check_place(path: str | Path) -> None:
+    """Refuse a place that no page can be written to, before any work is done for it."""
+    place = Path(path)
+    for code, wrong in ((errno.ENOENT, not place.parent.is_dir()), (errno.EISDIR, place.is_dir())):
+        if wrong:
+            raise OSError(code, os.strerror(code), str(path))

@@ -1,0 +1,244 @@
+"""Whatever is wrong is said in one line, with a place and a hint; nothing is lost."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import suffice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def refused(done: Any, *words: str) -> None:
+    """Check that a command was refused in two lines that hold these words."""
+    assert done.code == 1, done
+    first, hint, *rest = [
+        line for line in done.err.splitlines() if not line.startswith(("note:", "warning:"))
+    ]
+    assert not rest, done.err
+    assert first.startswith("error: ")
+    assert hint.startswith("Hint: ")
+    assert not done.out
+    for word in words:
+        assert word in done.err, done.err
+
+
+BAD_TABLES: dict[str, tuple[bytes, tuple[str, ...]]] = {
+    "empty": (b"", ("is empty",)),
+    "nothing but blank lines": (b"\n\n \n", ("is empty",)),
+    "a header alone": (b"a,y\n", ("has no rows",)),
+    "ragged": (b"a,b,y\n1,2,x\n1,2\n", ("line 3: 2 cell(s) where the header names 3",)),
+    "ragged after a quoted newline": (
+        b'a,b,y\n1,"p\nq",x\n1,2,x,9\n',
+        ("line 4: 4 cell(s) where the header names 3", "quote those that hold a comma"),
+    ),
+    "an open quotation mark": (b'a,y\n"1,x\n2,z\n', ("line",)),
+    "a name twice": (b"a,a,y\n1,2,x\n3,4,z\n", ("more than one column is named a",)),
+    "one column": (b"y\nx\nz\n", ("has no column besides the target",)),
+    "an infinite cell": (b"a,y\n1,x\ninf,x\n2,z\n3,z\n", ("line 3, a: inf is not a finite",)),
+    "bytes that are no text": (b"a,y\n1,\xe9\n2,z\n", ("0xe9 is not utf-8", "iconv")),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ("is not text",)),
+    "a spreadsheet": (b"PK\x03\x04rest", ("a zip file, such as a spreadsheet",)),
+    "a JSON array": (b'{"a": 1\n{"a": 2}\n', ("line 1",)),
+    "nested JSON": (b'{"a": [1], "y": "x"}\n', ("line 1, a: a list is no cell",)),
+    "a damaged Parquet file": (b"PAR1 and nothing else", ("cannot be read",)),
+    "one class": (b"a,y\n1,x\n2,x\n", ("has one value, x",)),
+    "no labels": (b"a,y\n1,\n2,\n", ("has no rows",)),
+    "a quantity": (b"a,y\n1,0.5\n2,1.5\n3,2.25\n", ("is a quantity: 3 different numbers",)),
+    "numbers of rows": (
+        b"a,y\n" + b"".join(b"%d,%d\n" % (i % 3, i) for i in range(60)),
+        ("numbers the rows: 60 different whole numbers in 60 rows",),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+def test_a_table_that_cannot_be_learned_is_refused_in_words(
+    name: str, run: Any, tmp_path: Path
+) -> None:
+    content, words = BAD_TABLES[name]
+    table, out = tmp_path / "bad.csv", tmp_path / "m.suffice"
+    table.write_bytes(content)
+    refused(run("fit", table, "-t", "y", "--model", "gda", "-o", out), "bad.csv", *words)
+    assert not out.exists()
+
+
+def test_missing_files_and_folders_are_refused(run: Any, flowers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.suffice"
+    refused(run("fit", tmp_path / "no.csv", "-t", "y", "-o", out), "no.csv: no such file")
+    refused(run("fit", tmp_path, "-t", "y", "-o", out), "is a folder")
+    refused(run("predict", tmp_path / "no.suffice", flowers), "no.suffice", "no such file")
+    refused(run("predict", flowers, flowers), "is no model file")
+    nowhere = tmp_path / "nowhere" / "m.suffice"
+    refused(
+        run("fit", flowers, "-t", "kind", "--model", "gda", "-o", nowhere), "no such file or dir"
+    )
+    refused(run("fit", flowers, "-t", "kind", "--model", "gda", "-o", tmp_path), "is a directory")
+
+
+def test_a_typo_is_answered_with_the_nearest_names(run: Any, flowers: Path) -> None:
+    refused(run("fit", flowers, "-t", "kimd"), "has no column 'kimd'", "did you mean 'kind'?")
+    refused(run("fit", flowers, "-t", "zzz"), "it has size, colour, petals, scented, kind")
+    refused(run("fit", flowers, "-t", "kind", "--drop", "colours"), "did you mean 'colour'?")
+
+
+@pytest.mark.parametrize("model", ["gda", "naive-bayes", "logistic"])
+def test_columns_are_found_by_name_and_missing_ones_are_named(
+    model: str, run: Any, fitted: Callable[..., Path], flowers: Path, tmp_path: Path
+) -> None:
+    path = fitted(flowers, "kind", model)
+    expected = run("predict", path, flowers).out
+    lines = [line.split(",") for line in flowers.read_text().splitlines()]
+    turned = tmp_path / "turned.csv"
+    turned.write_text("".join(",".join([*row[:4][::-1], "9"]) + "\n" for row in lines))
+    text = turned.read_text().replace("size,9\n", "size,extra\n", 1)
+    turned.write_text(text)
+    done = run("predict", path, turned)
+    assert done.out == expected
+    assert "note: not used, for the model does not know them: extra" in done.err
+    turned.write_text(text.replace("colour", "color", 1))
+    refused(run("predict", path, turned), "has no column 'colour'", "did you mean 'color'?")
+
+
+def test_text_among_numbers_is_refused_by_its_line_after_the_fit(
+    run: Any, fitted: Callable[..., Path], flowers: Path, tmp_path: Path
+) -> None:
+    path = fitted(flowers, "kind", "gda")
+    more = tmp_path / "more.csv"
+    more.write_text("size,colour,petals,scented,kind\n1,red,5,true,rose\nbig,red,5,true,rose\n")
+    before = path.read_bytes()
+    for done in (run("predict", path, more), run("learn", path, more)):
+        refused(done, "more.csv, line 3, size: 'big' is not a number")
+    more.write_text("size,colour,petals,scented,kind\n1,red,5,maybe,rose\n")
+    refused(run("learn", path, more), "line 2, scented: 'maybe' is not true or false")
+    assert path.read_bytes() == before
+
+
+def test_a_column_that_turns_to_text_in_the_last_row_was_text_from_the_first(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, out = tmp_path / "late.csv", tmp_path / "m.suffice"
+    rows = [f"{i % 5},{i % 7},{'xz'[i % 2]}\n" for i in range(40)]
+    table.write_text("a,b,y\n" + "".join(rows) + "many,1,x\n")
+    monkeypatch.setattr("suffice.files.tables.CELLS", 12)
+    assert run("fit", table, "-t", "y", "--model", "gda", "-o", out).code == 0
+    kinds = [column.kind for column in suffice.load(out)._require().columns.columns]
+    assert kinds == ["category", "number"]
+
+
+def test_a_table_larger_than_memory_is_learned_in_chunks(
+    run: Any, measurements: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = tmp_path / "whole.suffice", tmp_path / "parts.suffice"
+    arguments = ("fit", measurements, "-t", "class", "--model", "qda", "-o")
+    assert run(*arguments, whole).code == 0
+    monkeypatch.setattr("suffice.files.tables.CELLS", 200)
+    monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 250)
+    # The first chunks must hold two classes: these rows are sorted by class.
+    lines = measurements.read_text().splitlines()
+    measurements.write_text("\n".join([lines[0], *lines[1:][::7], *lines[1:][::-1]]) + "\n")
+    assert run(*arguments, parts).code == 0
+    rows = [suffice.load(path).model_.weights.sum() for path in (whole, parts)]
+    assert rows[1] == rows[0] + len(lines[1:][::7])
+    refused(
+        run("fit", measurements, "-t", "class", "--model", "logistic", "-o", parts),
+        "has more cells than fit in memory at once",
+    )
+
+
+def test_columns_that_name_rows_are_left_out_with_a_word(run: Any, tmp_path: Path) -> None:
+    table, out = tmp_path / "names.csv", tmp_path / "m.suffice"
+    table.write_text(
+        "name,a,y\n" + "".join(f"person {i},{i % 5},{'xz'[i % 2]}\n" for i in range(60))
+    )
+    done = run("fit", table, "-t", "y", "--model", "gda", "-o", out)
+    assert "note: name is left out: 60 different texts in 60 rows" in done.err
+    again = run("predict", out, table)
+    assert again.code == 0
+    assert "name" not in again.err
+
+
+def test_rows_without_a_label_are_left_out_with_a_word(run: Any, tmp_path: Path) -> None:
+    table, out = tmp_path / "some.csv", tmp_path / "m.suffice"
+    table.write_text("a,y\n" + "1,x\n2,x\n3,z\n5,z\n" * 3 + "7,\n8, \n")
+    done = run("fit", table, "-t", "y", "--model", "gda", "-o", out)
+    assert done.code == 0
+    assert "note: 2 rows without a label left out" in done.err
+    assert suffice.load(out).model_.weights.sum() == 12
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfa,b,y\r\n1,2,x\r\n2,1,z\r\n3,4,x\r\n1,1,z\r\n",
+        b"a;b;y\n1;2;x\n2;1;z\n3;4;x\n1;1;z\n",
+        b"a\tb\ty\n1\t2\tx\n2\t1\tz\n3\t4\tx\n1\t1\tz\n",
+        b"a, b, y\n1, 2, x\n2, 1, z\n3, 4, x\n1, 1, z\n",
+        gzip.compress(b'a,b,"y"\n1,2,"x"\n\n2,1,z\n3,4,x\n1,1,z\n'),
+        "a,b,y\n1,2,x\n2,1,z\n3,4,x\n1,1,z\n".encode("utf-16"),
+        b'{"a":1,"b":2,"y":"x"}\n{"a":2,"b":1,"y":"z"}\n{"a":3,"b":4,"y":"x"}\n{"a":1,"b":1,"y":"z"}\n',
+    ],
+    ids=["mark", "semicolons", "tabs", "spaces", "packed", "utf-16", "json"],
+)
+def test_tables_in_other_clothes_are_read(content: bytes, run: Any, tmp_path: Path) -> None:
+    table, out = tmp_path / "table", tmp_path / "m.suffice"
+    table.write_bytes(content)
+    done = run("fit", table, "-t", "y", "--model", "naive-bayes", "-o", out)
+    assert done.code == 0, done.err
+    assert "4 rows, 2 columns: 2 of numbers; 2 classes of y" in done.err
+
+
+def test_ten_thousand_columns_are_read(run: Any, tmp_path: Path) -> None:
+    table, out = tmp_path / "wide.csv", tmp_path / "m.suffice"
+    width = 10_000
+    lines = [",".join([*(f"c{j}" for j in range(width)), "y"])]
+    lines += [",".join([*(str((i * j) % 7) for j in range(width)), "xz"[i % 2]]) for i in range(6)]
+    table.write_text("\n".join(lines) + "\n")
+    done = run("fit", table, "-t", "y", "--model", "naive-bayes", "-o", out)
+    assert done.code == 0, done.err
+    assert len(run("predict", out, table).rows) == 7
+    refused(
+        run("fit", table, "-t", "y", "--model", "gda", "-o", out),
+        "needs the covariance of 10,000 columns",
+    )
+
+
+def test_cells_that_look_like_formulas_come_out_inert_and_go_in_again(
+    run: Any, tmp_path: Path
+) -> None:
+    table, out = tmp_path / "hostile.csv", tmp_path / "m.suffice"
+    cells = ["=cmd()", "+1+1", "-x", "@sum", "<script>", "plain"]
+    lines = [f"{cells[i % 6]},{i % 5},{['=evil', '-'][i % 2]}\n" for i in range(60)]
+    table.write_text("=a,b,y\n" + "".join(lines))
+    assert run("fit", table, "-t", "y", "--model", "naive-bayes", "-o", out).code == 0
+    drawn = run("sample", out, "-n", 200).out
+    assert drawn.startswith("'=a,b,y\n")
+    for line in drawn.splitlines():
+        for cell in line.split(","):
+            assert cell == "-" or cell[0] not in "=+@\t", cell
+    again = tmp_path / "drawn.csv"
+    again.write_text(drawn)
+    done = run("learn", out, again)
+    assert done.code == 0, done.err
+    assert "new" not in done.err
+    assert set(suffice.load(out).classes_) == {"=evil", "-"}
+
+
+def test_wrong_usage_ends_with_two(run: Any, flowers: Path) -> None:
+    for arguments in (
+        ("fit", flowers),
+        ("guess",),
+        ("predict", "m.suffice"),
+        ("predict", "m", flowers, "--reject-below", "2"),
+        ("merge", "one.suffice", "-o", "two.suffice"),
+        ("fit", flowers, "-t", "kind", "--delimiter", "ab"),
+    ):
+        done = run(*arguments)
+        assert done.code == 2, arguments
+        assert done.err.startswith("error: ")
+        assert "Hint: suffice" in done.err

@@ -1,0 +1,318 @@
+"""`compare`: the same folds for all, figures that scikit-learn confirms, words that hold back."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression as PeerLogistic
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import suffice
+from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, compare
+from suffice.errors import BadLabels, BadSetting, NotFinite
+from suffice.estimators.filled_columns import FilledColumns
+from suffice.evaluation import Comparison, LabelledRows, LearningCurves, crossing
+from suffice.evaluation.candidates import usual_candidates
+from suffice.evaluation.recommendation import difference, recommend
+from tests.reference.data_sets import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def iris() -> tuple[Any, Any]:
+    X, y = load_iris(return_X_y=True)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def found(iris: tuple[Any, Any]) -> Comparison:
+    return compare(*iris, folds=5)
+
+
+def test_figures_are_those_of_cross_validate_on_the_same_splits(iris: tuple[Any, Any]) -> None:
+    X, y = iris
+    models = {
+        "shared": GaussianDiscriminant(),
+        "per class": GaussianDiscriminant("per-class"),
+        "auto": GaussianDiscriminant("auto"),
+        "naive": NaiveBayes(),
+        "logistic": LogisticRegression(1.0),
+        "peer": make_pipeline(StandardScaler(), PeerLogistic()),
+    }
+    ours = compare(X, y, models=list(models.items()), folds=10, random_state=3, curves=False)
+    splits = StratifiedKFold(10, shuffle=True, random_state=3)
+    for name, model in models.items():
+        theirs = cross_validate(model, X, y, cv=splits, scoring=("accuracy", "neg_log_loss"))
+        scores = ours.scores[name]
+        np.testing.assert_allclose(scores.accuracy, theirs["test_accuracy"], atol=1e-8)
+        np.testing.assert_allclose(scores.log_loss, -theirs["test_neg_log_loss"], atol=1e-8)
+
+
+def test_a_peer_of_the_same_model_gets_the_same_figures(iris: tuple[Any, Any]) -> None:
+    """LDA divides by n - k: so does "unbiased"; both are the same model then."""
+    ours = compare(
+        *iris,
+        models=[
+            ("ours", GaussianDiscriminant(divisor="unbiased")),
+            ("theirs", LinearDiscriminantAnalysis(solver="lsqr")),
+        ],
+        curves=False,
+    )
+    a, b = ours.scores["ours"], ours.scores["theirs"]
+    np.testing.assert_allclose(a.accuracy, b.accuracy)
+
+
+def test_both_schools_are_compared_and_one_is_recommended(found: Comparison) -> None:
+    assert len(found.candidates) == 7
+    assert {one.school for one in found.candidates} == {"generative", "discriminative"}
+    frame = found.to_frame()
+    assert frame["log_loss"].is_monotonic_increasing
+    assert found.best == frame["model"][0]
+    said = found.recommendation
+    assert said.model in set(frame["model"])
+    assert said.advice.startswith(f"Use {said.model}, of the {said.school} school")
+    text = str(found)
+    assert "no law" in text
+    assert "±" in text
+    assert "softmax" in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert repr(found).startswith("Comparison(150 rows, 3 classes, 7 candidates")
+
+
+def test_the_simplest_within_one_standard_error_is_taken(found: Comparison) -> None:
+    losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
+    best = losses[found.best]
+    ranks = {one.name: one.rank for one in found.candidates}
+    tied = [n for n, v in losses.items() if difference(best, v, 0.25).is_noise or n == found.best]
+    assert found.recommendation.model == min(tied, key=lambda name: ranks[name])
+
+
+def test_a_difference_within_noise_is_called_noise(found: Comparison) -> None:
+    asked = [one for one in found.candidates if one.key in ("gda", "logistic")]
+    rng = np.random.default_rng(0)
+    even = {asked[0].name: 0.3 + 0.1 * rng.random(10), asked[1].name: 0.3 + 0.1 * rng.random(10)}
+    said = recommend(asked, even, found.diagnostics, ())
+    assert said.model == asked[0].name  # the simpler one
+    assert "within" in " ".join(said.reasons)
+    clear = {asked[0].name: even[asked[0].name] + 0.5, asked[1].name: even[asked[0].name]}
+    said = recommend(asked, clear, found.diagnostics, ())
+    assert said.model == asked[1].name
+    assert "loses clearly more: 0.500" in " ".join(said.reasons)
+
+
+def test_the_standard_error_of_a_difference_counts_that_folds_share_rows() -> None:
+    gaps = np.array([0.1, 0.2, 0.3, 0.4])
+    found = difference(np.zeros(4), gaps, 1.0 / 3.0)
+    assert found.mean == pytest.approx(0.25)
+    assert found.standard_error == pytest.approx(np.sqrt(gaps.var(ddof=1) * (1 / 4 + 1 / 3)))
+
+
+def test_curves_have_bands_and_crossings_have_bands(found: Comparison) -> None:
+    assert isinstance(found.curves, LearningCurves)
+    assert len(found.crossings) == 2
+    mean, low, high = found.curves.band("softmax")
+    assert ((low <= mean) & (mean <= high)).all()
+    for one in found.crossings:
+        assert one.second == "softmax"
+        assert "95 % band" in str(one)
+
+
+def test_a_crossing_is_the_first_size_from_which_a_curve_stays_below() -> None:
+    sizes = np.array([10, 20, 40, 80])
+    first = np.tile(np.array([0.3, 0.3, 0.3, 0.3])[:, np.newaxis], 6)
+    second = np.tile(np.array([0.25, 0.4, 0.3, 0.2])[:, np.newaxis], 6)
+    curves = LearningCurves(("a", "b"), sizes, np.stack([first, second]), np.stack([first, second]))
+    there = crossing(curves, "a", "b")
+    assert (there.size, there.low, there.high, there.never) == (40, 40, 40, 0.0)
+    assert str(there).startswith("B errs no more than a from about 40 rows on")
+    back = crossing(curves, "b", "a")
+    assert (back.size, back.low, back.high, back.never) == (None, None, None, 1.0)
+    assert str(back).startswith("With 80 rows a still errs more than b")
+    assert "more than 80 rows" in str(back)
+
+
+def test_a_crossing_that_splits_disagree_about_has_a_wide_band() -> None:
+    rng = np.random.default_rng(1)
+    sizes = np.array([10, 20, 40, 80])
+    errors = 0.3 + 0.1 * rng.standard_normal((2, 4, 10))
+    errors[1, 2, 5:] = np.nan  # fewer splits at one size
+    errors[0, 2, 5:] = np.nan
+    found = crossing(LearningCurves(("a", "b"), sizes, errors, errors), "a", "b")
+    assert found.low != found.high
+
+
+def test_estimators_of_others_are_compared_beside_ours(iris: tuple[Any, Any]) -> None:
+    X, y = iris
+    tree = DecisionTreeClassifier(random_state=0)
+    result = compare(X, y, models={"tree": tree, "ridge": RidgeClassifier()}, folds=3, curves=False)
+    assert len(result.candidates) == 9
+    frame = result.to_frame().set_index("model")
+    assert np.isfinite(frame.loc["tree", "log_loss"])
+    assert np.isnan(frame.loc["ridge", "log_loss"])  # it gives no probabilities
+    assert frame.loc["ridge", "accuracy"] > 0.7
+    assert result.recommendation.model != "ridge"
+
+
+def test_names_choose_among_the_usual_ones(iris: tuple[Any, Any]) -> None:
+    result = compare(*iris, models=["gda", "GDA (per class)"], folds=3, curves=False)
+    assert [one.key for one in result.candidates] == ["gda", "qda"]
+    assert isinstance(result.estimator("qda"), GaussianDiscriminant)
+    with pytest.raises(BadSetting, match="no candidate 'lda'"):
+        compare(*iris, models=["lda"])
+    with pytest.raises(BadSetting, match="cannot fit and predict"):
+        compare(*iris, models={"odd": 3})
+    with pytest.raises(BadSetting, match="more than one model is called"):
+        compare(*iris, models=["gda", "gda"])
+
+
+def test_reliability_is_asked_of_any_candidate(found: Comparison) -> None:
+    one = found.reliability("gda")
+    assert one.rows.sum() == pytest.approx(150.0)
+    assert ((one.low <= one.observed) & (one.observed <= one.high)).all()
+    with pytest.raises(BadSetting, match="no class 'setosa'"):
+        found.reliability("gda", of="setosa")
+
+
+def test_a_candidate_that_fails_is_said_to_and_the_others_go_on(iris: tuple[Any, Any]) -> None:
+    class Broken(DecisionTreeClassifier):
+        def fit(self, X: Any, y: Any, **_: Any) -> Any:
+            raise RuntimeError("out of order")
+
+    models = [("tree", DecisionTreeClassifier(random_state=0)), ("broken", Broken())]
+    result = compare(*iris, models=models, folds=3, curves=False)
+    assert "broken could not be judged: RuntimeError: out of order" in str(result)
+    assert result.best == "tree"
+
+
+def test_a_frame_with_text_and_blanks_needs_nothing(shared: Path) -> None:
+    table = load("credit_a").taken(200)
+    asked = ["gda", "naive-bayes-shared", "naive-bayes", "logistic", "logistic-penalty"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what was warned of is told, not shown
+        result = compare(table.X, table.y, models=asked, folds=4)
+    assert np.isfinite(result.to_frame()["log_loss"]).all()
+    assert "filled with the mean of their column" in " ".join(result.notes)
+    tree = {"tree": DecisionTreeClassifier(max_depth=2)}
+    coded = compare(table.X, table.y, models=list(tree.items()), folds=4, curves=False)
+    assert coded.scores["tree"].accuracy.mean() > 0.7
+
+
+def test_weights_are_repetitions(iris: tuple[Any, Any]) -> None:
+    X, y = iris
+    weights = np.ones(150)
+    weights[::7] = 0.0
+    asked = ["gda", "naive-bayes", "logistic"]
+    a = compare(X, y, models=asked, folds=3, curves=False, sample_weight=weights)
+    kept = weights > 0.0
+    b = compare(X[kept], y[kept], models=asked, folds=3, curves=False)
+    for name in a.scores:
+        np.testing.assert_allclose(a.scores[name].log_loss, b.scores[name].log_loss, atol=1e-8)
+    peer = [("p", make_pipeline(StandardScaler(), PeerLogistic()))]
+    with pytest.raises(BadSetting, match="takes no weights"):
+        compare(X, y, models=peer, folds=3, curves=False, sample_weight=1.0 + weights)
+
+
+def test_text_labels_and_hostile_names_come_out_inert(iris: tuple[Any, Any]) -> None:
+    X, y = iris
+    labels = np.array(["<script>alert(1)</script>", "=cmd()", "b"], dtype=object)[y]
+    result = compare(X, labels, models=["gda", "logistic"], folds=3, curves=False)
+    html = result._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "<table" in html
+
+
+def test_what_cannot_be_compared_is_refused(iris: tuple[Any, Any]) -> None:
+    X, y = iris
+    with pytest.raises(BadLabels, match="only one class"):
+        compare(X[:50], y[:50])
+    with pytest.raises(BadSetting, match="5 rows cannot be cut into 10 folds"):
+        compare(X[48:53], y[48:53])
+    with pytest.raises(BadSetting, match="is no seed"):
+        compare(X, y, random_state=None)  # type: ignore[arg-type]
+    broken = X.copy()
+    broken[3, 1] = np.inf
+    with pytest.raises(NotFinite, match="row 3"):
+        compare(broken, y, folds=3, models=["gda", "naive-bayes"])
+
+
+def test_a_class_of_one_row_is_compared_and_worried_about(iris: tuple[Any, Any]) -> None:
+    X, y = iris
+    result = compare(X[:101], y[:101], models=["gda", "naive-bayes", "logistic"], folds=4)
+    assert "Small classes" in str(result.recommendation)
+    assert np.isfinite(result.to_frame()["log_loss"]).all()
+
+
+def test_a_model_that_knows_nothing_is_said_to_gain_nothing() -> None:
+    rng = np.random.default_rng(0)
+    result = compare(rng.normal(size=(120, 3)), rng.random(120) < 0.2, folds=4)
+    assert any("no clear gain" in worry for worry in result.recommendation.worries)
+
+
+def test_numbers_are_normal_with_one_variance_and_words_are_categories() -> None:
+    frame = pandas.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": list("xyxy"), "c": [True, False] * 2})
+    rows = LabelledRows.read(frame, [0, 0, 1, 1])
+    shared = next(one for one in usual_candidates(rows) if one.key == "naive-bayes-shared")
+    families = shared.estimator.families
+    assert families == {0: "shared-gaussian", 1: "categorical", 2: "bernoulli"}
+
+
+# Blank numbers
+
+
+def test_blanks_are_filled_by_the_means_of_the_rows_it_was_made_of() -> None:
+    known = pandas.DataFrame(
+        {"a": [1.0, None, 3.0], "b": ["x", None, "y"], "c": [True, None, True]}
+    )
+    filled = FilledColumns.of(known)
+    assert filled.names == ("a", "c")
+    new = pandas.DataFrame({"a": [None, 7.0], "b": ["x", "z"], "c": [False, None]}, index=[9, 4])
+    done = filled.transform(new)
+    assert list(done.columns) == ["a", "b", "c", "a=blank", "c=blank"]
+    assert done["a"].tolist() == [2.0, 7.0]
+    assert done["c"].tolist() == [0.0, 1.0]
+    assert done["a=blank"].tolist() == [1.0, 0.0]
+    assert done.index.tolist() == [9, 4]
+    assert FilledColumns.from_dict(filled.to_dict()) == filled
+
+
+def test_a_column_blank_only_later_keeps_to_its_mean_without_an_indicator() -> None:
+    filled = FilledColumns.of(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert filled.note == ""
+    np.testing.assert_array_equal(filled.transform(np.array([[np.nan, 5.0]])), [[2.0, 5.0]])
+    truth = FilledColumns.of(pandas.DataFrame({"t": [True, False]}))
+    assert truth.transform(pandas.DataFrame({"t": [None, True]}))["t"].tolist() == [0.5, 1.0]
+
+
+def test_a_column_without_any_cell_is_filled_with_zeros() -> None:
+    rows = np.array([[np.nan, 1.0], [np.nan, 2.0]])
+    done = FilledColumns.of(rows).transform(rows)
+    np.testing.assert_array_equal(done, [[0.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
+
+
+def test_names_of_indicators_do_not_collide() -> None:
+    frame = pandas.DataFrame({"a": [1.0, None], "a=blank": [0.0, 5.0]})
+    done = FilledColumns.of(frame).transform(frame)
+    assert list(done.columns) == ["a", "a=blank", "a=blank?"]
+
+
+def test_a_damaged_record_of_means_is_refused() -> None:
+    with pytest.raises(BadSetting, match="no means can be read"):
+        FilledColumns.from_dict({"columns": {"columns": []}, "means": [1.0], "blank": [True]})
+
+
+def test_compare_is_a_public_name() -> None:
+    assert suffice.compare is compare

@@ -1,0 +1,412 @@
+"""The report: one page that stands by itself, and on which whatever the data hold is inert."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html import escape
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+from suffice import MultinomialNaiveBayes, compare
+from suffice.errors import BadLabels
+from suffice.report import album as albums
+from suffice.report import page, write_report
+from suffice.report.album import Album
+from suffice.report.confusion import confusion_table
+from suffice.report.drawings import drawing
+from suffice.report.informative_columns import informative_columns
+from suffice.report.markup import name, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from suffice.evaluation import Comparison
+
+MODELS = ["naive-bayes-shared", "gda", "logistic"]
+HOSTILE = (
+    "<script>document.title='owned'</script>",
+    "<img src=x onerror=\"document.title='owned'\">",
+    "\"><svg onload=document.title='owned'>",
+    "=cmd()|' /C calc'!A0",
+    "$\\frac{1}{$",
+    "& &amp; ]]> --> </style></title>",
+    "an endless name " * 60,
+    "וזן בק״ג",
+    "الوزن",
+    "体重 ½ é 🦔",
+    "_hidden",
+    "turned\u202earound\x00\x1b[31m",
+)
+WITHIN = {"bdi", "strong", "code"}
+VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+
+class Page(HTMLParser):
+    """Elements, attributes and texts of a page; fails on tags that do not match."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag not in WITHIN:
+            self.texts.append(" ")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        if tag not in WITHIN:
+            self.texts.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.texts).split())
+
+
+@pytest.fixture(scope="module")
+def iris() -> Comparison:
+    data = load_iris(as_frame=True)
+    return compare(data.data, data.target_names[data.target], folds=5)
+
+
+@pytest.fixture(scope="module")
+def iris_page(iris: Comparison) -> str:
+    return page(iris, target="species", source="iris.csv")
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Comparison:
+    rng = np.random.default_rng(0)
+    size = 90
+    table: dict[str, Any] = {}
+    for j, word in enumerate(HOSTILE):
+        numbers = rng.normal(size=size) + np.arange(size) % 3 * (j == 0)
+        table[word] = numbers if j % 2 == 0 else rng.choice(list(HOSTILE[:4]), size)
+    X = pd.DataFrame(table)
+    X.iloc[::7, 0] = np.nan
+    y = np.array([HOSTILE[0], HOSTILE[10], HOSTILE[7]])[np.arange(size) % 3]
+    return compare(X, y, models=MODELS, folds=3)
+
+
+@pytest.fixture(scope="module")
+def hostile_page(hostile: Comparison) -> str:
+    return page(hostile, title=HOSTILE[1], target=HOSTILE[2], source=HOSTILE[3])
+
+
+# What is on it
+
+
+def test_the_page_says_what_to_use_before_anything_else(iris: Comparison, iris_page: str) -> None:
+    said = Page(iris_page).text
+    assert said.index(iris.recommendation.advice) < said.index("The data")
+    assert "33.3 % by always saying setosa" in said.replace("\xa0", " ")
+
+
+def test_every_part_is_there_and_linked(iris_page: str) -> None:
+    found = Page(iris_page)
+    links = [a["href"] for tag, a in found.elements if tag == "a"]
+    sections = [f"#{a['id']}" for tag, a in found.elements if tag == "section"]
+    assert links == sections
+    assert [section[1:] for section in sections] == [
+        "data", "models", "comparison", "curves", "boundaries", "calibration", "columns", "rows",
+        "assumptions", "worries",
+    ]  # fmt: skip
+
+
+def test_every_model_and_every_figure_of_the_comparison_is_on_the_page(
+    iris: Comparison, iris_page: str
+) -> None:
+    said = Page(iris_page).text
+    for candidate in iris.candidates:
+        assert candidate.name in said
+    for scores in iris.scores.values():
+        assert f"{scores.accuracy.mean():.3f}" in said
+    for one in iris.crossings:
+        assert str(one) in said.replace("\xa0", " ")
+    for sentence in (*iris.recommendation.worries, *iris.recommendation.assumptions):
+        assert sentence in said.replace("\xa0", " ")
+
+
+def test_pictures_are_drawn_into_the_page(iris_page: str) -> None:
+    labels = [a["aria-label"] for tag, a in Page(iris_page).elements if tag == "svg"]
+    for wanted in (
+        "learning curves, share of errors",
+        "on two columns",
+        "all columns in discriminant coordinates",
+        "reliability of",
+        "column petal width (cm) by class",
+        "explained, wrong",
+    ):
+        assert any(wanted in (label or "") for label in labels), wanted
+    assert "There is no picture" not in iris_page
+    assert len(iris_page.encode()) < 1_000_000
+
+
+def test_columns_are_described_by_kind_blanks_and_range() -> None:
+    X = pd.DataFrame(
+        {
+            "size": [1.25, None, 3.5, 2.0] * 10,
+            "petals": [5, 6, 5, 12] * 10,
+            "colour": ["red", "red", None, "blue"] * 10,
+            "same": [7.5] * 40,
+        }
+    )
+    found = compare(X, ["a", "b", "a", "b"] * 10, models=["naive-bayes"], folds=3, curves=False)
+    said = Page(page(found, pictures=False)).text.replace("\xa0", " ")
+    assert "40 rows, 2 classes, 4 columns: 2 of numbers, 1 of whole numbers, 1 of categor" in said
+    assert "20 of 160 cells are blank, in size, colour." in said
+    assert "size number 10 (25 %) 3 1.25 … 2 … 3.5" in said
+    assert "red 67 %, blue 33 %" in said
+    assert "Always the same, and so of no use: same." in said
+
+
+def test_a_column_that_gives_the_class_away_is_worried_about() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.choice(["ill", "well"], 200)
+    X = pd.DataFrame({"age": rng.normal(50.0, 9.0, 200), "ward": np.where(y == "ill", "A", "B")})
+    found = compare(X, y, models=["naive-bayes"], folds=3, curves=False)
+    assert "ward all but gives the class away" in Page(page(found, pictures=False)).text
+
+
+def test_informative_columns_come_in_the_order_of_what_they_tell() -> None:
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1], 150)
+    X = pd.DataFrame(
+        {
+            "noise": rng.normal(size=300),
+            "much": 4.0 * y + rng.normal(size=300),
+            "some": np.where(rng.random(300) < 0.75, y, 1 - y).astype(str),
+        }
+    )
+    found = informative_columns(compare(X, y, models=["gda"], folds=3, curves=False).rows)
+    assert found is not None
+    assert [found.names[j] for j in found.order] == ["much", "some", "noise"]
+    assert found.whole == pytest.approx(1.0)
+    # 1 - H(1/4) = 0.189 bits, and noise that is held out tells nothing.
+    assert found.bits[found.names.index("some")] == pytest.approx(0.19, abs=0.08)
+    assert found.bits[0] < 0.03
+
+
+def test_many_classes_have_a_list_of_mistakes_instead_of_a_table() -> None:
+    counts = np.full((20, 20), 1.0)
+    counts[3, 4] = 17.0
+    said = Page(confusion_table(counts, list(range(20)))).text
+    assert said.startswith("The commonest mistakes: 3 was taken for 4 17 of 36 times")
+
+
+def test_sparse_rows_and_models_of_others_have_a_page() -> None:
+    rng = np.random.default_rng(3)
+    X = csr_array(rng.poisson(0.4, (80, 12)).astype(float))
+    counts = [("counts", MultinomialNaiveBayes())]
+    found = compare(X, rng.integers(0, 2, 80), models=counts, folds=3)
+    assert "12 columns of sparse numbers" in Page(page(found)).text
+    data = load_iris(return_X_y=True)
+    other = compare(*data, models=[("tree", DecisionTreeClassifier(max_depth=3))], folds=3)
+    said = Page(page(other)).text
+    assert "Use tree" in said
+    assert "DecisionTreeClassifier(max_depth=3)" in said
+
+
+def test_the_same_comparison_gives_the_same_page(hostile: Comparison, hostile_page: str) -> None:
+    again = page(hostile, title=HOSTILE[1], target=HOSTILE[2], source=HOSTILE[3])
+    assert again == hostile_page
+
+
+# It stands by itself
+
+
+@pytest.mark.parametrize("which", ["iris_page", "hostile_page"])
+def test_the_page_loads_nothing_and_runs_nothing(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    found = Page(request.getfixturevalue(which))
+    for tag, attributes in found.elements:
+        assert tag not in {"script", "link", "iframe", "object", "embed", "img", "base", "form"}
+        for key, value in attributes.items():
+            assert not key.startswith("on"), (tag, key)
+            if key in {"href", "src", "xlink:href"}:
+                assert (value or "").startswith(("#", "data:image/png;base64,")), value
+            if key == "style":
+                assert not re.search(r"url\((?!#)|expression|@import", value or ""), value
+    policy = [a["content"] for tag, a in found.elements if tag == "meta" and "http-equiv" in a]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+
+
+@pytest.mark.parametrize("which", ["iris_page", "hostile_page"])
+def test_ids_are_used_once_and_every_reference_is_found(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    elements = Page(request.getfixturevalue(which)).elements
+    ids = [a["id"] for _, a in elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    wanted = {(a["href"] or "")[1:] for _, a in elements if (a.get("href") or "").startswith("#")}
+    for _, attributes in elements:
+        for value in attributes.values():
+            wanted.update(re.findall(r"url\(#([^)]+)\)", value or ""))
+    assert len(wanted) > 10
+    assert wanted <= set(ids)
+
+
+def test_names_and_cells_are_shown_as_they_are(hostile_page: str) -> None:
+    said = " ".join(Page(hostile_page).texts)
+    for word in HOSTILE[:6] + HOSTILE[7:11]:
+        assert word in said, word
+    assert "turned\\u202earound\\x00\\x1b[31m" in said
+    assert "an endless name an endless name" in said
+    assert not set(hostile_page) & {"\u202e", "\x00", "\x1b"}
+    assert "There is no picture" not in hostile_page
+
+
+def test_a_name_is_cut_and_told_whole_where_one_points() -> None:
+    assert name('a"b') == "<bdi>a&quot;b</bdi>"
+    assert name("x" * 100) == f'<bdi title="{"x" * 100}">{"x" * 59}…</bdi>'
+    assert len(name("x" * 100_000)) < 1000
+    assert text("50 % <b>") == "50&nbsp;% &lt;b&gt;"
+
+
+def test_a_lone_surrogate_does_not_stop_a_page() -> None:
+    assert text("a\ud800b") == "a\\ud800b"
+    drawn = drawing(lambda ax: ax.set_xlabel("a\ud800b\x07"), "f", "a\ud800").svg
+    assert "a\\ud800b\\x07" in drawn
+    drawn.encode()
+
+
+def test_colours_of_pictures_follow_the_page(iris_page: str) -> None:
+    greys = set(re.findall(r"var\(--g-([0-9a-f]{2}),", iris_page))
+    dark = set(re.findall(r"--g-([0-9a-f]{2}):#", iris_page))
+    assert {"ff", "00"} <= greys <= dark
+
+
+# Files, and what is missing
+
+
+def test_a_report_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "page.html"
+    X, y = load_iris(return_X_y=True)
+    found = write_report(place, X, y, models=["gda"], folds=3, pictures=False)
+    assert place.read_text("utf-8") == page(found, pictures=False)
+    assert list(tmp_path.iterdir()) == [place]
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    before = place.read_bytes()
+    with pytest.raises(OSError, match="No space left"):
+        write_report(place, X, y, models=["gda"], folds=3, pictures=False, title="another")
+    assert place.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_what_cannot_be_compared_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(BadLabels, match="only one class"):
+        write_report(tmp_path / "page.html", [[1.0], [2.0]], ["a", "a"])
+    with pytest.raises(FileNotFoundError):
+        write_report(tmp_path / "nowhere" / "page.html", [[1.0], [2.0]], ["a", "a"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_matplotlib_there_is_the_text_and_a_hint(
+    iris: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(albums, "find_spec", lambda _: None)
+    html = page(iris)
+    said = Page(html).text
+    assert "<svg" not in html
+    assert "matplotlib is not installed. Hint: pip install 'suffice[plots]'" in said
+    assert iris.recommendation.advice in said
+
+
+def test_a_picture_that_fails_leaves_a_sentence() -> None:
+    def broken(_: object) -> None:
+        raise ZeroDivisionError
+
+    said = Album().picture(broken, "a <thing>", "caption")
+    assert said == '<p class="soft">There is no picture of a &lt;thing&gt;: ZeroDivisionError.</p>'
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def browser(
+    require: Callable[[object, str], None], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., str]:
+    """Return `browser(html)`: the document as Chromium has it after loading, as HTML."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    require(program, "Chromium is not installed")
+    folder = tmp_path_factory.mktemp("browser")
+
+    def loaded(html: str) -> str:
+        place = folder / "page.html"
+        place.write_text(html, "utf-8")
+        done = subprocess.run(
+            [
+                str(program), "--headless=new", "--no-sandbox", "--disable-gpu",
+                "--hide-scrollbars", f"--user-data-dir={folder / 'profile'}",
+                "--virtual-time-budget=3000", "--dump-dom", place.as_uri(),
+            ],
+            capture_output=True, text=True, encoding="utf-8", check=True, timeout=120,
+        )  # fmt: skip
+        return done.stdout
+
+    return loaded
+
+
+def test_nothing_of_the_data_runs_in_a_browser(
+    hostile_page: str, browser: Callable[..., str]
+) -> None:
+    # Without its policy the page has escaping alone to rely on.
+    bare = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", hostile_page)
+    assert bare != hostile_page
+    seen = Page(browser(bare))
+    assert "script" not in {tag for tag, _ in seen.elements}
+    assert "img" not in {tag for tag, _ in seen.elements}
+    assert HOSTILE[1] in seen.texts  # the title, as words
+    assert "owned" not in seen.texts
+
+
+def test_a_script_would_have_run_in_this_browser(browser: Callable[..., str]) -> None:
+    seen = browser(f"<title>page</title><p>{HOSTILE[1]}</p>")
+    assert "<title>owned</title>" in seen
+
+
+@pytest.mark.parametrize("which", ["iris_page", "hostile_page"])
+def test_the_page_fits_a_telephone(
+    which: str, request: pytest.FixtureRequest, browser: Callable[..., str]
+) -> None:
+    html = request.getfixturevalue(which)
+    bare = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
+    harness = (
+        f'<iframe id="f" width="360" height="3000" style="border:0" srcdoc="{escape(bare)}">'
+        "</iframe><script>onload = () => {"
+        'const page = document.getElementById("f").contentDocument.documentElement;'
+        "document.title = `${page.scrollWidth} of ${page.clientWidth}` }</script>"
+    )
+    assert "<title>360 of 360</title>" in browser(harness)
