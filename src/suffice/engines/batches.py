@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from suffice.errors import BadRows
 
@@ -22,29 +23,53 @@ B = TypeVar("B")
 S = TypeVar("S", bound=Mergeable)
 
 
+@dataclass(slots=True, eq=False)
+class Carries(Generic[S]):
+    """Summaries merged in pairs, pairs of pairs and so on, like the carries of a binary counter.
+
+    >>> carries = Carries()
+    >>> for number in range(5):
+    ...     carries.add(number)
+    >>> carries.held, carries.merged()
+    ([(2, 6), (0, 4)], 10)
+    """
+
+    held: list[tuple[int, S]] = field(default_factory=list)
+
+    def add(self, summary: S) -> None:
+        """Take one more summary in."""
+        rank, merged = 0, summary
+        while self.held and self.held[-1][0] == rank:
+            merged = self.held.pop()[1] + merged
+            rank += 1
+        self.held.append((rank, merged))
+
+    def merged(self) -> S | None:
+        """Return the summary of all; None where there was nothing."""
+        if not self.held:
+            return None
+        result = self.held[-1][1]
+        for _, earlier in reversed(self.held[:-1]):
+            result = earlier + result
+        return result
+
+
 def collect(summarize: Callable[[B], S], batches: Iterable[B]) -> S:
     """Return the merged summary of all batches, in their order.
 
-    Batches are merged in pairs, pairs of pairs and so on, like the carries of a binary counter:
-    each summary takes part in about log₂(number of batches) merges, and rounding grows with that
+    Each summary takes part in about log₂(number of batches) merges, and rounding grows with that
     and not with the number itself. At most that many partial summaries are held.
 
     >>> collect(sum, [[1, 2], [3], [4, 5]])
     15
     """
-    carries: list[tuple[int, S]] = []
+    carries: Carries[S] = Carries()
     for batch in batches:
-        rank, merged = 0, summarize(batch)
-        while carries and carries[-1][0] == rank:
-            merged = carries.pop()[1] + merged
-            rank += 1
-        carries.append((rank, merged))
-    if not carries:
+        carries.add(summarize(batch))
+    merged = carries.merged()
+    if merged is None:
         raise BadRows(
             "there is no batch to learn from",
             hint="an iterator can be read only once; give a list, or make the iterator anew",
         )
-    result = carries.pop()[1]
-    while carries:
-        result = carries.pop()[1] + result
-    return result
+    return merged

@@ -23,12 +23,13 @@ from suffice.errors import BadSetting
 from suffice.kernels.compilation import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from suffice.engines.batches import Mergeable
 
 S = TypeVar("S", bound="Mergeable")
 R = TypeVar("R")
+T = TypeVar("T")
 
 TINY = 20_000
 """Cells below which not even BLAS is pinned: setting it up would take as long as the work."""
@@ -104,6 +105,24 @@ def answers(work: Callable[[int], R], count: int, cells: float) -> list[R]:
         return list(_in_pool(lambda part: work(part.start), parts, workers()))
 
 
+def in_order(call: Callable[[T], R], items: Iterable[T]) -> Generator[R]:
+    """Yield what `call` returns for every item, in their order, a few of them at work at once.
+
+    Items are taken as they are needed, by the calling thread alone, so that they may be read from
+    somewhere meanwhile. Close it to leave early: nothing then stays at work.
+
+    >>> list(in_order(lambda number: number * number, range(4)))
+    [0, 1, 4, 9]
+    """
+    many = workers()
+    if many == 1 or _inside.active:
+        for item in items:
+            # As in a thread of the pool: what is cut by the number of threads is not cut here.
+            yield _done_here(call, item).result()
+        return
+    yield from _in_pool(call, items, many)
+
+
 def _results(call: Callable[[slice], R], size: int, width: int) -> Generator[R]:
     """Yield what `call` returns for each slice, in the order of the slices."""
     cells = size * width
@@ -133,14 +152,14 @@ def _slices(size: int, width: int, many: int) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
-def _in_pool(call: Callable[[slice], R], parts: list[slice], many: int) -> Iterator[R]:
+def _in_pool(call: Callable[[T], R], parts: Iterable[T], many: int) -> Generator[R]:
     """Yield results in order; few tasks are under way at once, so few results wait.
 
     The calling thread works as well: it takes whatever no other thread has begun. Where it would
     only wait, the system may put both others on the core it has left, and leave one core idle.
     """
     pool = _pool(many - 1)
-    waiting: deque[tuple[Future[R], slice]] = deque()
+    waiting: deque[tuple[Future[R], T]] = deque()
     left = iter(parts)
 
     def submit() -> None:
@@ -174,16 +193,16 @@ def _in_pool(call: Callable[[slice], R], parts: list[slice], many: int) -> Itera
                 task.exception()
 
 
-def _done_here(call: Callable[[slice], R], part: slice) -> Future[R]:
+def _done_here(call: Callable[[T], R], part: T) -> Future[R]:
     """Return a task that the calling thread has done itself, as a thread of the pool would."""
     task: Future[R] = Future()
-    _inside.active = True
+    before, _inside.active = _inside.active, True
     try:
         task.set_result(call(part))
     except Exception as error:  # noqa: BLE001  raised when its turn comes
         task.set_exception(error)
     finally:
-        _inside.active = False
+        _inside.active = before
     return task
 
 

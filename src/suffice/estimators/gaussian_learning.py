@@ -73,6 +73,9 @@ class GaussianLearning(GaussianParameters, Learning):
         fits = state.columns.is_plain and learner.family.accepts(held) and not full
         return moderate if fits else None
 
+    def _needs_choice(self) -> bool:
+        return self.covariance == "auto"
+
     def _choose(self, batch: Batch) -> Gaussian | None:
         """Choose pool, shrink and target by leave-one-out on one batch, if they are "auto"."""
         if self.covariance != "auto":

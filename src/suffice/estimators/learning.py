@@ -6,6 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from suffice.errors import DifferentKinds, ForgettingUnseen, SufficeError, listed
+from suffice.estimators.collecting import Collecting, is_elsewhere
 from suffice.estimators.single_rows import SingleRows
 from suffice.estimators.state import check_label_kinds, label_kind
 from suffice.models.learner import checked_log_priors
@@ -16,14 +17,27 @@ if TYPE_CHECKING:
     from suffice.rows import Label
 
 
-class Learning(SingleRows):
+class Learning(Collecting, SingleRows):
     """Learns, learns more, forgets, and merges with its like."""
 
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
-        """Learn from rows and labels, forgetting everything learned before."""
+    def fit(
+        self,
+        X: object,
+        y: object = None,
+        sample_weight: object = None,
+        *,
+        target: str | None = None,
+    ) -> Self:
+        """Learn from rows and labels, forgetting everything learned before.
+
+        Rows may also be somewhere else: a path, a glob, an Arrow stream, a table of a database or
+        of a cluster. Then `target` names the column of labels, and `sample_weight` that of weights.
+        """
         self._check_settings()  # first: a bad one is refused before any row is read
-        batch = self._read(X, y, sample_weight, None)
-        learned = self._summarized(batch, None)
+        if target is None and not is_elsewhere(X, y):
+            learned = self._summarized(self._read(X, y, sample_weight, None), None)
+        else:
+            learned = self._collected(X, target, sample_weight, None)
         before, waiting = self._state, self.__dict__.pop("_waiting", None)
         self._become(learned)
         try:
@@ -43,6 +57,8 @@ class Learning(SingleRows):
         y: object = None,
         classes: object = None,  # noqa: ARG002  scikit-learn's callers pass it
         sample_weight: object = None,
+        *,
+        target: str | None = None,
     ) -> Self:
         """Learn from more rows; `classes` is accepted and never needed.
 
@@ -54,6 +70,9 @@ class Learning(SingleRows):
             return self
         self._check_settings()
         known = self._known()
+        if target is not None or is_elsewhere(X, y):
+            self._become(self._collected(X, target, sample_weight, known))
+            return self
         batch = self._read(X, y, sample_weight, known)
         self._become(self._summarized(batch, known))
         return self

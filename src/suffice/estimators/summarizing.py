@@ -85,9 +85,14 @@ class Summarizing(Learned):
         first = known is None or not known.statistics.labels
         if first and chosen is None:
             chosen = self._choose(batch)
-        added = self._summary(batch, self._learner(chosen) if learner is None else learner)
-        state = State(batch.columns, added, batch.classes.dtype, kind, batch.frame, chosen)
+        state = self._state_of(batch, chosen, learner)
         return state if known is None or first else self._joined(known, state)
+
+    def _state_of(self, batch: Batch, chosen: Any, learner: Any = None) -> State:
+        """Return the state of one batch by itself, under a choice that has been made."""
+        added = self._summary(batch, self._learner(chosen) if learner is None else learner)
+        kind = label_kind(batch.classes)
+        return State(batch.columns, added, batch.classes.dtype, kind, batch.frame, chosen)
 
     def _joined(self, left: State, right: State) -> State:
         """Return the state of both; the columns must be the same, their levels need not."""

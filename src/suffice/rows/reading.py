@@ -28,6 +28,8 @@ def read_table(data: object) -> Table:
     >>> read_table(np.array([[1.5, "red"], [2.0, ""]], dtype=object)).cells
     (array([1.5, 2. ]), array(['red', None], dtype=object))
     """
+    if isinstance(data, Table):
+        return data
     if type(data) is np.ndarray:
         if data.dtype in FLOATS and data.ndim == 2 and data.size:
             return Table(data, None, (NUMBER,) * data.shape[1])  # nothing to do: the usual case

@@ -1,0 +1,101 @@
+"""Learning from rows that are somewhere else: one collect, wherever they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.errors import BadLabels, BadSetting
+from suffice.estimators.summarizing import Summarizing
+
+if TYPE_CHECKING:
+    from suffice.estimators.state import State
+    from suffice.sources import Chunk, Source, Wanted
+
+SAMPLE = 200_000
+"""Rows from all over a source by which settings are chosen from the data."""
+
+
+def is_elsewhere(X: object, y: object) -> bool:
+    """Whether rows are not here: paths, streams, tables of databases and of clusters."""
+    if type(X) is np.ndarray or y is not None:
+        return False
+    from suffice.sources import is_source
+
+    return is_source(X)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """The state of some rows of a source; states add up as the estimator says."""
+
+    estimator: Any
+    state: State
+
+    def __add__(self, other: Self) -> Self:
+        """Return the state of both."""
+        return type(self)(self.estimator, self.estimator._joined(self.state, other.state))
+
+
+class Collecting(Summarizing):
+    """Learns from sources: every chunk becomes a state, and states merge in order."""
+
+    def _collected(
+        self, X: object, target: str | None, sample_weight: object, known: State | None
+    ) -> State:
+        """Return the state after the rows of a source."""
+        source, wanted = opened(X, target, sample_weight)
+        chosen = self._choice(source, wanted) if known is None else known.chosen
+        found = source.collected(Summarize(self._unfitted(), chosen), wanted).state
+        return found if known is None else self._joined(known, found)
+
+    def _choice(self, source: Source, wanted: Wanted) -> Any:
+        """Return what is decided from the data, by some rows from all over the source."""
+        some = source.some(wanted, SAMPLE) if self._needs_choice() else None
+        if some is None:
+            return None
+        return self._choose(self._read(some.table, some.labels, some.weights, None))
+
+    def _needs_choice(self) -> bool:
+        """Whether anything is decided from the data."""
+        return True
+
+    def _unfitted(self) -> Self:
+        """Return the same settings with nothing learned: what travels to where the rows are."""
+        from sklearn.base import clone
+
+        found: Self = clone(self)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summarize:
+    """From a chunk to its state: a function that can travel."""
+
+    estimator: Any
+    chosen: Any
+
+    def __call__(self, chunk: Chunk) -> Summary:
+        """Return the summary of one chunk."""
+        batch = self.estimator._read(chunk.table, chunk.labels, chunk.weights, None)
+        return Summary(self.estimator, self.estimator._state_of(batch, self.chosen))
+
+
+def opened(X: object, target: str | None, weight: object) -> tuple[Source, Wanted]:
+    """Return the source of rows, and which of its columns are read."""
+    from suffice.sources import open_source
+
+    if target is None:
+        raise BadLabels(
+            "a classifier requires labels, but no target is named",
+            hint='name the column of labels: fit(source, target="y")',
+        )
+    if weight is not None and not isinstance(weight, str):
+        raise BadSetting(
+            "the weights of a source are one of its columns",
+            hint='name it: sample_weight="weight"',
+        )
+    source = open_source(X)
+    return source, source.wanted(target, weight)

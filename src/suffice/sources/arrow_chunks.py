@@ -1,0 +1,92 @@
+"""Record batches of Arrow as chunks: numbers without a detour, whatever else as frames are read."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadLabels, BadWeights, NotANumber, SufficeError
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.rows.frames import table_of_frame
+from suffice.rows.tables import table_of_columns
+from suffice.sources.source import Chunk, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+
+def kind_of_type(given: Any) -> str:
+    """Return what a column of an Arrow type holds; dates and the like are categories until read."""
+    types: Any = import_module("pyarrow").types
+    if types.is_dictionary(given):
+        given = given.value_type
+    if types.is_boolean(given):
+        return BOOLEAN
+    number = types.is_integer(given) or types.is_floating(given) or types.is_decimal(given)
+    return NUMBER if number or types.is_null(given) else CATEGORY
+
+
+def chunks_of(batches: Iterable[Any], wanted: Wanted, name: str) -> Iterator[Chunk]:
+    """Yield record batches as chunks; empty ones are left out."""
+    start = 1
+    for batch in batches:
+        if batch.num_rows:
+            yield chunk_of(batch, wanted, f"{name}, rows {start} to {start + batch.num_rows - 1}")
+        start += batch.num_rows
+
+
+def chunk_of(batch: Any, wanted: Wanted, place: str) -> Chunk:
+    """Return a record batch as a chunk: columns by name, labels and weights beside them."""
+    columns = [_column(batch.column(name), name, place) for name in wanted.names]
+    labels = None if wanted.target is None else _labels(batch.column(wanted.target), wanted, place)
+    weights = None if wanted.weight is None else _weights(batch.column(wanted.weight), place)
+    return Chunk(table_of_columns(columns, wanted.names, None), labels, weights, place)
+
+
+def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:
+    """Return the kind and the cells of one column."""
+    pa: Any = import_module("pyarrow")
+    given = cells.type
+    if pa.types.is_floating(given) or pa.types.is_integer(given):
+        return NUMBER, numbers_of(cells)
+    if pa.types.is_null(given) or pa.types.is_decimal(given):
+        return NUMBER, numbers_of(cells.cast(pa.float64()))
+    if pa.types.is_dictionary(given):
+        cells = cells.cast(given.value_type)
+    try:
+        table = table_of_frame(pa.table({name: cells}))
+    except SufficeError as error:
+        raise NotANumber(f"{place}: {error.problem}", hint=error.hint) from None
+    return table.kinds[0], table.column(0)
+
+
+def numbers_of(cells: Any) -> NDArray[Any]:
+    """Return a column of numbers: float32 stays so, null is NaN."""
+    pa: Any = import_module("pyarrow")
+    kept = pa.types.is_float32(cells.type) or pa.types.is_float64(cells.type)
+    if cells.null_count or not kept:
+        cells = cells.cast(cells.type if kept else pa.float64(), safe=False)
+    return np.asarray(cells.to_numpy(zero_copy_only=False))
+
+
+def _labels(cells: Any, wanted: Wanted, place: str) -> Any:
+    if cells.null_count:
+        row = int(np.asarray(cells.is_null().to_numpy(zero_copy_only=False)).argmax())
+        raise BadLabels(
+            f"{place}: row {row + 1} of these has no {wanted.target}",
+            hint="leave out rows without a label: nothing can be learned from them here",
+        )
+    return cells
+
+
+def _weights(cells: Any, place: str) -> NDArray[Any]:
+    pa: Any = import_module("pyarrow")
+    if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
+        raise BadWeights(
+            f"{place}: weights of type {cells.type} are no numbers", hint="name another column"
+        )
+    return numbers_of(cells).astype(np.float64, copy=False)

@@ -1,0 +1,87 @@
+"""Whatever hands out Arrow: datasets, tables, record-batch readers, and other libraries' frames."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadRows
+from suffice.sources.arrow_chunks import chunks_of
+from suffice.sources.local import LocalSource, chunk_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from suffice.sources.local import Part
+    from suffice.sources.source import Chunk, Wanted
+
+
+class ArrowSource(LocalSource):
+    """Record batches that `read()` begins anew; with `once` it can do so a single time.
+
+    Batches are cut and joined so that chunks have the same rows however the giver cut them.
+    """
+
+    def __init__(
+        self,
+        schema: Any,
+        read: Callable[[list[str]], Any],
+        name: str,
+        *,
+        once: bool = False,
+        size: int | None = None,
+    ) -> None:
+        self.names = tuple(schema.names)
+        if len(set(self.names)) < len(self.names):
+            raise BadRows(f"{name}: two columns have the same name", hint="rename one of them")
+        self.name = name
+        self.once = once
+        self._read = read
+        self._size = size
+        self._gone = False
+
+    @property
+    def size(self) -> int | None:
+        """How many rows there are, where that is known without reading them."""
+        return self._size
+
+    def parts(self, wanted: Wanted) -> Sequence[Part]:
+        """Return the whole as one part."""
+        return [lambda: self._chunks(wanted)]
+
+    def _chunks(self, wanted: Wanted) -> Iterator[Chunk]:
+        if self._gone:
+            raise BadRows(
+                f"{self.name} can be read only once, and has been",
+                hint="make it anew, or give a table or a file",
+            )
+        self._gone = self.once
+        names = list(wanted.all)
+        batches = (batch.select(names) for batch in self._read(names))
+        yield from chunks_of(_even(batches, chunk_rows(len(names))), wanted, self.name)
+
+
+def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
+    """Yield the same rows in batches of `size`, the last one shorter."""
+    pa: Any = import_module("pyarrow")
+    held: list[Any] = []
+    rows = 0
+    for given in batches:
+        batch = given
+        while rows + batch.num_rows >= size:
+            held.append(batch.slice(0, size - rows))
+            batch = batch.slice(size - rows)
+            yield _one(pa, held)
+            held, rows = [], 0
+        if batch.num_rows:
+            held.append(batch)
+            rows += batch.num_rows
+    if held:
+        yield _one(pa, held)
+
+
+def _one(pa: Any, batches: list[Any]) -> Any:
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches(batches).combine_chunks()
+    return table.to_batches()[0]

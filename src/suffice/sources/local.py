@@ -1,0 +1,78 @@
+"""Sources that this process reads itself: parts over threads, merged in order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Progress, collect_parts
+from suffice.sources.joining import joined_chunks
+from suffice.sources.source import Chunk, Source, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Part = Callable[[], Iterable[Chunk]]
+
+S = TypeVar("S", bound=Mergeable)
+
+CELLS = 1_000_000
+"""Cells of one chunk, about."""
+MOST_ROWS = 1 << 17
+"""Rows of one chunk, at most."""
+
+
+def chunk_rows(width: int) -> int:
+    """Return how many rows of so many columns are read at a time.
+
+    >>> chunk_rows(10), chunk_rows(10_000)
+    (100000, 100)
+    """
+    return max(1, min(MOST_ROWS, CELLS // max(width, 1)))
+
+
+class LocalSource(Source):
+    """Rows that are read here. A subclass says how they are cut into parts, always the same way."""
+
+    @abstractmethod
+    def parts(self, wanted: Wanted) -> Sequence[Part]:
+        """Return what can be read by itself, in order: each call reads a part anew."""
+
+    def collect(
+        self,
+        summarize: Callable[[Chunk], S],
+        wanted: Wanted,
+        progress: Progress[S] | None = None,
+        told: Callable[[Progress[S]], Any] | None = None,
+    ) -> S | None:
+        """Return the merged summary of all rows, in the order of the source; None: no rows."""
+        return collect_parts(summarize, self.parts(wanted), progress, told)
+
+    def some(self, wanted: Wanted, size: int) -> Chunk | None:
+        """Return all rows if there are no more than `size`; else about so many, from all parts.
+
+        Of a source in one part these are its first rows.
+        """
+        parts = self.parts(wanted)
+        if self.size is None or self.size <= size:
+            first = _first(parts, size + 1)
+            if sum(chunk.table.size for chunk in first) <= size or len(parts) == 1:
+                return joined_chunks(first)
+        many = min(len(parts), max(1, size // chunk_rows(len(wanted.all))))
+        places = [(len(parts) - 1) * i // max(many - 1, 1) for i in range(many)]
+        spread = [chunk for place in places for chunk in _first([parts[place]], size // many)]
+        return joined_chunks(spread)
+
+
+def _first(parts: Sequence[Part], size: int) -> list[Chunk]:
+    """Return chunks from the beginning on, until they hold `size` rows or there are no more."""
+    found: list[Chunk] = []
+    held = 0
+    for part in parts:
+        for chunk in part():
+            found.append(chunk)
+            held += chunk.table.size
+            if held >= size:
+                return found
+    return found

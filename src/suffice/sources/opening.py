@@ -1,0 +1,140 @@
+"""One function for whatever holds rows somewhere else than in an array."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadFile, NotANumber
+from suffice.files.table_bytes import TableBytes
+
+if TYPE_CHECKING:
+    from suffice.sources.source import Source
+
+WILD = frozenset("*?[")
+
+
+def is_source(data: object) -> bool:
+    """Whether data are rows somewhere else: a path, a stream, a table of a database or a cluster.
+
+    >>> is_source("data.parquet"), is_source([[1.0]])
+    (True, False)
+    """
+    if isinstance(data, (str, Path)):
+        return True
+    from suffice.sources.source import Source
+
+    return isinstance(data, Source) or _library(data) in _OPENERS or _is_arrow_source(data)
+
+
+def open_source(data: Any, name: str | None = None) -> Source:
+    """Return rows wherever they are as a source.
+
+    | given                                   | read                                           |
+    |-----------------------------------------|------------------------------------------------|
+    | a path, a glob, a folder, a list of paths | Parquet, CSV (.gz too), Arrow, JSON lines    |
+    | a pyarrow dataset, table or reader      | record batch by record batch                   |
+    | anything with an Arrow stream           | the same: Polars, DuckDB relations, ...        |
+    """
+    from suffice.sources.source import Source
+
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, (str, Path)):
+        return _of_paths([data], name)
+    if isinstance(data, (list, tuple)) and data and all(isinstance(p, (str, Path)) for p in data):
+        return _of_paths(data, name)
+    opener = _OPENERS.get(_library(data))
+    if opener is not None:
+        found = opener(data, name)
+        if found is not None:
+            return found
+    raise NotANumber(
+        f"rows cannot be read from a {type(data).__name__}",
+        hint="give a path, a frame, an Arrow stream, or a table of a database or of Spark",
+    )
+
+
+def _library(data: object) -> str:
+    return type(data).__module__.partition(".")[0].lstrip("_")
+
+
+def _of_paths(given: Any, name: str | None) -> Source:
+    """Return the files of some paths as one source; globs in their sorted order."""
+    paths: list[str | Path] = []
+    for one in given:
+        text = str(one)
+        if WILD & set(text) and not Path(text).exists():
+            found = sorted(glob.glob(text, recursive=True))  # noqa: PTH207  `**` and absolute
+            if not found:
+                raise BadFile(f"no file matches {text}", hint="is the pattern right?")
+            paths += found
+        elif Path(text).is_dir():
+            inside = sorted(p for p in Path(text).rglob("*.parquet") if not _hidden(p, Path(text)))
+            if not inside:
+                raise BadFile(
+                    f"{text} is a folder without Parquet files", hint=f"name files: {text}/*.csv"
+                )
+            paths += inside
+        else:
+            paths.append(one)
+    from suffice.sources.parquet import ParquetSource
+    from suffice.sources.tables import TableSource
+
+    called = name or (str(given[0]) if len(given) == 1 else None)
+    kinds = {_is_parquet(path) for path in paths}
+    if kinds == {True}:
+        return ParquetSource([Path(path) for path in paths], called)
+    if kinds == {False}:
+        return TableSource(paths, called)
+    raise BadFile(
+        f"{called or paths[0]}: some of the files are Parquet and some are not",
+        hint="read those of one kind at a time, and merge the models",
+    )
+
+
+def _hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
+
+
+def _is_parquet(path: str | Path) -> bool:
+    if str(path) == "-":
+        return False
+    return TableBytes(path).beginning.startswith(b"PAR1")
+
+
+# Libraries, each told by the name of its module and imported by nobody else
+
+
+def _is_arrow_source(data: object) -> bool:
+    return _library(data) == "pyarrow" or hasattr(data, "__arrow_c_stream__")
+
+
+def _of_arrow(data: Any, name: str | None) -> Source | None:
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    from suffice.sources.arrow_streams import ArrowSource
+
+    if isinstance(data, dataset.Dataset):
+        return ArrowSource(
+            data.schema,
+            lambda names: data.to_batches(columns=names),
+            name or "the dataset",
+            size=None,
+        )
+    if isinstance(data, pa.RecordBatchReader):
+        return ArrowSource(data.schema, lambda _: data, name or "the reader", once=True)
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
+        return ArrowSource(
+            table.schema,
+            lambda names: table.select(names).to_batches(),
+            name or "the table",
+            size=table.num_rows,
+        )
+    return None
+
+
+_OPENERS: dict[str, Any] = {"pyarrow": _of_arrow}

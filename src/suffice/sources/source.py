@@ -1,0 +1,117 @@
+"""What every source of rows says of itself, and the one thing it does: collect."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from suffice.engines.batches import Mergeable
+from suffice.errors import BadRows, SufficeError
+from suffice.files.tables import missing_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from suffice.rows.tables import Table
+
+S = TypeVar("S", bound=Mergeable)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which columns are read: those that models look at, the one of labels, the one of weights."""
+
+    names: tuple[str, ...]
+    target: str | None = None
+    weight: str | None = None
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every column that is read, each once."""
+        others = (name for name in (self.target, self.weight) if name is not None)
+        return tuple(dict.fromkeys((*self.names, *others)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Some rows of a source.
+
+    table    the columns that models look at
+    labels   what `read_labels` reads; None where no target was asked for
+    weights  one for each row, or None
+    place    where they are, in words: for refusals
+    """
+
+    table: Table
+    labels: Any
+    weights: Any
+    place: str
+
+
+class Source(ABC):
+    """Rows, wherever they are.
+
+    name   what it is called in a refusal
+    names  its columns
+    once   whether the rows can be read only once
+    """
+
+    name: str
+    names: tuple[str, ...]
+    once: bool = False
+
+    @property
+    def size(self) -> int | None:
+        """How many rows there are, where that is known without reading them."""
+        return None
+
+    @abstractmethod
+    def collect(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S | None:
+        """Return the merged summary of all rows, in the order of the source; None: no rows."""
+
+    @abstractmethod
+    def some(self, wanted: Wanted, size: int) -> Chunk | None:
+        """Return about `size` rows from all over the source; None where there are none."""
+
+    def wanted(
+        self,
+        target: str | None = None,
+        weight: str | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Wanted:
+        """Return which columns to read, and refuse names that are not there."""
+        beside = [name for name in (target, weight) if name is not None]
+        asked = [*beside, *(names or ())]
+        lacking = [name for name in asked if name not in self.names]
+        if lacking:
+            raise missing_columns(self.name, lacking, self.names)
+        kept = self.names if names is None else tuple(names)
+        found = tuple(name for name in kept if name not in beside)
+        if not found:
+            raise BadRows(
+                f"{self.name} has no column besides {', '.join(map(repr, beside))}",
+                hint="models need something to tell classes by",
+            )
+        return Wanted(found, target, weight)
+
+    def collected(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S:
+        """Return the merged summary of all rows; that there are none is refused."""
+
+        def placed(chunk: Chunk) -> S:
+            try:
+                return summarize(chunk)
+            except SufficeError as error:
+                raise _at(error, chunk.place) from None
+
+        found = self.collect(placed, wanted)
+        if found is None:
+            raise BadRows(f"{self.name} has no rows", hint="there is nothing to learn from")
+        return found
+
+
+def _at(error: SufficeError, place: str) -> SufficeError:
+    """Return a refusal that says where the rows were."""
+    if not place or error.problem.startswith(place):
+        return error
+    return type(error)(f"{place}: {error.problem}", hint=error.hint)
