@@ -37,7 +37,11 @@ class Design:
         """Read it off a table."""
         if isinstance(table, SparseRows):
             return cls(PlainColumns(table.width))
-        columns = Columns.infer(table)
+        return cls.of(Columns.infer(table), every_level)
+
+    @classmethod
+    def of(cls, columns: Columns, every_level: bool) -> Self:
+        """Return the design of columns whose levels are known."""
         if every_level or columns.is_plain:
             return cls(columns)
         kept: list[int] = []

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SAMPLE = 200_000
 """Rows from all over a source by which settings are chosen from the data."""
 
+MOST_CELLS = 1 << 22
+"""Cells of a source that are held at once rather than read again for every step."""
+
 
 def is_elsewhere(X: object, y: object) -> bool:
     """Whether rows are not here: paths, streams, tables of databases and of clusters."""
@@ -81,6 +84,19 @@ class Summarize:
         """Return the summary of one chunk."""
         batch = self.estimator._read(chunk.table, chunk.labels, chunk.weights, None)
         return Summary(self.estimator, self.estimator._state_of(batch, self.chosen))
+
+
+def rows_that_fit(source: Source, wanted: Wanted) -> Chunk | None:
+    """Return all rows of a source that this process reads itself, if they are few enough."""
+    from suffice.sources.local import LocalSource
+
+    most = MOST_CELLS // len(wanted.all)
+    if not isinstance(source, LocalSource) or (source.size or 0) > most:
+        return None
+    some = source.some(wanted, most)
+    if some is None or some.table.size > most:
+        return None
+    return some
 
 
 def opened(X: object, target: str | None, weight: object) -> tuple[Source, Wanted]:

@@ -8,13 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass, listed
 from suffice.estimators.batches import Batch, read_batch
+from suffice.estimators.collecting import is_elsewhere, rows_that_fit
+from suffice.estimators.collecting import opened as opened_source
 from suffice.estimators.linear_classifier import Line, Posteriors
 from suffice.estimators.logistic_settings import LogisticSettings
+from suffice.estimators.logistic_sources import SourceRows
 from suffice.estimators.named_refusals import naming
 from suffice.estimators.opening import opened
 from suffice.estimators.randomness import random_generator
@@ -26,7 +30,7 @@ from suffice.models.standardisation import refuse_narrow
 from suffice.models.stochastic import Stochastic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -42,9 +46,23 @@ class LogisticLearning(LogisticSettings, Posteriors):
     _seen: SeenRows | None = None
     _stream: Stochastic | None = None
 
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
-        """Learn from rows and labels, by maximum likelihood."""
+    def fit(
+        self,
+        X: object,
+        y: object = None,
+        sample_weight: object = None,
+        *,
+        target: str | None = None,
+    ) -> Self:
+        """Learn from rows and labels, by maximum likelihood.
+
+        Rows may also be somewhere else: a path, a glob, an Arrow stream, a table of a database or
+        of a cluster. Then `target` names the column of labels, and `sample_weight` that of weights;
+        every step of the search is one pass over the rows, wherever they are.
+        """
         self._check_settings()
+        if target is not None or is_elsewhere(X, y):
+            return self._fit_source(X, target, sample_weight)
         batch = self._read(X, y, sample_weight, None)
         if self.solver == "sgd":
             return self._fit_by_steps(batch)
@@ -69,6 +87,34 @@ class LogisticLearning(LogisticSettings, Posteriors):
         self._become(_line(found.form, batch.classes, batch.columns))
         self._warn(found)
         return self
+
+    def _fit_source(self, X: object, target: str | None, sample_weight: object) -> Self:
+        """Learn from a source: from all its rows at once where these are few enough."""
+        source, wanted = opened_source(X, target, sample_weight)
+        few = rows_that_fit(source, wanted)
+        if few is not None:
+            return self.fit(few.table, few.labels, few.weights)
+        for name, plain in (("solver", "auto"), ("correction", None)):
+            if getattr(self, name) != plain:
+                raise BadSetting(
+                    f"{name}={getattr(self, name)!r} needs all rows at once",
+                    hint=f"leave {name} as it is, or give rows that fit into memory",
+                )
+        with source.kept(wanted):
+            rows = SourceRows(source, wanted, self._unfitted())
+            found, seen, classes, design = rows.fit(rows.look())
+        self._found, self._seen, self._stream = found, seen, None
+        self._become(_line(found.form, classes, design))
+        self._warn(found)
+        return self
+
+    def _unfitted(self) -> Self:
+        found: Self = clone(self)
+        return found
+
+    def _uncoded(self, design: Design) -> Callable[[Any, Any, Any], Batch]:
+        """Return what reads rows as a table, which the design can code."""
+        return partial(read_batch, coded=lambda table: (design, table), read=opened)
 
     @available_if(lambda self: self.correction is None)
     def partial_fit(

@@ -74,17 +74,30 @@ def fit_logistic(
     weights, penalty, factor = of_moderate_size(weights, penalty)
     with pinned():  # once for all that follows: BLAS threads would spin beside ours
         loss = standardised_loss(rows, codes, len(labels), weights)
-        if len(labels) == 1:
-            found = _of_one_class(loss, labels)
-        elif correction is not None:
+        if correction is not None and len(labels) > 1:
             found = _corrected(objective_of(loss, 0.0), labels, tolerance, most)
         else:
-            begin = None if start is None else _in_standard(start, labels, loss)
-            p = loss.shape[0] * loss.shape[1]
-            cheap = (len(loss) + p) * float(p) ** 2 <= CHEAP
-            bends = cheap if standard_errors is None else standard_errors
-            found = _told(_ended(loss, penalty, begin, tolerance, bends, most), labels, tolerance)
+            found = fit_loss(loss, labels, penalty, start, tolerance, standard_errors, most)
     return found if factor == 0 else found.with_weights_scaled(factor)
+
+
+def fit_loss(
+    loss: LogisticLoss,
+    labels: tuple[Label, ...],
+    penalty: float,
+    start: LinearForm | None,
+    tolerance: float,
+    standard_errors: bool | None,
+    most: int,
+) -> LogisticFit:
+    """Return the minimum of a loss, wherever its rows are, with its certificate."""
+    if len(labels) == 1:
+        return _of_one_class(loss, labels)
+    begin = None if start is None else _in_standard(start, labels, loss)
+    p = loss.shape[0] * loss.shape[1]
+    cheap = (len(loss) + p) * float(p) ** 2 <= CHEAP
+    bends = cheap if standard_errors is None else standard_errors
+    return _told(_ended(loss, penalty, begin, tolerance, bends, most), labels, tolerance)
 
 
 def standardised_loss(
@@ -136,7 +149,8 @@ def _ended(
     if proof is not None and proof.proves:
         return _Ending(found, proof, exists=True)
     theta, margin = found.objective.theta(found.found.point.at), found.found.point.margin
-    if margin <= 0.0 and len(loss) * float(loss.shape[1]) > LARGEST_PROGRAM:
+    large = margin <= 0.0 and len(loss) * float(loss.shape[1]) > LARGEST_PROGRAM
+    if large or not loss.is_here:
         return _Ending(found, proof, exists=False)
     separation = find_separation(loss, theta, margin)
     if separation is not None:

@@ -13,6 +13,7 @@ from suffice.engines.threads import answers, collect_blocks, workers
 from suffice.kernels import logistic
 from suffice.kernels.compilation import part_of
 from suffice.statistics.curvature import Curvature
+from suffice.statistics.pooled import PooledMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +87,7 @@ class LogisticLoss:
     def reach(self) -> float:
         """The largest 1 + ‖z‖² of any row."""
         found = self.collected(
-            lambda some: _Largest(logistic.reach(self.rows[some], self.origin, self.inverse))
+            lambda some: Largest(logistic.reach(self.rows[some], self.origin, self.inverse))
         )
         return found.value
 
@@ -105,6 +106,26 @@ class LogisticLoss:
             return Curvature(theta, weight, loss, gradient, None, margin)
 
         return self.collected(summarize)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether rows can be looked at one by one."""
+        return True
+
+    def class_moments(self) -> PooledMoments:
+        """Return the moments of the classes, which are called by their numbers."""
+        names = tuple(range(self.size))
+
+        def summarize(some: slice) -> PooledMoments:
+            weights = None if self.weights is None else self.weights[some]
+            return PooledMoments.of_classes(
+                self._dense(some), self.codes[some], names, weights
+            )
+
+        return self.collected(summarize)
+
+    def _dense(self, some: slice) -> FloatArray:
+        return self.rows[some]
 
     def scored(self, theta: FloatArray) -> tuple[Curvature, FloatArray]:
         """Return loss and gradient at θ, and what products with the Hessian there start from."""
@@ -157,7 +178,7 @@ class LogisticLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class _Largest:
+class Largest:
     """The largest of numbers, merged by `+`."""
 
     value: float

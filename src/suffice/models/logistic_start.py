@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.linear_algebra import inverse_factor
-from suffice.rows.sparse_rows import SparseRows
-from suffice.statistics.pooled import PooledMoments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +40,7 @@ class Start:
 
 def first_look(loss: LogisticLoss) -> Start:
     """Return GDA's implied θ over the rows of a loss, in standardised columns."""
-    found = _moments(loss)
+    found = loss.class_moments()
     labels, total = found.labels, found.weight
     width = len(loss.origin)
     scatter = found.scatter * loss.inverse * loss.inverse[:, np.newaxis] / total
@@ -60,18 +58,6 @@ def first_look(loss: LogisticLoss) -> Start:
     for place, label in enumerate(labels):
         every[int(label), 0], every[int(label), 1:] = levels[place], slopes[place]  # type: ignore[call-overload]
     return Start(cut * (every[1:] - every[0]), correlations)
-
-
-def _moments(loss: LogisticLoss) -> PooledMoments:
-    names = tuple(range(loss.size))
-
-    def summarize(some: slice) -> PooledMoments:
-        weights = None if loss.weights is None else loss.weights[some]
-        rows: FloatArray | SparseRows = loss.rows[some]
-        filled = rows.toarray() if isinstance(rows, SparseRows) else rows
-        return PooledMoments.of_classes(filled, loss.codes[some], names, weights)
-
-    return loss.collected(summarize)
 
 
 def are_independent(correlations: FloatArray) -> bool:

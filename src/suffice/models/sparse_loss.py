@@ -69,6 +69,9 @@ class SparseLoss(LogisticLoss):
         sums, rests = zip(*for_sparse_blocks(part, self.rows, workers()), strict=True)
         return self._standardised(reduce(add, sums), reduce(add, rests))
 
+    def _dense(self, some: slice) -> FloatArray:
+        return self.rows[some].toarray()
+
     def product(self, theta: FloatArray, direction: FloatArray) -> FloatArray:
         """Return the Hessian at θ times a direction."""
         return self.product_at(self.scored(theta)[1], direction)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +12,7 @@ from suffice.errors import BadRows, SufficeError
 from suffice.files.tables import missing_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from suffice.rows.tables import Table
 
@@ -73,6 +74,11 @@ class Source(ABC):
     @abstractmethod
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
         """Return about `size` rows from all over the source; None where there are none."""
+
+    @contextmanager
+    def kept(self, wanted: Wanted) -> Iterator[None]:  # noqa: ARG002  for those that can
+        """Keep the rows near while the block is at work: they are read again and again."""
+        yield
 
     def wanted(
         self,
