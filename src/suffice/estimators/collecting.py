@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.engines.parts import Progress
 from suffice.errors import BadLabels, BadSetting
 from suffice.estimators.summarizing import Summarizing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from suffice.estimators.state import State
     from suffice.sources import Chunk, Source, Wanted
 
@@ -30,6 +33,13 @@ def is_elsewhere(X: object, y: object) -> bool:
     return is_source(X)
 
 
+def spooled(source: Source, wanted: Wanted) -> Source:
+    """Return rows that come only once as rows that can be read again."""
+    from suffice.sources.spooling import spooled as set_aside
+
+    return set_aside(source, wanted)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
     """The state of some rows of a source; states add up as the estimator says."""
@@ -46,13 +56,40 @@ class Collecting(Summarizing):
     """Learns from sources: every chunk becomes a state, and states merge in order."""
 
     def _collected(
-        self, X: object, target: str | None, sample_weight: object, known: State | None
+        self,
+        X: object,
+        target: str | None,
+        sample_weight: object,
+        known: State | None,
+        checkpoint: str | Path | None = None,
     ) -> State:
         """Return the state after the rows of a source."""
         source, wanted = opened(X, target, sample_weight)
-        chosen = self._choice(source, wanted) if known is None else known.chosen
-        found = source.collected(Summarize(self._unfitted(), chosen), wanted).state
+        if checkpoint is not None:
+            found = self._resumed(source, wanted, known, checkpoint)
+        else:
+            if source.once and known is None and self._needs_choice():
+                source = spooled(source, wanted)
+            chosen = self._choice(source, wanted) if known is None else known.chosen
+            found = source.collected(Summarize(self._unfitted(), chosen), wanted).state
         return found if known is None else self._joined(known, found)
+
+    def _resumed(
+        self, source: Source, wanted: Wanted, known: State | None, path: str | Path
+    ) -> State:
+        """Return the state of a source, from where an earlier run was ended."""
+        from suffice.estimators.checkpoints import Checkpoint
+
+        plain = self._unfitted()
+        held = Checkpoint.of(path, plain, source, wanted)
+        progress = held.read()
+        if progress is None:
+            held.chosen = self._choice(source, wanted) if known is None else known.chosen
+            progress = Progress()
+        summarize = Summarize(plain, held.chosen)
+        found = held.source.collected(summarize, wanted, progress, held.told).state
+        held.write(progress)
+        return found
 
     def _choice(self, source: Source, wanted: Wanted) -> Any:
         """Return what is decided from the data, by some rows from all over the source."""

@@ -13,6 +13,7 @@ from suffice.models.learner import checked_log_priors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from suffice.rows import Label
 
@@ -27,17 +28,20 @@ class Learning(Collecting, SingleRows):
         sample_weight: object = None,
         *,
         target: str | None = None,
+        checkpoint: str | Path | None = None,
     ) -> Self:
         """Learn from rows and labels, forgetting everything learned before.
 
         Rows may also be somewhere else: a path, a glob, an Arrow stream, a table of a database or
         of a cluster. Then `target` names the column of labels, and `sample_weight` that of weights.
+        With `checkpoint`, a file, what was collected is written there every so often; a run that
+        was killed goes on from it, and ends at the same bits.
         """
         self._check_settings()  # first: a bad one is refused before any row is read
         if target is None and not is_elsewhere(X, y):
             learned = self._summarized(self._read(X, y, sample_weight, None), None)
         else:
-            learned = self._collected(X, target, sample_weight, None)
+            learned = self._collected(X, target, sample_weight, None, checkpoint)
         before, waiting = self._state, self.__dict__.pop("_waiting", None)
         self._become(learned)
         try:

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass, listed
 from suffice.estimators.batches import Batch, read_batch
-from suffice.estimators.collecting import is_elsewhere, rows_that_fit
+from suffice.estimators.collecting import is_elsewhere, rows_that_fit, spooled
 from suffice.estimators.collecting import opened as opened_source
 from suffice.estimators.linear_classifier import Line, Posteriors
 from suffice.estimators.logistic_settings import LogisticSettings
@@ -91,6 +91,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
     def _fit_source(self, X: object, target: str | None, sample_weight: object) -> Self:
         """Learn from a source: from all its rows at once where these are few enough."""
         source, wanted = opened_source(X, target, sample_weight)
+        source = spooled(source, wanted) if source.once else source
         few = rows_that_fit(source, wanted)
         if few is not None:
             return self.fit(few.table, few.labels, few.weights)

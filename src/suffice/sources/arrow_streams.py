@@ -31,6 +31,7 @@ class ArrowSource(LocalSource):
         once: bool = False,
         size: int | None = None,
     ) -> None:
+        self.schema = schema
         self.names = tuple(schema.names)
         if len(set(self.names)) < len(self.names):
             raise BadRows(f"{name}: two columns have the same name", hint="rename one of them")
@@ -49,16 +50,21 @@ class ArrowSource(LocalSource):
         """Return the whole as one part."""
         return [lambda: self._chunks(wanted)]
 
-    def _chunks(self, wanted: Wanted) -> Iterator[Chunk]:
+    def batches(self, names: list[str]) -> Iterator[Any]:
+        """Yield the rows of some columns as the giver cut them."""
         if self._gone:
             raise BadRows(
                 f"{self.name} can be read only once, and has been",
                 hint="make it anew, or give a table or a file",
             )
         self._gone = self.once
+        for batch in self._read(names):
+            yield batch.select(names)
+
+    def _chunks(self, wanted: Wanted) -> Iterator[Chunk]:
         names = list(wanted.all)
-        batches = (batch.select(names) for batch in self._read(names))
-        yield from chunks_of(_even(batches, chunk_rows(len(names))), wanted, self.name)
+        even = _even(self.batches(names), chunk_rows(len(names)))
+        yield from chunks_of(even, wanted, self.name)
 
 
 def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.batches import Mergeable
@@ -35,6 +36,11 @@ def chunk_rows(width: int) -> int:
 class LocalSource(Source):
     """Rows that are read here. A subclass says how they are cut into parts, always the same way."""
 
+    @property
+    def identity(self) -> Any:
+        """Which rows these are, as plain values; None where that cannot be known."""
+        return None
+
     @abstractmethod
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return what can be read by itself, in order: each call reads a part anew."""
@@ -63,6 +69,12 @@ class LocalSource(Source):
         places = [(len(parts) - 1) * i // max(many - 1, 1) for i in range(many)]
         spread = [chunk for place in places for chunk in _first([parts[place]], size // many)]
         return joined_chunks(spread)
+
+
+def identity_of(paths: Iterable[str | Path]) -> list[list[Any]]:
+    """Return which files these are: their names, sizes and times."""
+    found = [(str(path), Path(path).stat()) for path in paths]
+    return [[name, held.st_size, held.st_mtime_ns] for name, held in found]
 
 
 def _first(parts: Sequence[Part], size: int) -> list[Chunk]:

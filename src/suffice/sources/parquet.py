@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, ColumnMismatch, listed
 from suffice.sources.arrow_chunks import chunks_of, kind_of_type
-from suffice.sources.local import LocalSource, chunk_rows
+from suffice.sources.local import LocalSource, chunk_rows, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +44,11 @@ class ParquetSource(LocalSource):
     def size(self) -> int:
         """How many rows there are."""
         return self._size
+
+    @property
+    def identity(self) -> Any:
+        """Which rows these are: the files, and how many row groups each has."""
+        return [identity_of(self._paths), self._groups]
 
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every row group of every file, in order."""

@@ -101,8 +101,11 @@ class Source(ABC):
             )
         return Wanted(found, target, weight)
 
-    def collected(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S:
-        """Return the merged summary of all rows; that there are none is refused."""
+    def collected(self, summarize: Callable[[Chunk], S], wanted: Wanted, *how: Any) -> S:
+        """Return the merged summary of all rows; that there are none is refused.
+
+        `how` is handed on to a source that knows of more than these two.
+        """
 
         def placed(chunk: Chunk) -> S:
             try:
@@ -110,7 +113,7 @@ class Source(ABC):
             except SufficeError as error:
                 raise _at(error, chunk.place) from None
 
-        found = self.collect(placed, wanted)
+        found = self.collect(placed, wanted, *how)
         if found is None:
             raise BadRows(f"{self.name} has no rows", hint="there is nothing to learn from")
         return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ColumnMismatch
 from suffice.files.tables import TableFile, open_table
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.sources.labels import labels_of_cells, weights_of_cells
-from suffice.sources.local import LocalSource
+from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class TableSource(LocalSource):
     """One file of text, or several with the same columns: a part for each file."""
 
     def __init__(self, paths: Sequence[str | Path], name: str | None = None) -> None:
+        self._paths = tuple(paths)
         self._files = [open_table(path) for path in paths]
         self.name = name or self._files[0].name
         self.names = self._files[0].names
@@ -33,6 +34,11 @@ class TableSource(LocalSource):
                     hint="all files of a source need the same columns",
                 )
         self._kinds: dict[str, str] | None = None
+
+    @property
+    def identity(self) -> Any:
+        """Which rows these are: the files, if they are files."""
+        return None if "-" in map(str, self._paths) else identity_of(self._paths)
 
     def kinds(self) -> dict[str, str]:
         """Return what each column holds, by all rows of all files."""

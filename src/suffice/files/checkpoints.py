@@ -1,0 +1,49 @@
+"""How far a long reading has come, on disk: plain values and statistics, whole or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadFile
+from suffice.files.archive import read_archive, write_archive
+from suffice.files.packed_arrays import PackedArrays
+from suffice.files.stored_models import no_model
+from suffice.files.trees import grown, planted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NAME = "suffice checkpoint"
+FORMAT = 1
+
+
+def write_checkpoint(path: str | Path, state: Mapping[str, Any]) -> None:
+    """Write what was collected so far to a file; what was there before is there until then.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> place = Path(tempfile.mkdtemp()) / "state"
+    >>> write_checkpoint(place, {"parts": 3})
+    >>> read_checkpoint(place)
+    {'parts': 3}
+    """
+    arrays = PackedArrays()
+    tree = planted(dict(state), arrays)
+    write_archive(path, {"name": NAME, "format": FORMAT, "state": tree}, arrays)
+
+
+def read_checkpoint(path: str | Path) -> dict[str, Any]:
+    """Return what was collected so far: checked before it is believed."""
+    content, arrays = read_archive(path)
+    if content.get("name") != NAME or content.get("format") != FORMAT:
+        raise BadFile(
+            f"{path} is not a {NAME} of format {FORMAT}",
+            hint="name another file: this one is not overwritten",
+        )
+    try:
+        found: dict[str, Any] = grown(content["state"], arrays)
+        arrays.check_all_taken()
+    except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint
+        raise no_model(path, error) from None
+    return found
