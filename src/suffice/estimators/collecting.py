@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from suffice.engines.parts import Progress
 from suffice.errors import BadLabels, BadSetting
+from suffice.estimators.frames import split_off
 from suffice.estimators.summarizing import Summarizing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from suffice.estimators.state import State
     from suffice.sources import Chunk, Source, Wanted
 
@@ -31,6 +31,23 @@ def is_elsewhere(X: object, y: object) -> bool:
     from suffice.sources import is_source
 
     return is_source(X)
+
+
+def frame_here(
+    X: object, target: str | None, weight: object
+) -> tuple[Any, Any, Any] | None:
+    """Return rows, labels and weights of a frame in memory that names its target; None for others.
+
+    What is here is learned as it is, and not in chunks.
+    """
+    if target is None or isinstance(X, (str, Path)):
+        return None
+    named = weight if isinstance(weight, str) else None
+    found = split_off(X, (target, named))
+    if found is None:
+        return None
+    rows, (labels, weights) = found
+    return rows, labels, weight if named is None else weights
 
 
 def spooled(source: Source, wanted: Wanted) -> Source:

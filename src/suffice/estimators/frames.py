@@ -24,6 +24,26 @@ def frame_library(X: Any) -> str | None:
     return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else None
 
 
+def split_off(X: Any, names: tuple[str | None, ...]) -> tuple[Any, list[Any]] | None:
+    """Return a frame that is here without some of its columns, and these; None for what is not.
+
+    A name that is None stands for no column.
+    """
+    import narwhals as nw
+
+    from suffice.files.tables import missing_columns
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    gone = [name for name in names if name is not None]
+    lacking = [name for name in gone if name not in frame.columns]
+    if lacking:
+        raise missing_columns("the frame", lacking, [str(name) for name in frame.columns])
+    held = [None if name is None else frame.get_column(name).to_native() for name in names]
+    return frame.drop(gone).to_native(), held
+
+
 def back_to_frame(columns: Columns, matrix: FloatArray, library: Any) -> Any:
     """Return coded rows as what the user gave: a frame of the same library, or an array."""
     if library is None or not columns.named:

@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from suffice.errors import DifferentKinds, ForgettingUnseen, SufficeError, listed
-from suffice.estimators.collecting import Collecting, is_elsewhere
+from suffice.estimators.collecting import Collecting, frame_here, is_elsewhere
 from suffice.estimators.single_rows import SingleRows
 from suffice.estimators.state import check_label_kinds, label_kind
 from suffice.models.learner import checked_log_priors
@@ -38,7 +38,10 @@ class Learning(Collecting, SingleRows):
         was killed goes on from it, and ends at the same bits.
         """
         self._check_settings()  # first: a bad one is refused before any row is read
-        if target is None and not is_elsewhere(X, y):
+        here = frame_here(X, target, sample_weight)
+        if here is not None:
+            X, y, sample_weight = here
+        if here is not None or (target is None and not is_elsewhere(X, y)):
             learned = self._summarized(self._read(X, y, sample_weight, None), None)
         else:
             learned = self._collected(X, target, sample_weight, None, checkpoint)
@@ -74,7 +77,10 @@ class Learning(Collecting, SingleRows):
             return self
         self._check_settings()
         known = self._known()
-        if target is not None or is_elsewhere(X, y):
+        here = frame_here(X, target, sample_weight)
+        if here is not None:
+            X, y, sample_weight = here
+        elif target is not None or is_elsewhere(X, y):
             self._become(self._collected(X, target, sample_weight, known))
             return self
         batch = self._read(X, y, sample_weight, known)

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass, listed
 from suffice.estimators.batches import Batch, read_batch
-from suffice.estimators.collecting import is_elsewhere, rows_that_fit, spooled
+from suffice.estimators.collecting import frame_here, is_elsewhere, rows_that_fit, spooled
 from suffice.estimators.collecting import opened as opened_source
 from suffice.estimators.linear_classifier import Line, Posteriors
 from suffice.estimators.logistic_settings import LogisticSettings
@@ -61,7 +61,10 @@ class LogisticLearning(LogisticSettings, Posteriors):
         every step of the search is one pass over the rows, wherever they are.
         """
         self._check_settings()
-        if target is not None or is_elsewhere(X, y):
+        here = frame_here(X, target, sample_weight)
+        if here is not None:
+            X, y, sample_weight = here
+        elif target is not None or is_elsewhere(X, y):
             return self._fit_source(X, target, sample_weight)
         batch = self._read(X, y, sample_weight, None)
         if self.solver == "sgd":

@@ -80,6 +80,9 @@ def _labels(cells: Any, wanted: Wanted, place: str) -> Any:
             f"{place}: row {row + 1} of these has no {wanted.target}",
             hint="leave out rows without a label: nothing can be learned from them here",
         )
+    types: Any = import_module("pyarrow").types
+    if types.is_integer(cells.type) or types.is_floating(cells.type):
+        return cells.to_numpy(zero_copy_only=False)
     return cells
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.batches import Mergeable
 from suffice.engines.parts import Progress, collect_parts
+from suffice.kernels.compilation import part_of
 from suffice.sources.joining import joined_chunks
 from suffice.sources.source import Chunk, Source, Wanted
 
@@ -53,7 +54,8 @@ class LocalSource(Source):
         told: Callable[[Progress[S]], Any] | None = None,
     ) -> S | None:
         """Return the merged summary of all rows, in the order of the source; None: no rows."""
-        return collect_parts(summarize, self.parts(wanted), progress, told)
+        with part_of((self.size or 0) * len(wanted.all)):
+            return collect_parts(summarize, self.parts(wanted), progress, told)
 
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
         """Return all rows if there are no more than `size`; else about so many, from all parts.
