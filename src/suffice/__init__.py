@@ -18,8 +18,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suffice import engines, errors, evaluation, families, models, plots, statistics, testing
+    from suffice import engines, errors, evaluation, families, models, plots, sources, statistics, testing
     from suffice.estimators.bridge import bridge
+    from suffice.estimators.collection import collect
     from suffice.estimators.count_naive_bayes import (
         BernoulliNaiveBayes,
         ComplementNaiveBayes,
@@ -45,6 +46,7 @@ __all__ = [
     "NaiveBayes",
     "Perceptron",
     "bridge",
+    "collect",
     "compare",
     "engines",
     "errors",
@@ -53,6 +55,7 @@ __all__ = [
     "load",
     "models",
     "plots",
+    "sources",
     "statistics",
     "testing",
 ]
@@ -67,6 +70,7 @@ _HOMES = {
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.perceptron",
     "bridge": "suffice.estimators.bridge",
+    "collect": "suffice.estimators.collection",
     "compare": "suffice.evaluation.comparison",
     "load": "suffice.estimators.persistence",
 }

@@ -24,6 +24,7 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
   Approximation                   the exact answer would cost too much; this is how far off it is
   DidNotConverge                  an iteration stopped before its tolerance was met
   SeparationWarning               classes that a plane parts: no maximum of the likelihood exists
+  StreamedRows                    rows leave their database, which cannot add them up itself
 """
 
 from __future__ import annotations
@@ -186,3 +187,7 @@ class DidNotConverge(SufficeWarning):
 
 class SeparationWarning(SufficeWarning):
     """Classes that a plane parts: the likelihood rises for ever, and has no maximum."""
+
+
+class StreamedRows(SufficeWarning):
+    """Rows leave their database: what is asked for has no form in SQL."""

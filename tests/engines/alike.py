@@ -36,7 +36,9 @@ def assert_alike(one: Any, other: Any, close: float = CLOSE) -> None:
     elif isinstance(one, PooledMoments):
         assert one.labels == other.labels
         np.testing.assert_allclose(one.weights, other.weights, rtol=close)
-        _moments(one.means, one.lows, one.scatter, other.means, other.lows, other.scatter, close, one)
+        _moments(
+            one.means, one.lows, one.scatter, other.means, other.lows, other.scatter, close, one
+        )
     elif isinstance(one, DiagonalMoments):
         np.testing.assert_allclose(one.counts, other.counts, rtol=close)
         apart = (one.mean - other.mean) + (one.low - other.low)
@@ -44,13 +46,16 @@ def assert_alike(one: Any, other: Any, close: float = CLOSE) -> None:
         assert (np.abs(apart) <= close * (spread + np.abs(one.mean) * 1e-16 / close)).all()
         np.testing.assert_allclose(one.scatter, other.scatter, rtol=close, atol=0.0)
     else:
-        ours, theirs = one.to_arrays(), other.to_arrays()
-        assert ours.keys() == theirs.keys()
-        for name, held in ours.items():
-            if np.asarray(held).dtype.kind == "f":
-                np.testing.assert_allclose(held, theirs[name], rtol=close)
-            else:
-                np.testing.assert_array_equal(held, theirs[name])
+        _counts(one.to_arrays(), other.to_arrays(), close)
+
+
+def _counts(ours: Any, theirs: Any, close: float) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, held in ours.items():
+        if np.asarray(held).dtype.kind == "f":
+            np.testing.assert_allclose(held, theirs[name], rtol=close)
+        else:
+            np.testing.assert_array_equal(held, theirs[name])
 
 
 def _moments(

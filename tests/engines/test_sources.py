@@ -16,9 +16,9 @@ import pytest
 from pyarrow import csv, dataset, feather, parquet
 from sklearn.base import clone
 
-import suffice.estimators.collecting as collecting
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import BadFile, BadLabels, BadRows, BadSetting, ColumnMismatch
+from suffice.estimators import collecting
 from suffice.sources import local, open_source
 from tests.engines.alike import assert_alike
 

@@ -12,7 +12,7 @@ from suffice.errors import BadRows, NotFinite
 from suffice.linear_algebra import two_sum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -45,8 +45,9 @@ class Groups:
     rows: list[int] = field(default_factory=list)
     weights: list[int] = field(default_factory=list)
     sums: dict[tuple[str, int], int] = field(default_factory=dict)
-    products: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    products: dict[str, dict[tuple[int, int], int]] = field(default_factory=dict)
     held: dict[tuple[str, int], int] = field(default_factory=dict)
+    counts: dict[tuple[str, int], int] = field(default_factory=dict)
     outside: int = 0
     blank: int = 0
     type: Any = None
@@ -88,6 +89,26 @@ def class_totals(rows: SqlRows, cells: Sequence[Cell]) -> ClassSums:
     return _collected(rows, cells, _linear)
 
 
+def level_weights(rows: SqlRows, level: str | None = None) -> tuple[Any, list[Any], FloatArray, list[int]]:
+    """Return labels, levels, weights and numbers of rows of all that were seen together."""
+    heaviest = _heaviest(rows)
+    base = f"{rows.label} AS y, {'NULL' if level is None else level} AS v"
+    base += "" if rows.weight is None else f", {rows.weight} AS w"
+    inner = f"SELECT {base} FROM {rows.rows}{rows.filter()}"
+    by = "y" if level is None else "y, v"
+    found = rows.run(_query(rows, inner, by, [], [], heaviest, counted=False))
+    columns = {name: found.column(name).to_pylist() for name in found.column_names if name != "y"}
+    size = found.num_rows
+    weights = [_weight(columns, "w", "n", place) for place in range(size)]
+    labels = found.column("y").combine_chunks()
+    return (
+        labels,
+        columns.get("v", [None] * size),
+        np.array([_ldexp(weight, 1 << 2 * BITS, heaviest) for weight in weights]),
+        columns["n"],
+    )
+
+
 def _collected(rows: SqlRows, cells: Sequence[Cell], ask: Any) -> ClassSums:
     """Ask, and ask once more about better windows where the first ones were poor."""
     heaviest = _heaviest(rows)
@@ -98,7 +119,8 @@ def _collected(rows: SqlRows, cells: Sequence[Cell], ask: Any) -> ClassSums:
         return numbers
     if found.outside:
         _refuse_cells(rows, cells)
-    reach = extents(rows, cells)
+    complete = " AND ".join(f"{cell.value} IS NOT NULL" for cell in cells)
+    reach = extents(rows.narrowed(complete) if found.blank else rows, cells)
     if not (np.isfinite(reach.low).all() and np.isfinite(reach.high).all()):
         raise BadRows("a number is not finite", hint="leave such cells empty")
     constant = _constant(numbers, found, reach) if found.outside == 0 else None
@@ -223,8 +245,10 @@ def _read(
             if counted:
                 groups.outside += columns[f"v{j}"][place] - columns[f"c{j}"][place]
                 groups.held[key, j] = _weight(columns, f"u{j}", f"c{j}", place)
+                groups.counts[key, j] = columns[f"c{j}"][place]
+        held = groups.products.setdefault(key, {})
         for i, j in pairs:
-            groups.products[key, i, j] = int(columns[f"p{i}_{j}"][place] or 0)
+            held[i, j] = int(columns[f"p{i}_{j}"][place] or 0)
 
 
 def _weight(columns: dict[str, list[Any]], weight: str, count: str, place: int) -> int:
@@ -243,13 +267,14 @@ def _heaviest(rows: SqlRows) -> int:
 
 
 def _refuse_cells(rows: SqlRows, cells: Sequence[Cell]) -> None:
-    """Refuse the first cell that is infinite, or that its column may not hold."""
+    """Refuse the first row with a cell that is infinite, or that its column may not hold."""
     most = rows.dialect.number(float(np.finfo(np.float64).max))
+    wrong = []
     for cell in cells:
-        wrong = [f"abs({cell.value}) > {most}"]
+        wrong.append(f"abs({cell.value}) > {most}")
         if cell.allowed is not None:
             wrong.append(f"NOT ({cell.allowed.format(v=f'({cell.value})')})")
-        rows.refuse(" OR ".join(wrong))
+    rows.refuse(" OR ".join(wrong))
 
 
 # From integers to numbers
@@ -260,38 +285,19 @@ def _numbers(groups: Groups, windows: Windows, heaviest: int, width: int) -> Cla
 
     size = len(groups.keys)
     centres, powers = windows.of(groups.keys)
-    weights = np.array([np.ldexp(w / (1 << 2 * BITS), heaviest) for w in groups.weights])
-    held = np.broadcast_to(weights[:, np.newaxis], (size, width)).copy()
-    mean, low, totals = (np.zeros((size, width)) for _ in range(3))
-    full = any(i != j for _, i, j in groups.products) or not groups.held
-    scatter: FloatArray | None = None
-    if groups.products:
-        scatter = np.zeros((size, width, width) if full else (size, width))
+    weights = np.array([_ldexp(w, 1 << 2 * BITS, heaviest) for w in groups.weights])
+    held, mean, low, totals = (np.zeros((size, width)) for _ in range(4))
     for c, key in enumerate(groups.keys):
-        sums = [groups.sums[key, j] for j in range(width)]
-        own = [groups.held.get((key, j), groups.weights[c]) for j in range(width)]
-        for j, (total, weight) in enumerate(zip(sums, own, strict=True)):
-            held[c, j] = np.ldexp(weight / (1 << 2 * BITS), heaviest)
+        for j in range(width):
+            total, weight = groups.sums[key, j], groups.held.get((key, j), groups.weights[c])
             if weight == 0:
                 continue
+            held[c, j] = _ldexp(weight, 1 << 2 * BITS, heaviest)
             # Σ u·z = total/2**31 and Σ u = weight/2**62: their quotient is the mean of z.
-            gap = np.ldexp((total << BITS) / weight, -powers[c, j])
+            gap = _ldexp(total << BITS, weight, -powers[c, j])
             mean[c, j], low[c, j] = two_sum(centres[c, j], gap)
-            moved = np.ldexp(total / (1 << BITS), heaviest - powers[c, j])
+            moved = _ldexp(total, 1 << BITS, heaviest - powers[c, j])
             totals[c, j] = centres[c, j] * held[c, j] + moved
-        for i, j in _pairs(groups.products, key):
-            assert scatter is not None
-            weight = groups.weights[c] if full else own[j]
-            if weight == 0:
-                continue
-            about = groups.products[key, i, j] * weight - sums[i] * sums[j]
-            value = np.ldexp(about / weight, heaviest - powers[c, i] - powers[c, j])
-            if full:
-                scatter[c, i, j] = scatter[c, j, i] = value
-            else:
-                scatter[c, j] = max(value, 0.0)
-    if scatter is not None and not np.isfinite(scatter).all():
-        raise NotFinite.of_range(["a column"])
     return ClassSums(
         pa.array(groups.labels, groups.type),
         np.array(groups.rows, dtype=np.int64),
@@ -299,14 +305,40 @@ def _numbers(groups: Groups, windows: Windows, heaviest: int, width: int) -> Cla
         held,
         mean,
         low,
-        scatter,
+        _scatter(groups, powers, heaviest, width),
         totals,
         groups.blank,
     )
 
 
-def _pairs(products: Iterable[tuple[str, int, int]], key: str) -> Iterator[tuple[int, int]]:
-    return ((i, j) for own, i, j in products if own == key)
+def _scatter(
+    groups: Groups, powers: NDArray[np.int64], heaviest: int, width: int
+) -> FloatArray | None:
+    """Return P - Z·Z'/W, in whole numbers until the last step: nothing cancels."""
+    if not any(groups.products.values()):
+        return None
+    size, full = len(groups.keys), not groups.held
+    scatter = np.zeros((size, width, width) if full else (size, width))
+    for c, key in enumerate(groups.keys):
+        for (i, j), product in groups.products[key].items():
+            weight = groups.weights[c] if full else groups.held[key, j]
+            if weight == 0 or groups.counts.get((key, j), groups.rows[c]) <= 1:
+                continue  # a single cell has no scatter
+            about = product * weight - groups.sums[key, i] * groups.sums[key, j]
+            value = _ldexp(about, weight, heaviest - powers[c, i] - powers[c, j])
+            if full:
+                scatter[c, i, j] = scatter[c, j, i] = value
+            else:
+                scatter[c, j] = max(value, 0.0)
+    if not np.isfinite(scatter).all():
+        raise NotFinite.of_range(["a column"])
+    return scatter
+
+
+def _ldexp(above: int, below: int, exponent: int | np.int64) -> float:
+    """Return above/below·2**exponent, rounded once."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.ldexp(above / below, int(exponent)))
 
 
 def _variances(numbers: ClassSums) -> FloatArray:

@@ -11,10 +11,10 @@ import numpy as np
 from suffice.engines.parts import Progress
 from suffice.errors import BadLabels, BadSetting
 from suffice.estimators.frames import split_off
+from suffice.estimators.state import State, label_kind
 from suffice.estimators.summarizing import Summarizing
 
 if TYPE_CHECKING:
-    from suffice.estimators.state import State
     from suffice.sources import Chunk, Source, Wanted
 
 SAMPLE = 200_000
@@ -33,9 +33,7 @@ def is_elsewhere(X: object, y: object) -> bool:
     return is_source(X)
 
 
-def frame_here(
-    X: object, target: str | None, weight: object
-) -> tuple[Any, Any, Any] | None:
+def frame_here(X: object, target: str | None, weight: object) -> tuple[Any, Any, Any] | None:
     """Return rows, labels and weights of a frame in memory that names its target; None for others.
 
     What is here is learned as it is, and not in chunks.
@@ -88,7 +86,9 @@ class Collecting(Summarizing):
             if source.once and known is None and self._needs_choice():
                 source = spooled(source, wanted)
             chosen = self._choice(source, wanted) if known is None else known.chosen
-            found = source.collected(Summarize(self._unfitted(), chosen), wanted).state
+            summarize = Summarize(self._unfitted(), chosen)
+            added = self._added_up(source, wanted, summarize)
+            found = source.collected(summarize, wanted).state if added is None else added
         return found if known is None else self._joined(known, found)
 
     def _resumed(
@@ -107,6 +107,29 @@ class Collecting(Summarizing):
         found = held.source.collected(summarize, wanted, progress, held.told).state
         held.write(progress)
         return found
+
+    def _added_up(self, source: Source, wanted: Wanted, summarize: Summarize) -> State | None:
+        """Return the state of sums that the source makes itself; None where rows must be read.
+
+        Rows that it cannot add up are read, and join the others.
+        """
+        from suffice.models.sums_asked import sums_asked
+        from suffice.sources.sums import AddsUp
+
+        asked = sums_asked(self._learner(summarize.chosen)) if isinstance(source, AddsUp) else None
+        found = None if asked is None else source.sums(asked, wanted, summarize)  # type: ignore[attr-defined]
+        if found is None:
+            return None
+        state = None
+        if found.classes is not None:
+            kind = label_kind(found.classes)
+            state = State(
+                found.columns, found.statistics, found.classes.dtype, kind, None, summarize.chosen
+            )
+        if found.rest is None:
+            return state
+        rest = found.rest.collected(summarize, wanted).state
+        return rest if state is None else self._joined(state, rest)
 
     def _choice(self, source: Source, wanted: Wanted) -> Any:
         """Return what is decided from the data, by some rows from all over the source."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from suffice.columns import Columns
 from suffice.columns.design import Design
 from suffice.engines.batches import Mergeable
 from suffice.estimators.named_refusals import naming
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.columns import Columns
     from suffice.estimators.batches import Batch
     from suffice.models.logistic_fit import LogisticFit
     from suffice.rows import FloatArray

@@ -118,9 +118,7 @@ class LogisticLoss:
 
         def summarize(some: slice) -> PooledMoments:
             weights = None if self.weights is None else self.weights[some]
-            return PooledMoments.of_classes(
-                self._dense(some), self.codes[some], names, weights
-            )
+            return PooledMoments.of_classes(self._dense(some), self.codes[some], names, weights)
 
         return self.collected(summarize)
 

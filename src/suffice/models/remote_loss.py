@@ -96,17 +96,17 @@ class RemoteLoss(LogisticLoss):
         return self.seen.size
 
     @property
-    def weight(self) -> float:  # type: ignore[override]
+    def weight(self) -> float:
         """Their weight."""
         return self.seen.weight
 
     @property
-    def class_weights(self) -> FloatArray:  # type: ignore[override]
+    def class_weights(self) -> FloatArray:
         """Their weight, class by class (k,)."""
         return self.seen.weights
 
     @property
-    def farthest(self) -> float:  # type: ignore[override]
+    def farthest(self) -> float:
         """A bound of `reach` for nothing: no cell of weight w has a square above Σw/w."""
         return 1.0 + float(np.count_nonzero(self.inverse)) * self.weight / self.lightest
 

@@ -63,11 +63,11 @@ class ArrowSource(LocalSource):
 
     def _chunks(self, wanted: Wanted) -> Iterator[Chunk]:
         names = list(wanted.all)
-        even = _even(self.batches(names), chunk_rows(len(names)))
+        even = even_batches(self.batches(names), chunk_rows(len(names)))
         yield from chunks_of(even, wanted, self.name)
 
 
-def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
+def even_batches(batches: Iterator[Any], size: int) -> Iterator[Any]:
     """Yield the same rows in batches of `size`, the last one shorter."""
     pa: Any = import_module("pyarrow")
     held: list[Any] = []

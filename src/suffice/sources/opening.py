@@ -47,7 +47,7 @@ def open_source(data: Any, name: str | None = None) -> Source:
         return _of_paths(data, name)
     opener = _OPENERS.get(_library(data))
     if opener is not None:
-        found = opener(data, name)
+        found: Source | None = opener(data, name)
         if found is not None:
             return found
     raise NotANumber(
@@ -137,4 +137,48 @@ def _of_arrow(data: Any, name: str | None) -> Source | None:
     return None
 
 
-_OPENERS: dict[str, Any] = {"pyarrow": _of_arrow}
+def _of_spark(data: Any, name: str | None) -> Source | None:
+    from suffice.sources.spark import open_spark
+
+    return open_spark(data, name)
+
+
+def _of_dask(data: Any, name: str | None) -> Source | None:
+    from suffice.sources.dask import open_dask
+
+    return open_dask(data, name)
+
+
+def _of_polars(data: Any, name: str | None) -> Source | None:
+    from suffice.sources.polars import open_polars
+
+    return open_polars(data, name)
+
+
+def _of_duckdb(data: Any, name: str | None) -> Source | None:
+    from suffice.sources.duckdb_tables import open_duckdb
+
+    return open_duckdb(data, name)
+
+
+def _of_ibis(data: Any, name: str | None) -> Source | None:
+    from suffice.sources.ibis_tables import open_ibis
+
+    return open_ibis(data, name)
+
+
+def _of_narwhals(data: Any, name: str | None) -> Source | None:
+    import narwhals as nw
+
+    return open_source(nw.to_native(data), name) if isinstance(data, nw.LazyFrame) else None
+
+
+_OPENERS: dict[str, Any] = {
+    "duckdb": _of_duckdb,
+    "ibis": _of_ibis,
+    "narwhals": _of_narwhals,
+    "pyarrow": _of_arrow,
+    "pyspark": _of_spark,
+    "dask": _of_dask,
+    "polars": _of_polars,
+}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ColumnMismatch
 from suffice.files.tables import TableFile, open_table
-from suffice.rows.cells import CATEGORY, NUMBER
+from suffice.rows.cells import CATEGORY
 from suffice.sources.labels import labels_of_cells, weights_of_cells
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
@@ -69,7 +69,4 @@ class TableSource(LocalSource):
 
 def _joint(kinds: Sequence[str]) -> str:
     """Return what a column holds over several files: what is text in one is text in all."""
-    some = {kind for kind in kinds if kind is not None}
-    if len(some) == 1:
-        return kinds[0]
-    return CATEGORY if CATEGORY in some or len(some) > 1 else NUMBER
+    return kinds[0] if len(set(kinds)) == 1 else CATEGORY

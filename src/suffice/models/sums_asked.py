@@ -1,0 +1,63 @@
+"""Which sums over columns suffice for a learner: what may be asked of a database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.engines.sums import Counts, Levels, Parts, Products, Squares
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.binned import Binned
+from suffice.families.categorical import Categorical
+from suffice.families.complement import Complement
+from suffice.families.gaussian import DIAGONAL_FORMS
+from suffice.families.gaussian_columns import GaussianColumns, LogNormal
+from suffice.families.multinomial import Multinomial
+from suffice.families.one_law import Common
+from suffice.families.poisson import Poisson
+from suffice.models.learner import GaussianLearner
+from suffice.models.naive_bayes_learner import NaiveBayesLearner
+from suffice.rows.stored import MOST_COUNT
+
+if TYPE_CHECKING:
+    from suffice.engines.sums import Asked, Part
+    from suffice.families.laws import ColumnFamily
+
+
+def sums_asked(learner: object) -> Asked | None:
+    """Return the sums that a learner's statistics are; None where it has to see rows.
+
+    >>> from suffice.families.gaussian import Gaussian
+    >>> sums_asked(GaussianLearner(Gaussian("shared")))
+    Products(pooled=True)
+    """
+    if isinstance(learner, GaussianLearner):
+        form = learner.family.covariance
+        return Squares() if form in DIAGONAL_FORMS else Products(pooled=form == "shared")
+    if not isinstance(learner, NaiveBayesLearner) or learner.keeps_folds or learner.keeps_rows:
+        return None  # folds and samples go by what a row says
+    parts = []
+    for family, columns in zip(learner.product.families, learner.product.columns, strict=True):
+        part = _part(family)
+        if part is None:
+            return None
+        parts.append((part, tuple(columns)))
+    return Parts(tuple(parts))
+
+
+def _part(family: ColumnFamily) -> Part | None:
+    """Return the sums that suffice for columns of a family, and which cells it refuses."""
+    if isinstance(family, Common):
+        return _part(family.family)
+    if isinstance(family, GaussianColumns):
+        return Squares(logarithm=isinstance(family, LogNormal))
+    if isinstance(family, Poisson):
+        return Counts(whole=True, most=MOST_COUNT)
+    if isinstance(family, Bernoulli):
+        if family.threshold is None:
+            return Counts(whole=True, most=1.0)
+        return Counts(threshold=family.threshold, least=None)
+    if isinstance(family, (Multinomial, Complement)):
+        return Counts(threshold=0.0 if family.boolean else None, most=MOST_COUNT, blank=False)
+    if isinstance(family, Binned):
+        return Levels(family.edges)
+    return Levels() if isinstance(family, Categorical) else None

@@ -1,0 +1,99 @@
+"""DuckDB in this process: relations, and tables by their name."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from suffice.engines.sql_dialects import dialect_named
+from suffice.errors import BadRows, BadSetting
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.sources.local import MOST_ROWS
+from suffice.sources.sql import OTHER, SqlColumn, SqlSource, without_context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+VIEW = "suffice_rows"
+"""What a relation is called in queries about it."""
+WHOLE = {
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT",
+    "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
+}  # fmt: skip
+
+
+class DuckDbTable:
+    """A relation of DuckDB: a table, a view, a file or a query."""
+
+    def __init__(self, relation: Any, name: str) -> None:
+        self._relation = relation
+        self.name = name
+        self.dialect = dialect_named("duckdb")
+        self.rows = VIEW
+        pairs = zip(relation.columns, relation.types, strict=True)
+        self.columns = tuple(_column(title, str(kind)) for title, kind in pairs)
+
+    def run(self, query: str) -> Any:
+        """Return the answer as an Arrow table."""
+        with refusals(self.name):
+            return self._relation.query(VIEW, query).to_arrow_table()
+
+    def batches(self, query: str) -> Iterator[Any]:
+        """Yield the answer as Arrow record batches."""
+        with refusals(self.name):
+            yield from self._relation.query(VIEW, query).to_arrow_reader(MOST_ROWS)
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """Do nothing: whoever else could change the rows is in this process."""
+        return nullcontext()
+
+
+def open_duckdb(data: Any, name: str | None = None) -> SqlSource:
+    """Return a relation as a source; of a connection alone nobody can say which table is meant."""
+    if hasattr(data, "table_function"):
+        raise BadSetting(
+            "a connection to DuckDB has many tables",
+            hint='name one: connection.table("flowers"), or connection.sql("SELECT …")',
+        )
+    alias = str(getattr(data, "alias", ""))
+    known = alias and not alias.startswith("unnamed_relation")
+    return SqlSource(DuckDbTable(data, name or (alias if known else "the DuckDB relation")))
+
+
+def duckdb_table(
+    connection: Any, table: str | None, query: str | None, name: str | None = None
+) -> SqlSource:
+    """Return a table, or what a query returns, as a source."""
+    called = name or table or "the query"
+    if query is None:
+        assert table is not None
+        query = f"SELECT * FROM {dialect_named('duckdb').table(table)}"
+    with refusals(called):
+        return open_duckdb(connection.sql(query), called)
+
+
+def _column(name: str, kind: str) -> SqlColumn:
+    if kind == "BOOLEAN":
+        return SqlColumn(name, BOOLEAN)
+    if kind in ("FLOAT", "DOUBLE"):
+        return SqlColumn(name, NUMBER, floating=True)
+    if kind in WHOLE:
+        return SqlColumn(name, NUMBER, whole=True)
+    if kind.startswith("DECIMAL") or kind.strip('"') == "NULL":
+        return SqlColumn(name, NUMBER)
+    return SqlColumn(name, CATEGORY if kind == "VARCHAR" or kind.startswith("ENUM") else OTHER)
+
+
+@contextmanager
+def refusals(name: str) -> Iterator[None]:
+    """Turn what DuckDB refuses into a refusal that names the table."""
+    duckdb: Any = import_module("duckdb")
+    try:
+        yield
+    except duckdb.Error as error:
+        raise BadRows(
+            f"{name}: DuckDB refuses: {without_context(error)}",
+            hint="does the table exist, and is the query right?",
+        ) from None

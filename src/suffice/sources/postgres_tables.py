@@ -1,0 +1,126 @@
+"""PostgreSQL over psycopg: tables, views and queries, added up by the server."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from suffice.engines.sql_dialects import dialect_named
+from suffice.errors import BadRows
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.sources.local import MOST_ROWS
+from suffice.sources.sql import OTHER, SqlColumn, SqlSource, without_context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BOOL, INTEGERS, FLOATS, NUMERIC = 16, (20, 21, 23), (700, 701), 1700
+TEXTS = (18, 19, 25, 1042, 1043)
+"""The numbers by which PostgreSQL tells types."""
+
+
+class PostgresTable:
+    """A table, a view or a query of a PostgreSQL server."""
+
+    def __init__(self, connection: Any, rows: str, name: str) -> None:
+        self._connection = connection
+        self.name = name
+        self.dialect = dialect_named("postgres")
+        self.rows = rows
+        with self.snapshot(), self._cursor(f"SELECT * FROM {rows} LIMIT 0") as cursor:
+            described = [(column.name, column.type_code) for column in cursor.description]
+        enums = self._enums({code for _, code in described})
+        self.columns = tuple(_column(title, code, enums) for title, code in described)
+
+    def run(self, query: str) -> Any:
+        """Return the answer as an Arrow table."""
+        with self._cursor(query) as cursor:
+            return _table(cursor, cursor.fetchall())
+
+    def batches(self, query: str) -> Iterator[Any]:
+        """Yield the answer as Arrow record batches, by a cursor of the server."""
+        with (
+            self.snapshot(),
+            refusals(self.name),
+            self._connection.cursor(name="suffice_rows") as cursor,
+        ):
+            cursor.execute(query, binary=True)
+            while rows := cursor.fetchmany(MOST_ROWS // 8):
+                yield from _table(cursor, rows).to_batches()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all queries inside see the same rows, unless a transaction is open already."""
+        psycopg: Any = import_module("psycopg")
+        idle = self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        with refusals(self.name), self._connection.transaction():
+            if idle:
+                self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+
+    @contextmanager
+    def _cursor(self, query: str) -> Iterator[Any]:
+        with refusals(self.name), self._connection.cursor() as cursor:
+            cursor.execute(query.encode(), binary=True)
+            yield cursor
+
+    def _enums(self, codes: set[int]) -> set[int]:
+        own = sorted(code for code in codes if code >= 16_384)
+        if not own:
+            return set()
+        listed = ", ".join(map(str, own))
+        with self.snapshot(), self._cursor(
+            f"SELECT oid::bigint FROM pg_catalog.pg_type WHERE typtype = 'e' AND oid IN ({listed})"
+        ) as cursor:
+            return {code for (code,) in cursor.fetchall()}
+
+
+def postgres_table(
+    connection: Any, table: str | None, query: str | None, name: str | None = None
+) -> SqlSource:
+    """Return a table, or what a query returns, as a source."""
+    called = name or table or "the query"
+    if query is None:
+        assert table is not None
+        rows = dialect_named("postgres").table(table)
+    else:
+        rows = f"({query.strip().rstrip(';')}\n) AS suffice_rows"
+    return SqlSource(PostgresTable(connection, rows, called))
+
+
+def _column(name: str, code: int, enums: set[int]) -> SqlColumn:
+    if code == BOOL:
+        return SqlColumn(name, BOOLEAN)
+    if code in INTEGERS:
+        return SqlColumn(name, NUMBER, whole=True)
+    if code in FLOATS or code == NUMERIC:
+        return SqlColumn(name, NUMBER, floating=True)
+    return SqlColumn(name, CATEGORY if code in TEXTS or code in enums else OTHER)
+
+
+def _table(cursor: Any, rows: Sequence[Sequence[Any]]) -> Any:
+    pa: Any = import_module("pyarrow")
+    types = {BOOL: pa.bool_(), **dict.fromkeys(INTEGERS, pa.int64()), 700: pa.float32()}
+    types |= {701: pa.float64(), NUMERIC: pa.float64(), **dict.fromkeys(TEXTS, pa.string())}
+    arrays, names = [], []
+    for place, column in enumerate(cursor.description):
+        cells = [row[place] for row in rows]
+        if column.type_code == NUMERIC:
+            cells = [None if cell is None else float(cell) for cell in cells]
+        arrays.append(pa.array(cells, types.get(column.type_code)))
+        names.append(column.name)
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+@contextmanager
+def refusals(name: str) -> Iterator[None]:
+    """Turn what PostgreSQL refuses into a refusal that names the table."""
+    psycopg: Any = import_module("psycopg")
+    try:
+        yield
+    except psycopg.Error as error:
+        raise BadRows(
+            f"{name}: PostgreSQL refuses: {without_context(error)}",
+            hint="does the table exist, may it be read, and is the query right?",
+        ) from None

@@ -1,0 +1,72 @@
+"""What Spark refuses or cannot do, in one sentence and with what to do about it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from suffice.errors import BadRows, BadSetting, SufficeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LIBRARIES = frozenset({"pyspark", "py4j", "grpc"})
+_ABOUT_PANDAS = "PySpark does not yet fully support pandas"
+_SET_PYTHON = (
+    "the workers need the driver's Python version with suffice installed: name it by "
+    "PYSPARK_PYTHON or spark.pyspark.python before the session starts, or send an environment "
+    "along by spark.archives (Connect: addArtifacts(..., archive=True))"
+)
+_NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
+_NO_MODULE = re.compile(r"No module named '([^']+)'")
+_OTHER_PYTHON = re.compile(r"PYTHON_VERSION_MISMATCH\]?\s*([^\n]*)")
+
+
+@contextmanager
+def spark_at_work(name: str) -> Iterator[None]:
+    """Turn Spark's failures inside the block into refusals about the source of that name."""
+    with warnings.catch_warnings():
+        # Rows travel as Arrow here: whatever pandas is installed has no part in it.
+        warnings.filterwarnings("ignore", message=_ABOUT_PANDAS, category=FutureWarning)
+        try:
+            yield
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in _LIBRARIES:
+                raise
+            refusal = refusal_of(str(error), name)
+            if isinstance(refusal, BadSetting):
+                raise refusal from None
+            raise refusal from error
+
+
+def refusal_of(text: str, name: str) -> SufficeError:
+    """Return what a failure of Spark comes to.
+
+    >>> print(refusal_of("... ModuleNotFoundError: No module named 'suffice'", "the rows").problem)
+    the workers of Spark have no module 'suffice'
+    """
+    if found := _NO_MODULE.search(text):
+        return BadSetting(f"the workers of Spark have no module {found[1]!r}", hint=_SET_PYTHON)
+    if found := _NO_PYTHON.search(text):
+        return BadSetting(f"the workers of Spark have no Python {found[1]!r}", hint=_SET_PYTHON)
+    if found := _OTHER_PYTHON.search(text):
+        return BadSetting(
+            f"the workers of Spark run another Python: {found[1].strip()}", hint=_SET_PYTHON
+        )
+    return BadRows(
+        f"{name} cannot be read: {_sentence(text)}",
+        hint="does frame.count() work? What Spark says in full is above",
+    )
+
+
+def _sentence(text: str) -> str:
+    """Return the line of a failure that says what happened."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return "Spark does not say why"
+    if any(line.startswith("Traceback") for line in lines):  # of a worker: its last line
+        told = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+        return f"{(told or lines)[-1]:.300}"
+    return f"{lines[0]:.300}"

@@ -1,0 +1,74 @@
+"""What Spark's workers do: a partition's rows become one summary, and summaries one of theirs."""
+
+from __future__ import annotations
+
+import pickle
+from importlib import import_module
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from suffice.engines.batches import Mergeable
+from suffice.sources.arrow_streams import ArrowSource
+from suffice.sources.partitions import WIDTH, merged, summary_of_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from suffice.sources.source import Chunk, Wanted
+
+S = TypeVar("S", bound=Mergeable)
+
+PARTIALS = "bucket long, part long, many long, payload binary"
+"""The columns of partial summaries: which neighbours, the first partition, how many, and what."""
+
+
+def of_partition(summarize: Callable[[Chunk], S], wanted: Wanted) -> Callable[[Any], Iterator[Any]]:
+    """Return the function that turns the batches of a partition into its summary.
+
+    It travels with `summarize` inside, and with no rows.
+    """
+
+    def task(batches: Iterable[Any]) -> Iterator[Any]:
+        named = (batch.rename_columns(list(wanted.all)) for batch in batches)
+        first = next(named, None)
+        if first is None:
+            return
+        part = _partition()
+        rows = chain([first], named)
+        stream = ArrowSource(first.schema, lambda _: rows, f"partition {part}", once=True)
+        found = summary_of_partition(summarize, stream.parts(wanted)[0])
+        if found is not None:
+            yield _record(part, 1, found)
+
+    return task
+
+
+def of_partials(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the merged summaries of neighbours; they come in the order of their partitions."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for _, near in groupby(rows, key=lambda row: row["bucket"]):
+        first, many = None, 0
+
+        def held(rows: Iterable[dict[str, Any]]) -> Iterator[Any]:
+            nonlocal first, many
+            for row in rows:
+                first = row["part"] if first is None else first
+                many += row["many"]
+                yield pickle.loads(row["payload"])  # noqa: S301  written by the task before
+
+        found = merged(held(near))
+        assert first is not None  # a group has a first row
+        yield _record(first, many, found)
+
+
+def _record(part: int, many: int, found: Any) -> Any:
+    pa: Any = import_module("pyarrow")
+    payload = pickle.dumps(found, protocol=5)
+    numbers = {"bucket": part // WIDTH, "part": part, "many": many}
+    columns = {name: pa.array([number], pa.int64()) for name, number in numbers.items()}
+    return pa.record_batch({**columns, "payload": pa.array([payload], pa.binary())})
+
+
+def _partition() -> int:
+    context: Any = import_module("pyspark").TaskContext.get()
+    return int(context.partitionId())

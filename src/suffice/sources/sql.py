@@ -1,0 +1,366 @@
+"""Tables, views and queries of a database: added up there, or streamed out as Arrow batches."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+
+from suffice.columns import Columns
+from suffice.columns.column import Column
+from suffice.engines.batches import Mergeable
+from suffice.engines.sql_rows import Cell, SqlRows
+from suffice.engines.sql_statistics import parts_of, products_of, squares_of
+from suffice.engines.sums import Levels, Parts, Products
+from suffice.errors import (
+    BadLabels,
+    BadRows,
+    BadWeights,
+    StreamedRows,
+    SufficeError,
+    listed,
+)
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.rows.labels import sorted_levels
+from suffice.sources.arrow_streams import ArrowSource
+from suffice.sources.source import Wanted
+from suffice.sources.sums import SumsFound
+from suffice.statistics import ByPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from numpy.typing import NDArray
+
+    from suffice.engines.parts import Progress
+    from suffice.engines.sql_dialects import Dialect
+    from suffice.engines.sums import Asked
+    from suffice.sources.source import Chunk
+
+S = TypeVar("S", bound=Mergeable)
+
+OTHER = "other"
+"""The kind of a column that is neither numbers nor truths nor text: dates, lists, …"""
+MOST_CODED = 1_500
+"""Numbers that rows may be coded as: levels of categories become columns of a query."""
+NEEDS_ROWS = "what is learned here are no sums over columns"
+
+
+@dataclass(frozen=True, slots=True)
+class SqlColumn:
+    """One column: its name, its kind, and whether its type holds whole numbers, or can be NaN."""
+
+    name: str
+    kind: str
+    whole: bool = False
+    floating: bool = False
+
+
+class Database(Protocol):
+    """A connection that answers queries about one table, view or query.
+
+    rows  what stands for it after FROM
+    """
+
+    name: str
+    dialect: Dialect
+    rows: str
+    columns: tuple[SqlColumn, ...]
+
+    def run(self, query: str) -> Any:
+        """Return the answer as an Arrow table; what is refused is a `BadRows` with the name."""
+        ...
+
+    def batches(self, query: str) -> Iterator[Any]:
+        """Yield the answer as Arrow record batches, without holding all of it."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """Let all queries inside see the same rows, where the database can."""
+        ...
+
+
+@dataclass(slots=True)
+class _Names:
+    """What a source needs of a schema: names."""
+
+    names: list[str] = field(default_factory=list)
+
+
+class SqlSource(ArrowSource):
+    """Rows of a database.
+
+    `sums` adds up there whatever has a form in SQL; `collect` streams rows out, and says so.
+    """
+
+    def __init__(self, database: Database, where: str | None = None, why: str = NEEDS_ROWS) -> None:
+        super().__init__(_Names([c.name for c in database.columns]), self._batches, database.name)
+        self.database = database
+        self._where = where
+        self._why = why
+        self._said = False
+        self._columns = {column.name: column for column in database.columns}
+
+    # Streams
+
+    def collect(
+        self,
+        summarize: Callable[[Chunk], S],
+        wanted: Wanted,
+        progress: Progress[S] | None = None,
+        told: Callable[[Progress[S]], Any] | None = None,
+    ) -> S | None:
+        """Return the merged summary of all rows, streamed out of the database."""
+        if not self._said:
+            self._said = True  # once, however often they are read
+            warnings.warn(
+                f"{self.name}: rows are streamed out of the database, for {self._why}",
+                StreamedRows,
+                stacklevel=2,
+            )
+        with self.database.snapshot():
+            return super().collect(summarize, wanted, progress, told)
+
+    def some(self, wanted: Wanted, size: int) -> Chunk | None:
+        """Return all rows if there are no more than `size`; else every second, third, … one."""
+        with self.database.snapshot():
+            count = self.size
+            if count == 0:
+                return None
+            step = -(-count // size)
+            source = self if step == 1 else self._every(step)
+            return super(SqlSource, source).some(wanted, size)
+
+    @property
+    def size(self) -> int:
+        """How many rows there are: the database counts them."""
+        return self._count(self._where)
+
+    def _every(self, step: int) -> SqlSource:
+        numbered = (
+            f"(SELECT t.*, row_number() OVER () AS suffice_number FROM {self.database.rows} AS t"
+            f"{_where(self._where)}) AS t"
+        )
+        return SqlSource(_Other(self.database, numbered), f"t.suffice_number % {step} = 0")
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        chosen = ", ".join(map(self.database.dialect.identifier, names))
+        rows = f"{self.database.rows}{_where(self._where)}"
+        return self.database.batches(f"SELECT {chosen} FROM {rows}")
+
+    # Sums
+
+    def sums(
+        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], Any]
+    ) -> SumsFound | None:
+        """Return statistics that the database adds up; None where rows have to be streamed.
+
+        `summarize` is what would be done with rows: one that cannot be learned from is given to
+        it, for it to say why.
+        """
+        if any(self._columns[name].kind == OTHER for name in wanted.all):
+            return None
+        try:
+            with self.database.snapshot():
+                return self._sums(asked, wanted, summarize)
+        except SufficeError as error:
+            if error.problem.startswith(self.name):
+                raise
+            raise type(error)(f"{self.name}: {error.problem}", hint=error.hint) from None
+
+    def _sums(
+        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], Any]
+    ) -> SumsFound | None:
+        rows = self._rows(wanted, summarize)
+        self._check(rows, wanted)
+        if isinstance(asked, Parts):
+            return self._parts(rows, asked, wanted)
+        columns = self._coded(rows, wanted)
+        if columns.width > MOST_CODED:
+            self._why = f"{columns.width} columns, levels of categories among them, are too many"
+            return None
+        cells = self._cells(columns, wanted)
+        if not isinstance(asked, Products):
+            return SumsFound(columns, *squares_of(rows, cells))
+        classes, moments, blank = products_of(rows, cells, pooled=asked.pooled)
+        statistics = ByPattern.complete(columns.width, moments)
+        if not blank:
+            return SumsFound(columns, classes, statistics)
+        gaps = [name for name in wanted.names if self._columns[name].kind != CATEGORY]
+        some = " OR ".join(f"({self._number(name)}) IS NULL" for name in gaps)
+        held = self._where
+        rest = SqlSource(
+            self.database,
+            some if held is None else f"({held}) AND ({some})",
+            f"{blank:,} with missing cells: a full covariance needs their patterns",
+        )
+        return SumsFound(columns, classes, statistics, rest)
+
+    def _parts(self, rows: SqlRows, asked: Parts, wanted: Wanted) -> SumsFound | None:
+        columns = Columns(tuple(Column(n, self._columns[n].kind) for n in wanted.names))
+        for kind, places in asked.parts:
+            names = [wanted.names[j] for j in places]
+            if not isinstance(kind, Levels) or kind.edges is not None:
+                words = [n for n in names if self._columns[n].kind == CATEGORY]
+                if words:
+                    self._why = f"{listed(words)} of text"
+                    return None
+        texts = [
+            self._text(name) if self._columns[name].kind == CATEGORY else None
+            for name in wanted.names
+        ]
+        null = f"CAST(NULL AS {rows.dialect.double})"
+        cells = [
+            Cell(null) if text is not None else self._cell(name)
+            for name, text in zip(wanted.names, texts, strict=True)
+        ]
+        return SumsFound(columns, *parts_of(rows, asked, cells, texts))
+
+    def _rows(self, wanted: Wanted, summarize: Callable[[Chunk], Any]) -> SqlRows:
+        assert wanted.target is not None
+        dialect = self.database.dialect
+        label = dialect.identifier(wanted.target)
+        weight = None if wanted.weight is None else self._number(wanted.weight)
+
+        def refuse(condition: str) -> None:
+            where = f"{rows.narrowed(condition).filter().removeprefix(' WHERE ')} LIMIT 1"
+            some = SqlSource(self.database, where)
+            for part in some.parts(wanted):
+                for chunk in part():
+                    self._refuse(chunk, summarize)
+
+        rows = SqlRows(
+            dialect, self.database.rows, label, weight, self._where, self.database.run, refuse
+        )
+        return rows
+
+    def _refuse(self, chunk: Chunk, summarize: Callable[[Chunk], Any]) -> NoReturn:
+        """Let whoever would have learned from a row say why it cannot be."""
+        try:
+            summarize(chunk)
+        except SufficeError as error:
+            problem = re.sub(r"\brow 0, ", "", error.problem)
+            raise type(error)(problem, hint=error.hint) from None
+        raise BadRows("a row cannot be learned from", hint="look for infinite or negative cells")
+
+    def _check(self, rows: SqlRows, wanted: Wanted) -> None:
+        """Refuse weights and labels that are none, and tables without rows."""
+        if wanted.weight is not None:
+            self._check_weights(rows, wanted.weight)
+        label = rows.label
+        asked = f"SELECT count(*) AS n, count({label}) AS known FROM {rows.rows}{rows.filter()}"
+        found = self.database.run(asked)
+        count, known = (found.column(name).to_pylist()[0] for name in ("n", "known"))
+        if count == 0:
+            raise BadRows(
+                f"{self.name} has no rows" + (" of positive weight" if wanted.weight else ""),
+                hint="there is nothing to learn from",
+            )
+        if known < count:
+            raise BadLabels(
+                f"{count - known:,} of {count:,} rows have no {wanted.target}",
+                hint="leave out rows without a label: nothing can be learned from them here",
+            )
+
+    def _check_weights(self, rows: SqlRows, name: str) -> None:
+        if self._columns[name].kind != NUMBER:
+            raise BadWeights(f"the weights {name!r} are no numbers", hint="name another column")
+        number = rows.dialect.number
+        weight = rows.weight
+        bad = f"{weight} IS NULL OR {weight} < {number(0.0)} OR {weight} > {number(1e300)}"
+        count = self._count(bad if self._where is None else f"({self._where}) AND ({bad})")
+        if count:
+            raise BadWeights(
+                f"{count:,} rows have a weight {name!r} that is missing, negative or infinite",
+                hint="weights count rows: finite numbers from 0 on",
+            )
+
+    def _count(self, where: str | None) -> int:
+        found = self.database.run(f"SELECT count(*) AS n FROM {self.database.rows}{_where(where)}")
+        return int(found.column("n").to_pylist()[0])
+
+    # Columns
+
+    def _coded(self, rows: SqlRows, wanted: Wanted) -> Columns:
+        """Return the columns, categories with the levels that there are."""
+        columns = []
+        for name in wanted.names:
+            kind = self._columns[name].kind
+            levels: tuple[Any, ...] = ()
+            if kind == CATEGORY:
+                query = (
+                    f"SELECT DISTINCT {self._text(name)} AS v FROM {rows.rows}{rows.filter()}"
+                    f" LIMIT {MOST_CODED + 1}"
+                )
+                seen = self.database.run(query).column("v").to_pylist()
+                found = [level for level in seen if level is not None]
+                blank = (None,) if None in seen else ()
+                levels = (*(found[place] for place in sorted_levels(found)), *blank)
+            columns.append(Column(name, kind, levels))
+        return Columns(tuple(columns))
+
+    def _cells(self, columns: Columns, wanted: Wanted) -> list[Cell]:
+        """Return the numbers that rows are coded as."""
+        dialect = self.database.dialect
+        one, zero = dialect.number(1.0), dialect.number(0.0)
+        cells = []
+        for name, column in zip(wanted.names, columns.columns, strict=True):
+            if column.kind != CATEGORY:
+                cells.append(self._cell(name))
+                continue
+            text = self._text(name)
+            for level in column.levels:
+                same = f"{text} IS NULL" if level is None else f"{text} = {dialect.label(level)}"
+                cells.append(Cell(f"CASE WHEN {same} THEN {one} ELSE {zero} END", exact=True))
+        return cells
+
+    def _cell(self, name: str) -> Cell:
+        column = self._columns[name]
+        return Cell(self._number(name), exact=column.whole or column.kind == BOOLEAN)
+
+    def _number(self, name: str) -> str:
+        """Return a column as a double: NULL where it is missing, and where it is NaN."""
+        column, dialect = self._columns[name], self.database.dialect
+        cell = dialect.identifier(name)
+        if column.kind == BOOLEAN:
+            one, zero = dialect.number(1.0), dialect.number(0.0)
+            return f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END"
+        number = dialect.as_double(cell)
+        if not column.floating:
+            return number
+        return f"CASE WHEN NOT ({dialect.is_nan(number)}) THEN {number} END"
+
+    def _text(self, name: str) -> str:
+        """Return a column as text: NULL where it is missing, and where it is empty."""
+        dialect = self.database.dialect
+        return f"NULLIF(CAST({dialect.identifier(name)} AS {dialect.text}), '')"
+
+
+class _Other:
+    """The same database with other rows after FROM."""
+
+    def __init__(self, database: Database, rows: str) -> None:
+        self._database = database
+        self.rows = rows
+        self.name, self.dialect, self.columns = database.name, database.dialect, database.columns
+        self.run, self.batches = database.run, database.batches
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """Stay within the snapshot that there is."""
+        return nullcontext()
+
+
+def _where(condition: str | None) -> str:
+    return "" if condition is None else f" WHERE {condition}"
+
+
+def without_context(problem: object) -> str:
+    """Return what a database said, on one line, without the query that it repeats."""
+    lines = str(problem).splitlines()
+    kept = [line for line in lines if not line.startswith(("LINE ", " ", "\t", "CONTEXT"))]
+    return " ".join(" ".join(kept or lines).split())[:200]
+
+
