@@ -74,8 +74,8 @@ class LocalSource(Source):
 
 
 def identity_of(paths: Iterable[str | Path]) -> list[list[Any]]:
-    """Return which files these are: their names, sizes and times."""
-    found = [(str(path), Path(path).stat()) for path in paths]
+    """Return which files these are, wherever their folder is: their names, sizes and times."""
+    found = [(Path(path).name, Path(path).stat()) for path in paths]
     return [[name, held.st_size, held.st_mtime_ns] for name, held in found]
 
 

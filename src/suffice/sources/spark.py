@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.batches import Mergeable
 from suffice.sources.arrow_chunks import chunk_of
-from suffice.sources.partitions import answered, distinct_names, merged
+from suffice.sources.partitions import WIDTH, answered, distinct_names, merged
 from suffice.sources.source import Source
 from suffice.sources.spark_predictions import predictions
 from suffice.sources.spark_refusals import spark_at_work
@@ -40,6 +40,8 @@ class SparkSource(Source):
     Summaries are merged in the order of the partitions. Where the partitions are the same and hold
     the same rows in the same order, the result is the same to the last bit; behind a shuffle Spark
     promises no order of rows, and the result is the same to rounding.
+
+    moved  bytes of the summaries that all partitions made at the last collect; None before it
     """
 
     def __init__(self, frame: Any, name: str | None = None) -> None:
@@ -48,7 +50,7 @@ class SparkSource(Source):
         with spark_at_work(self.name):
             self.names = distinct_names(frame.columns, self.name)
         self._chosen: dict[tuple[str, ...], Any] = {}
-        self._bytes: int | None = None
+        self.moved: int | None = None
         self._count: int | None = None
 
     def collect(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S | None:
@@ -58,12 +60,13 @@ class SparkSource(Source):
         on the cluster, and later ones only if there is much to merge.
         """
         with spark_at_work(self.name):
-            partials = self._rows(wanted).mapInArrow(of_partition(summarize, wanted), PARTIALS)
-            if self._bytes is None or self._bytes > DIRECT:
+            task = of_partition(summarize, wanted, WIDTH)
+            partials = self._rows(wanted).mapInArrow(task, PARTIALS)
+            if self.moved is None or self.moved > DIRECT:
                 near = partials.repartition("bucket").sortWithinPartitions("part")
                 partials = near.mapInArrow(of_partials, PARTIALS)
             found = sorted(partials.collect(), key=lambda row: row["part"])
-        self._bytes = sum(row["many"] * len(row["payload"]) for row in found)
+        self.moved = sum(row["many"] * len(row["payload"]) for row in found)
         buckets: dict[int, list[Any]] = {}
         for row in found:
             # The cluster's own: as trustworthy as the function that was sent there.

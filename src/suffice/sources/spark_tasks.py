@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.batches import Mergeable
 from suffice.sources.arrow_streams import ArrowSource
-from suffice.sources.partitions import WIDTH, merged, summary_of_partition
+from suffice.sources.partitions import merged, summary_of_partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,10 +22,13 @@ PARTIALS = "bucket long, part long, many long, payload binary"
 """The columns of partial summaries: which neighbours, the first partition, how many, and what."""
 
 
-def of_partition(summarize: Callable[[Chunk], S], wanted: Wanted) -> Callable[[Any], Iterator[Any]]:
+def of_partition(
+    summarize: Callable[[Chunk], S], wanted: Wanted, near: int
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return the function that turns the batches of a partition into its summary.
 
-    It travels with `summarize` inside, and with no rows.
+    It travels with `summarize` inside, and with no rows. `near` is how many neighbours share a
+    bucket.
     """
 
     def task(batches: Iterable[Any]) -> Iterator[Any]:
@@ -38,7 +41,7 @@ def of_partition(summarize: Callable[[Chunk], S], wanted: Wanted) -> Callable[[A
         stream = ArrowSource(first.schema, lambda _: rows, f"partition {part}", once=True)
         found = summary_of_partition(summarize, stream.parts(wanted)[0])
         if found is not None:
-            yield _record(part, 1, found)
+            yield _record(part // near, part, 1, found)
 
     return task
 
@@ -46,25 +49,23 @@ def of_partition(summarize: Callable[[Chunk], S], wanted: Wanted) -> Callable[[A
 def of_partials(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield the merged summaries of neighbours; they come in the order of their partitions."""
     rows = (row for batch in batches for row in batch.to_pylist())
-    for _, near in groupby(rows, key=lambda row: row["bucket"]):
-        first, many = None, 0
-
-        def held(rows: Iterable[dict[str, Any]]) -> Iterator[Any]:
-            nonlocal first, many
-            for row in rows:
-                first = row["part"] if first is None else first
-                many += row["many"]
-                yield pickle.loads(row["payload"])  # noqa: S301  written by the task before
-
-        found = merged(held(near))
-        assert first is not None  # a group has a first row
-        yield _record(first, many, found)
+    for bucket, near in groupby(rows, key=lambda row: row["bucket"]):
+        parts: list[int] = []
+        found = merged(_held(near, parts))
+        yield _record(bucket, parts[0], len(parts), found)
 
 
-def _record(part: int, many: int, found: Any) -> Any:
+def _held(rows: Iterable[dict[str, Any]], parts: list[int]) -> Iterator[Any]:
+    """Yield summaries, and tell of which partitions: none waits for the others in memory."""
+    for row in rows:
+        parts.append(row["part"])
+        yield pickle.loads(row["payload"])  # noqa: S301  written by the task before
+
+
+def _record(bucket: int, part: int, many: int, found: Any) -> Any:
     pa: Any = import_module("pyarrow")
     payload = pickle.dumps(found, protocol=5)
-    numbers = {"bucket": part // WIDTH, "part": part, "many": many}
+    numbers = {"bucket": bucket, "part": part, "many": many}
     columns = {name: pa.array([number], pa.int64()) for name, number in numbers.items()}
     return pa.record_batch({**columns, "payload": pa.array([payload], pa.binary())})
 

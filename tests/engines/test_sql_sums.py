@@ -1,0 +1,257 @@
+"""Statistics that a database adds up are those of the same rows in an array."""
+
+from __future__ import annotations
+
+import decimal
+import warnings
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from suffice import (
+    BernoulliNaiveBayes,
+    ComplementNaiveBayes,
+    GaussianDiscriminant,
+    LogisticRegression,
+    MultinomialNaiveBayes,
+    NaiveBayes,
+)
+from suffice.errors import BadLabels, BadRows, BadSetting, BadWeights, NotFinite, StreamedRows
+from suffice.errors import ColumnMismatch
+from suffice.families import Bernoulli, Binned, Categorical, LogNormal, Poisson
+from suffice.sources.databases import sql_source
+from tests.engines.alike import assert_alike
+from tests.engines.sql_tables import copied
+
+FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical")
+HOSTILE = ['a "quoted" one', "two words", "größe ☃", "select", '"; drop table t; --', "x" * 63]
+
+
+def rows_of_every_kind(size: int = 900) -> pa.Table:
+    """Return numbers near and far from zero, whole, decimal, single, true; words; no gaps."""
+    rng = np.random.default_rng(5)
+    label = rng.choice(["ash", "beech", "cedar"], size, p=[0.6, 0.3, 0.1])
+    price = [decimal.Decimal(int(v)) / 100 for v in rng.integers(-5000, 90_000, size)]
+    return pa.table(
+        {
+            "near": rng.normal(size=size) + (label == "ash"),
+            "far": 1e8 + rng.integers(-1, 2, size),
+            "tiny": 1e-9 * rng.lognormal(size=size),
+            "count": rng.poisson(3.0, size),
+            "price": pa.array(price, pa.decimal128(12, 2)),
+            "wild": rng.random(size) < 0.5,
+            "single": rng.normal(size=size).astype(np.float32),
+            "label": label,
+        }
+    )
+
+
+def array_fit(model: Any, table: pa.Table, weight: str | None = None) -> Any:
+    """Learn from the rows as a frame in memory."""
+    labels = table.column("label").combine_chunks()
+    weights = None if weight is None else np.asarray(table.column(weight))
+    rows = table.drop(["label"] if weight is None else ["label", weight])
+    return model.fit(rows, labels, weights)
+
+
+def assert_same(one: Any, other: Any) -> None:
+    """Compare what two estimators hold."""
+    ours, theirs = one._require(), other._require()
+    assert ours.columns == theirs.columns
+    assert (ours.dtype, ours.kind, ours.chosen) == (theirs.dtype, theirs.kind, theirs.chosen)
+    assert_alike(ours.statistics, theirs.statistics)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_database_adds_up_what_an_array_does(any_database: Any, form: str) -> None:
+    table = rows_of_every_kind()
+    source = copied(any_database, table, "t")
+    there = GaussianDiscriminant(form).fit(source, target="label")
+    assert_same(array_fit(GaussianDiscriminant(form), table), there)
+
+
+def test_words_are_coded_in_the_database_too(any_database: Any) -> None:
+    table = rows_of_every_kind()
+    words = np.random.default_rng(1).choice(["red", "it's", "grün\\", ""], table.num_rows)
+    table = table.append_column("colour", pa.array([*words[:-1], None]))
+    source = copied(any_database, table, "t")
+    for form in ("shared", "per-class", "diagonal"):
+        there = GaussianDiscriminant(form).fit(source, target="label")
+        assert_same(array_fit(GaussianDiscriminant(form), table), there)
+
+
+FAMILIES = {
+    "near": "gaussian", "far": "shared-gaussian", "tiny": "lognormal", "count": "poisson",
+    "price": Binned(edges=(-50.0, 0.0, 100.0, 1000.0)), "wild": "bernoulli",
+    "single": Bernoulli(threshold=0.25),
+}  # fmt: skip
+
+
+def with_gaps(table: pa.Table) -> pa.Table:
+    """Return the table with NULL and NaN here and there."""
+    rng = np.random.default_rng(2)
+    columns = {}
+    for name in table.column_names:
+        column = table.column(name)
+        if name != "label":
+            cells = column.to_pylist()
+            cells = [None if rng.random() < 0.1 else cell for cell in cells]
+            if column.type in (pa.float64(), pa.float32()):
+                cells = [float("nan") if rng.random() < 0.1 else cell for cell in cells]
+            column = pa.array(cells, column.type)
+        columns[name] = column
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("families", [FAMILIES, "auto", {"count": Categorical(), "wild": "categorical"}])  # fmt: skip
+def test_every_family_of_naive_bayes_is_tallied_there(
+    any_database: Any, families: Any, gaps: bool
+) -> None:
+    table = rows_of_every_kind()
+    words = pa.array(np.random.default_rng(1).choice(["a", "b", ""], table.num_rows))
+    table = table.append_column("word", words)
+    table = with_gaps(table) if gaps else table
+    source = copied(any_database, table, "t")
+    here = array_fit(NaiveBayes(families), table)
+    assert_same(here, NaiveBayes(families).fit(source, target="label"))
+
+
+def test_counts_are_added_up_there(any_database: Any) -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(1.0, size=(300, 4)) * 1.0
+    counts[:, 3] *= 0.3  # weights of words need not be whole
+    table = pa.table({f"w{j}": counts[:, j] for j in range(4)} | {"label": rng.integers(0, 3, 300)})
+    source = copied(any_database, table, "t")
+    for model in (
+        MultinomialNaiveBayes(),
+        ComplementNaiveBayes(),
+        BernoulliNaiveBayes(threshold=0.0),
+        MultinomialNaiveBayes(boolean=True) if "boolean" in MultinomialNaiveBayes().get_params()
+        else MultinomialNaiveBayes(smoothing=0.5),
+    ):  # fmt: skip
+        again = type(model)(**model.get_params())
+        assert_same(array_fit(model, table), again.fit(source, target="label"))
+
+
+def test_cells_missing_in_diagonal_forms_are_counted_there(any_database: Any) -> None:
+    table = with_gaps(rows_of_every_kind())
+    source = copied(any_database, table, "t")
+    there = GaussianDiscriminant("diagonal").fit(source, target="label")
+    assert_same(array_fit(GaussianDiscriminant("diagonal"), table), there)
+
+
+@pytest.mark.parametrize("form", ["shared", "per-class"])
+def test_only_rows_with_missing_cells_are_streamed(any_database: Any, form: str) -> None:
+    table = with_gaps(rows_of_every_kind())
+    source = copied(any_database, table, "t")
+    with pytest.warns(StreamedRows, match=r"t: rows are streamed .*missing cells"):
+        there = GaussianDiscriminant(form).fit(source, target="label")
+    assert_same(array_fit(GaussianDiscriminant(form), table), there)
+
+
+@pytest.mark.parametrize("model", [GaussianDiscriminant("per-class"), GaussianDiscriminant("diagonal"), NaiveBayes(FAMILIES)])  # fmt: skip
+def test_weights_are_multiplied_there(any_database: Any, model: Any) -> None:
+    table = rows_of_every_kind()
+    weights = np.random.default_rng(9).choice([0.0, 0.5, 1.0, 3.25, 7.1], table.num_rows)
+    near = np.asarray(table.column("near")).copy()
+    near[weights == 0.0] = np.inf  # never looked at
+    table = table.set_column(0, "near", pa.array(near)).append_column("w", pa.array(weights))
+    source = copied(any_database, table, "t")
+    again = type(model)(**model.get_params())
+    there = again.fit(source, target="label", sample_weight="w")
+    assert_same(array_fit(model, table, "w"), there)
+
+
+def test_offsets_cost_no_digits(any_database: Any) -> None:
+    """At 1e8 the raw sums of squares give a variance of thousands; it is 2/3."""
+    x = 1e8 + np.tile([-1.0, 0.0, 1.0], 3000)
+    table = pa.table({"x": x, "label": np.repeat([0, 1], 4500)})
+    source = copied(any_database, table, "t")
+    there = GaussianDiscriminant("per-class").fit(source, target="label")
+    np.testing.assert_array_equal(there.covariances_.ravel(), [2 / 3, 2 / 3])
+
+
+def test_first_rows_that_mislead_cost_a_second_pass_and_no_digits(any_database: Any) -> None:
+    rng = np.random.default_rng(4)
+    size = 6000
+    label = np.repeat(["constant", "narrow", "wide", "single"], [2000, 2000, 1999, 1])
+    scale = {"constant": 0.0, "narrow": 1e-5, "wide": 1e4, "single": 1.0}
+    centre = {"constant": 0.1, "narrow": 1e6, "wide": -1e3, "single": 7.3}
+    x = np.array([centre[v] for v in label]) + rng.normal(size=size) * [scale[v] for v in label]
+    heavy = rng.standard_cauchy(size)
+    table = pa.table({"x": x, "heavy": heavy, "label": label})
+    source = copied(any_database, table, "t")
+    for form in ("per-class", "shared", "diagonal"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            here = array_fit(GaussianDiscriminant(form), table)
+            assert_same(here, GaussianDiscriminant(form).fit(source, target="label"))
+
+
+def test_tables_wider_than_a_query_are_split(any_database: Any) -> None:
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(150, 67))
+    table = pa.table({f"c{j}": rows[:, j] for j in range(67)} | {"label": rng.integers(0, 2, 150)})
+    source = copied(any_database, table, "t")
+    for form in ("shared", "diagonal"):
+        there = GaussianDiscriminant(form).fit(source, target="label")
+        assert_same(array_fit(GaussianDiscriminant(form), table), there)
+
+
+def test_names_can_be_anything(any_database: Any) -> None:
+    rng = np.random.default_rng(7)
+    names = [*HOSTILE[:-1], "x" * 200] if "Duck" in type(any_database).__name__ else HOSTILE
+    table = pa.table(
+        {n: rng.normal(size=50) for n in names} | {"label": rng.choice(["'", '"'], 50)}
+    )
+    source = copied(any_database, table, "\"; drop table 'rows'")
+    for model in (GaussianDiscriminant(), NaiveBayes()):
+        again = type(model)()
+        assert_same(array_fit(model, table), again.fit(source, target="label"))
+
+
+@pytest.mark.parametrize("labels", [["ash", "it's"], [0, 1], [True, False], [-1.0, 2.0]])
+def test_labels_keep_their_type(any_database: Any, labels: list[Any]) -> None:
+    table = pa.table({"x": [0.5, 1.0, 2.0, 8.0, 1e6, 3e6], "label": labels * 3})
+    source = copied(any_database, table, "t")
+    here = array_fit(GaussianDiscriminant("per-class"), table)
+    there = GaussianDiscriminant("per-class").fit(source, target="label")
+    assert_same(here, there)
+    assert there.classes_.tolist() == sorted(labels)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b"]),
+            st.one_of(st.none(), st.floats(-1e9, 1e9), st.just(float("nan"))),
+            st.one_of(st.none(), st.integers(-5, 5)),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_any_rows_give_the_same_sums(duckdb: Any, rows: list[Any]) -> None:
+    labels, x, n = zip(*rows, strict=True)
+    table = pa.table(
+        {
+            "x": pa.array(x, pa.float64()),
+            "n": pa.array(n, pa.int64()),
+            "label": pa.array(labels),
+        }
+    )
+    source = copied(duckdb, table, "t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for form in ("diagonal", "per-class"):
+            here = GaussianDiscriminant(form)
+            there = GaussianDiscriminant(form)
+            array_fit(here, table)
+            there.fit(source, target="label")
+            assert_alike(here._require().statistics, there._require().statistics, 1e-11)
