@@ -18,8 +18,9 @@ demo: $(VENV)/.stamp-demo  ## what it can do, in one minute: a comparison, a pag
 
 # Several test processes with several BLAS threads each would fight over the cores.
 test: export OPENBLAS_NUM_THREADS = 1
-test: $(VENV)/.stamp-dev  ## the whole test suite, with reduced counts
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+test: $(VENV)/.stamp-dev $(VENV)/.stamp-spark  ## the whole test suite, with reduced counts
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not xdist_group"
+	$(BIN)/python -m pytest -n 0 -m xdist_group
 
 lint: $(VENV)/.stamp-dev  ## ruff, mypy --strict, import contracts
 	$(BIN)/ruff check .
@@ -60,6 +61,12 @@ $(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
 	@echo "installing suffice, every extra and the development tools into $(VENV)"
 	@$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.stamp-demo
+
+# Spark is large, and brings what only its own tests need.
+$(VENV)/.stamp-spark: pyproject.toml | $(VENV)/.stamp-dev
+	@echo "installing Spark into $(VENV), which takes a while"
+	@$(PIP) install --editable '.[spark]'
+	@touch $@
 
 # An environment with a working pip is kept, whoever made it.
 $(VENV)/.stamp-venv:

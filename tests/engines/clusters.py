@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import sys
@@ -45,8 +44,7 @@ def spark(
     require(shutil.which("java"), "Spark needs a Java runtime: openjdk-17-jre-headless")
     require(find_spec("pyspark"), "Spark needs pyspark: pip install 'suffice[spark]'")
     folder = tmp_path_factory.mktemp("spark")
-    before = dict(os.environ)
-    os.environ |= {
+    environment = {
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONPATH": str(root / "src"),  # workers run what is tested, and not what is installed
@@ -71,15 +69,16 @@ def spark(
     builder = SparkSession.builder.master("local[2, 4]")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    with pytest.MonkeyPatch.context() as patch:  # the JVM takes it along, and nobody else
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     try:
         yield session
     finally:
         session.stop()
         _end_of_java()
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def _end_of_java() -> None:
@@ -114,28 +113,22 @@ def any_spark(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture(scope="session")
 def dask_cluster(
-    require: Callable[[object, str], None], tmp_path_factory: pytest.TempPathFactory, root: Path
+    require: Callable[[object, str], None], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
     """Return a cluster of two Dask processes."""
     require(find_spec("distributed"), "Dask needs distributed: pip install 'suffice[dask]'")
     from distributed import LocalCluster
 
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(root / "src")
     with LocalCluster(
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=f"{LOCAL}:0",  # any free port; with None it is a fixed one
         host=LOCAL,
         silence_logs=50,
         local_directory=str(tmp_path_factory.mktemp("dask")),
     ) as cluster:
         yield cluster
-    if before is None:
-        del os.environ["PYTHONPATH"]
-    else:
-        os.environ["PYTHONPATH"] = before
 
 
 @pytest.fixture(params=["threads", "cluster"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def hostile_rows() -> pa.Table:
 
 def parts_of(table: pa.Table) -> list[pa.Table]:
     """Return the rows of every partition."""
-    return [table.slice(a, b - a) for a, b in zip(PARTS, PARTS[1:], strict=False)]
+    return [table.slice(a, b - a) for a, b in pairwise(PARTS)]
 
 
 def as_array_rows(table: pa.Table) -> tuple[Any, Any]:

@@ -46,10 +46,11 @@ def postgres_server(require: Callable[[object, str], None]) -> Iterator[str]:
         as_user = ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}",
                    "--clear-groups"]  # fmt: skip
     data = folder / "data"
-    quiet = {"cwd": folder, "capture_output": True, "text": True, "timeout": 120}
+    quiet: Any = {"cwd": folder, "capture_output": True, "text": True, "timeout": 120}
     made = subprocess.run(
         [*as_user, programs / "initdb", "-D", data, "-U", "suffice", "-A", "trust", "-E", "UTF8",
          "--locale=C.UTF-8", "--no-sync"],
+        check=False,
         **quiet,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
@@ -57,13 +58,13 @@ def postgres_server(require: Callable[[object, str], None]) -> Iterator[str]:
     options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
     control = [*as_user, programs / "pg_ctl", "-D", data]
     started = subprocess.run(
-        [*control, "-o", options, "-l", folder / "log", "-w", "start"], **quiet
+        [*control, "-o", options, "-l", folder / "log", "-w", "start"], check=False, **quiet
     )
     assert started.returncode == 0, (folder / "log").read_text()
     try:
         yield f"host=127.0.0.1 port={port} user=suffice dbname=postgres"
     finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], **quiet)
+        subprocess.run([*control, "-m", "immediate", "stop"], check=False, **quiet)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,16 +60,23 @@ def frames(rows: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Any:
             parquet.write_table(
                 part.rename_columns([f"c{i}" for i in range(part.num_columns)]), place
             )
-            one = session.read.parquet(str(place)).coalesce(1).toDF(*part.column_names)
+            one = session.read.parquet(str(place)).toDF(*part.column_names)
             found = one if found is None else found.union(one)
+        assert _partitions(found) == [part.num_rows for part in parts if part.num_rows]
         return found
 
     return frame
 
 
 @pytest.fixture(scope="module")
+def classic(spark: Any, frames: Any, rows: pa.Table) -> Any:
+    """Return those rows as a classic DataFrame of four partitions."""
+    return frames(spark, parts_of(rows))
+
+
+@pytest.fixture(scope="module")
 def hostile(any_spark: Any, frames: Any, rows: pa.Table) -> Any:
-    """Return those rows as a DataFrame of four partitions."""
+    """Return them as a DataFrame of either kind."""
     return frames(any_spark, parts_of(rows))
 
 
@@ -93,7 +101,7 @@ def test_the_variance_of_columns_far_from_zero_keeps_its_digits(
         assert np.ravel(variance)[0] == pytest.approx(far[labels == label].var(), rel=1e-12)
 
 
-def test_a_column_of_weights_is_no_column_to_look_at(any_spark: Any, frames: Any) -> None:
+def test_a_column_of_weights_is_no_column_to_look_at(spark: Any, frames: Any) -> None:
     rng = np.random.default_rng(3)
     table = pa.table(
         {
@@ -103,7 +111,7 @@ def test_a_column_of_weights_is_no_column_to_look_at(any_spark: Any, frames: Any
         }
     )
     there = GaussianDiscriminant().fit(
-        frames(any_spark, [table.slice(0, 25), table.slice(25)]), target="y", sample_weight="weight"
+        frames(spark, [table.slice(0, 25), table.slice(25)]), target="y", sample_weight="weight"
     )
     frame = table.to_pandas()
     here = GaussianDiscriminant().fit(frame[["x"]], frame.y, frame.weight)
@@ -117,10 +125,14 @@ def test_the_first_refusal_of_a_worker_arrives_as_ours_with_its_partition(
     whole = pa.table({"x": [1.0, 2.0], "y": ["a", "b"]})
     blank = pa.table({"x": [1.0, 2.0, 3.0], "y": ["a", None, "b"]})
     infinite = pa.table({"x": [1.0, np.inf], "y": ["a", "b"]})
-    with pytest.raises(BadLabels, match="^partition 1, rows 1 to 3: row 2 of these has no y") as no:
+    with pytest.raises(
+        BadLabels, match=r"^partition 1, rows 1 to 3: row 2 of these has no y"
+    ) as no:
         GaussianDiscriminant().fit(frames(any_spark, [whole, blank, infinite]), target="y")
     assert no.value.__cause__ is None
-    with pytest.raises(NotFinite, match="^partition 1, rows 1 to 2: row 1, x: inf is not a finite"):
+    with pytest.raises(
+        NotFinite, match=r"^partition 1, rows 1 to 2: row 1, x: inf is not a finite"
+    ):
         GaussianDiscriminant().fit(frames(any_spark, [whole, infinite, blank]), target="y")
 
 
@@ -132,10 +144,10 @@ def test_columns_that_are_not_there_or_there_twice_are_refused(hostile: Any) -> 
         GaussianDiscriminant().fit(twice, target="far")
 
 
-def test_a_frame_without_rows_is_refused(any_spark: Any, frames: Any) -> None:
+def test_a_frame_without_rows_is_refused(spark: Any, frames: Any) -> None:
     nothing = pa.table({"x": pa.array([], pa.float64()), "y": pa.array([], pa.string())})
     with pytest.raises(BadRows, match="the Spark DataFrame has no rows"):
-        NaiveBayes().fit(frames(any_spark, [nothing]), target="y")
+        NaiveBayes().fit(frames(spark, [nothing]), target="y")
 
 
 def test_rows_that_spark_cannot_read_are_refused_in_one_sentence(
@@ -157,12 +169,37 @@ def test_a_python_that_workers_do_not_have_is_refused_with_the_way_to_name_one(
 ) -> None:
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nowhere/python3")
     frame = spark.createDataFrame([(1.0, "a")], "x double, y string")
-    with pytest.raises(BadSetting, match="no Python '/nowhere/python3'\nHint: .*PYSPARK_PYTHON"):
+    with pytest.raises(BadSetting, match=r"no Python '/nowhere/python3'\nHint: .*PYSPARK_PYTHON"):
         GaussianDiscriminant().fit(frame, target="y")
 
 
-def test_a_worker_that_dies_changes_nothing(hostile: Any, tmp_path: Path) -> None:
-    source = open_source(hostile)
+def test_another_python_on_the_workers_is_refused(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    frame = spark.createDataFrame([(1.0, "a")], "x double, y string")
+    monkeypatch.setattr(spark.sparkContext, "pythonVer", "3.7")
+    with pytest.raises(BadSetting, match=r"run Python 3\.\d+, and the driver 3\.7\nHint: .*Python"):
+        GaussianDiscriminant().fit(frame, target="y")
+    monkeypatch.undo()
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')  # without its packages
+    bare.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(bare))
+    with pytest.raises(BadSetting, match="workers of Spark have no module '"):
+        GaussianDiscriminant().fit(frame, target="y")
+
+
+def test_workers_run_what_is_tested(any_spark: Any) -> None:
+    def place(batches: Any) -> Any:
+        for _ in batches:
+            yield pa.record_batch({"place": [open_source.__code__.co_filename]})
+
+    found = any_spark.range(1).mapInArrow(place, "place string").collect()
+    assert [row["place"] for row in found] == [open_source.__code__.co_filename]
+
+
+def test_a_worker_that_dies_changes_nothing(classic: Any, tmp_path: Path) -> None:
+    source = open_source(classic)
     wanted = source.wanted(TARGET)
     summarize = Summarize(GaussianDiscriminant("per-class"), None)
     flag = tmp_path / "died"
@@ -180,10 +217,10 @@ def test_a_worker_that_dies_changes_nothing(hostile: Any, tmp_path: Path) -> Non
 
 
 def test_it_makes_no_difference_whether_summaries_are_merged_on_the_cluster(
-    hostile: Any, monkeypatch: pytest.MonkeyPatch
+    classic: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_source, "WIDTH", 2)  # neighbours; there are four partitions
-    source = open_source(hostile)
+    source = open_source(classic)
     wanted = source.wanted(TARGET)
     summarize = Summarize(GaussianDiscriminant("per-class"), None)
     assert source.moved is None
@@ -193,7 +230,7 @@ def test_it_makes_no_difference_whether_summaries_are_merged_on_the_cluster(
     assert _bits(on_cluster.state.statistics) == _bits(by_driver.state.statistics)
 
 
-def test_nothing_but_the_statistics_moves(any_spark: Any, frames: Any) -> None:
+def test_nothing_but_the_statistics_moves(spark: Any, frames: Any) -> None:
     rng = np.random.default_rng(1)
     width, parts = 20, 3
     moved = []
@@ -201,7 +238,7 @@ def test_nothing_but_the_statistics_moves(any_spark: Any, frames: Any) -> None:
         columns = {f"x{j}": rng.normal(size=size) for j in range(width)}
         table = pa.table({**columns, "y": rng.integers(0, 2, size)})
         step = size // parts
-        frame = frames(any_spark, [table.slice(i * step, step) for i in range(parts)])
+        frame = frames(spark, [table.slice(i * step, step) for i in range(parts)])
         source = open_source(frame)
         for _ in range(2):  # the second time, the driver takes every partition's own
             source.collected(Summarize(GaussianDiscriminant("per-class"), None), source.wanted("y"))
@@ -224,7 +261,7 @@ def test_some_rows_are_drawn_the_same_way_every_time(hostile: Any, rows: pa.Tabl
 def test_rows_are_kept_for_as_long_as_they_are_needed(hostile: Any) -> None:
     source = open_source(hostile)
     wanted = source.wanted(TARGET)
-    summarize = Summarize(NaiveBayes(), None)
+    summarize = Summarize(GaussianDiscriminant("diagonal"), None)
     plain = source.collected(summarize, wanted)
     with source.kept(wanted):
         frame = source._rows(wanted)
@@ -249,7 +286,7 @@ def test_predictions_of_a_frame_are_those_of_its_rows(hostile: Any, rows: pa.Tab
 
 def test_predictions_of_a_model_without_names_need_them(spark: Any) -> None:
     model = GaussianDiscriminant().fit(
-        [[0.0, 1.0], [1.0, 1.5], [5.0, 0.0], [6.0, 0.5]], [0, 0, 1, 1]
+        [[0.0, 1.0], [1.0, 1.5], [0.5, 2.0], [5.0, 0.0], [6.0, 0.5]], [0, 0, 0, 1, 1]
     )
     frame = spark.createDataFrame([(0.5, 1.0), (1.0, 6.0)], "b double, a double")
     with pytest.raises(BadSetting, match="without names"):
@@ -272,6 +309,13 @@ def test_logistic_regression_of_spark_is_that_of_the_rows(any_spark: Any, frames
     here = LogisticRegression().fit(X, y)
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-8)
     np.testing.assert_allclose(there.intercept_, here.intercept_, rtol=1e-8)
+
+
+def _partitions(frame: Any) -> list[int]:
+    """Return how many rows each partition holds, but for empty ones."""
+    places = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+    counts = places.selectExpr("spark_partition_id() as part").groupBy("part").count()
+    return [row["count"] for row in sorted(counts.collect())]
 
 
 def _bits(statistics: Any) -> dict[str, bytes]:

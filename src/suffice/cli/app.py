@@ -24,6 +24,7 @@ from suffice.cli.predict import predict
 from suffice.cli.remarks import tell_warnings
 from suffice.cli.report import report
 from suffice.cli.sample import sample
+from suffice.cli.sql import sql
 from suffice.errors import SufficeError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def app(debug: bool) -> None:
 
 for _command in (
     demo, fit, predict, explain, sample, outliers, learn, forget, merge, inspect, diff,
-    compare, report,
+    compare, report, sql,
 ):  # fmt: skip
     app.add_command(_command)
 

@@ -23,9 +23,10 @@ class Dialect:
     longest      bytes of a name, at most
     backslashes  whether a backslash means something in a plain text literal
     underflows   whether products that are too small for a double are errors
+    fence        what ends a subquery, lest its expressions be copied to wherever they are named
 
-    >>> DIALECTS["duckdb"].identifier('a "b"')
-    '"a ""b""\"'
+    >>> DIALECTS["spark"].identifier("a `b` c")
+    '`a ``b`` c`'
     """
 
     name: str
@@ -37,6 +38,7 @@ class Dialect:
     longest: int = 1_000_000
     backslashes: bool = False
     underflows: bool = False
+    fence: str = ""
 
     def identifier(self, name: str) -> str:
         """Return a name as it is written, whatever characters it has."""
@@ -73,8 +75,8 @@ class Dialect:
     def number(self, value: float) -> str:
         """Return a double, digit for digit.
 
-        >>> DIALECTS["duckdb"].number(0.1), DIALECTS["postgres"].number(-2.0)
-        ('0.1e0', "float8 '-2.0'")
+        >>> DIALECTS["spark"].identifier("a `b` c")
+        '`a ``b`` c`'
         """
         if not isfinite(value):
             word = ("-" if value < 0 else "") + "Infinity" if isinf(value) else "NaN"
@@ -116,7 +118,14 @@ class Dialect:
 DIALECTS = {
     "duckdb": Dialect("duckdb", "DOUBLE", "BIGINT", "VARCHAR"),
     "postgres": Dialect(
-        "postgres", "float8", "bigint", "text", widest=1_664, longest=63, underflows=True
+        "postgres",
+        "float8",
+        "bigint",
+        "text",
+        widest=1_664,
+        longest=63,
+        underflows=True,
+        fence=" OFFSET 0",
     ),
     "spark": Dialect("spark", "DOUBLE", "BIGINT", "STRING", mark="`", backslashes=True),
 }

@@ -1,5 +1,6 @@
 """Rows of a database as queries see them: labels, weights and cells, each an expression."""
 
+# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -63,6 +64,18 @@ class SqlRows:
         positive = None if self.weight is None else f"{self.weight} > 0"
         condition = _both(self.where, positive)
         return "" if condition is None else f" WHERE {condition}"
+
+
+def any_of(conditions: Sequence[str]) -> str:
+    """Return that one of several conditions holds, joined in halves: long chains nest too deep.
+
+    >>> any_of(["a", "b", "c"])
+    '(a OR (b OR c))'
+    """
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return f"({any_of(conditions[:half])} OR {any_of(conditions[half:])})"
 
 
 def _both(one: str | None, other: str | None) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.sql_rows import Cell
+from suffice.engines.sql_rows import Cell, any_of
 from suffice.engines.sql_sums import (
     ClassSums,
     class_products,
@@ -144,13 +144,13 @@ def _summed(
             return found, _diagonals(found)
         positive = f"{{v}} > {number(0.0)}"
         # What is not positive is refused before any logarithm is taken of it.
-        rows.refuse(" OR ".join(f"NOT ({positive.format(v=f'({c.value})')})" for c in cells))
+        rows.refuse(any_of([f"NOT ({positive.format(v=f'({c.value})')})" for c in cells]))
         logs = [Cell(f"ln({cell.value})") for cell in cells]
         found = class_squares(rows, logs)
         return found, _diagonals(found)
     conditions = _conditions(kind, number)
     if not kind.blank:
-        rows.refuse(" OR ".join(f"({cell.value}) IS NULL" for cell in cells))
+        rows.refuse(any_of([f"({cell.value}) IS NULL" for cell in cells]))
     counted = []
     for cell in cells:
         value, fixed = cell.value, 0.0
@@ -166,9 +166,7 @@ def _summed(
     if kind.threshold is not None:
         most = number(float(np.finfo(np.float64).max))
         least = "" if kind.least is None else f" OR ({{v}}) < {number(kind.least)}"
-        rows.refuse(
-            " OR ".join(f"abs({c.value}) > {most}{least.format(v=c.value)}" for c in cells)
-        )
+        rows.refuse(any_of([f"(abs({c.value}) > {most}{least.format(v=c.value)})" for c in cells]))
     found = class_totals(rows, counted)
     return found, [_totals(found, c) for c in range(len(found.weights))]
 
@@ -218,9 +216,7 @@ def _tallies(
         levels.append(known)
         tables.append(table)
     held = np.concatenate(tables, axis=1)
-    return [
-        Tallies(float(weights[c]), tuple(levels), held[c]) for c in range(len(labels))
-    ]
+    return [Tallies(float(weights[c]), tuple(levels), held[c]) for c in range(len(labels))]
 
 
 def _levels(

@@ -2,12 +2,14 @@
 
 Databases add doubles up one after the other, and a million roundings in one direction cost five
 digits. Integers lose none: PostgreSQL and DuckDB add 64-bit integers up in 128 bits. So a cell v
-enters as (v - centre)·scale with |v - centre|·scale ≤ 2³¹, and products of two such numbers, rounded
-to integers, are added up exactly, in whatever order. Scales are powers of two. What the rounding of
-single products costs is far below that of a double, as long as the window is not thousands of
-standard deviations wide; where a first guess was poor, the extents of the cells give a better one.
+enters as (v - centre)·scale with |v - centre|·scale ≤ 2³¹, and products of two such numbers,
+rounded to integers, are added up exactly, in whatever order. Scales are powers of two. What the
+rounding of single products costs is far below that of a double, as long as the window is not
+thousands of standard deviations wide; where a first guess was poor, the extents of the cells give
+a better one.
 """
 
+# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -15,22 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.sql_rows import SqlRows
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.engines.sql_rows import Cell
+    from suffice.engines.sql_rows import Cell, SqlRows
     from suffice.rows import FloatArray
 
 BITS = 31
 """Of one scaled cell; a product of two has 62."""
 SAMPLE = 1_000
 """Rows from which the first centres and spreads are guessed."""
-WIDE = 1_024.0
+WIDE = 64.0
 """Standard deviations on either side that the first window holds."""
+NARROWEST = 1_024.0
+"""What the first window of whole numbers holds at least."""
 COLUMNS = 400
 """Columns that one query tells the extents of."""
 LEAST, MOST = -960, 1_023
@@ -64,12 +66,12 @@ class Windows:
         return self.centres[places], self.exponents[places]
 
     def select(self, rows: SqlRows, cells: Sequence[Cell]) -> str:
-        """Return the SELECT of y, k, w, the cells v0, … and the scaled cells z0, …
+        """Return the SELECT of y, k, w, all cells (v0, v1, …) and all scaled cells (z0, z1, …).
 
         A scaled cell is NULL where the cell is missing, outside the window, or not allowed.
         """
         number = rows.dialect.number
-        given = f"({rows.base(cells)}) AS b"
+        given = f"({rows.base(cells)}{rows.dialect.fence}) AS b"
         kept = ["b.*"]
         if self.keys is not None:
             width = len(cells)
@@ -95,7 +97,7 @@ class Windows:
             if cell.allowed is not None:
                 inside += f" AND ({cell.allowed.format(v=f'b.v{j}')})"
             kept.append(f"CASE WHEN {inside} THEN {gap} * {s} END AS z{j}")
-        return f"SELECT {', '.join(kept)} FROM {given}"
+        return f"SELECT {', '.join(kept)} FROM {given}{rows.dialect.fence}"
 
     def _constants(self) -> Iterator[list[float]]:
         scales = np.ldexp(1.0, self.exponents)
@@ -124,7 +126,7 @@ def guessed(rows: SqlRows, cells: Sequence[Cell]) -> Windows:
             centre = cell.fixed
         bound = spread * WIDE if spread > 0.0 else max(abs(centre), 1.0)
         if cell.exact:
-            bound = max(bound, 2.0**20)
+            bound = max(bound, NARROWEST)
         centres[j], bounds[j] = centre, _exponent(bound)
     return Windows(centres[np.newaxis], bounds[np.newaxis])
 

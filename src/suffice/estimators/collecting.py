@@ -116,8 +116,11 @@ class Collecting(Summarizing):
         from suffice.models.sums_asked import sums_asked
         from suffice.sources.sums import AddsUp
 
-        asked = sums_asked(self._learner(summarize.chosen)) if isinstance(source, AddsUp) else None
-        found = None if asked is None else source.sums(asked, wanted, summarize)  # type: ignore[attr-defined]
+        undecided = summarize.chosen is None and self._needs_choice()
+        if undecided or not isinstance(source, AddsUp):
+            return None
+        asked = sums_asked(self._learner(summarize.chosen))
+        found = None if asked is None else source.sums(asked, wanted, summarize)
         if found is None:
             return None
         state = None

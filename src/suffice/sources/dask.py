@@ -10,11 +10,12 @@ from suffice.engines.batches import Mergeable
 from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.sources.frame_chunks import chunks_of_frame
 from suffice.sources.joining import joined_chunks
+from suffice.sources.local import chunk_rows
 from suffice.sources.partitions import answered, distinct_names, merged, summary_of_partition
 from suffice.sources.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from suffice.sources.source import Chunk, Wanted
 
@@ -97,9 +98,10 @@ class DaskSource(Source):
 def _of_partition(
     summarize: Callable[[Chunk], S], rows: Any, wanted: Wanted, place: int
 ) -> S | SufficeError | None:
-    return summary_of_partition(
-        summarize, lambda: chunks_of_frame(rows, wanted, f"partition {place}")
-    )
+    def chunks() -> Iterable[Chunk]:
+        return chunks_of_frame(rows, wanted, f"partition {place}")
+
+    return summary_of_partition(summarize, chunks, chunk_rows(len(wanted.all)))
 
 
 def _merged(found: list[Any]) -> Any:

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from suffice.sources.sql import SqlSource
 
 
-def sql_source(
-    connection: Any, table: str | None = None, *, query: str | None = None
-) -> SqlSource:
+def sql_source(connection: Any, table: str | None = None, *, query: str | None = None) -> SqlSource:
     """Return a table, a view or a query as rows to learn from, added up by the database.
 
     `connection` is one of DuckDB or of psycopg (PostgreSQL). A dot in the name of a table parts it

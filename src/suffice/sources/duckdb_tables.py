@@ -1,5 +1,6 @@
 """DuckDB in this process: relations, and tables by their name."""
 
+# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
@@ -10,7 +11,8 @@ from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadRows, BadSetting
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import MOST_ROWS
-from suffice.sources.sql import OTHER, SqlColumn, SqlSource, without_context
+from suffice.sources.sql import SqlSource, without_context
+from suffice.sources.sql_columns import OTHER, SqlColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

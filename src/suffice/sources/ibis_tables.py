@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from suffice.engines.batches import Mergeable
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.duckdb_tables import duckdb_table
 from suffice.sources.local import MOST_ROWS
 from suffice.sources.postgres_tables import postgres_table
+from suffice.sources.sql import warn_of_streaming
 
 if TYPE_CHECKING:
-    from suffice.sources.source import Source
+    from collections.abc import Callable
+
+    from suffice.engines.parts import Progress
+    from suffice.sources.source import Chunk, Source, Wanted
+
+S = TypeVar("S", bound=Mergeable)
 
 
 def open_ibis(data: Any, name: str | None = None) -> Source | None:
@@ -25,12 +32,26 @@ def open_ibis(data: Any, name: str | None = None) -> Source | None:
         return duckdb_table(backend.con, None, str(ibis.to_sql(data)), called)
     if backend.name == "postgres":
         return postgres_table(backend.con, None, str(ibis.to_sql(data)), called)
-    schema = data.schema().to_pyarrow()
-    return ArrowSource(
-        schema,
+    return OtherTable(
+        data.schema().to_pyarrow(),
         lambda names: data.select(*names).to_pyarrow_batches(chunk_size=MOST_ROWS),
         called,
     )
+
+
+class OtherTable(ArrowSource):
+    """A table of a database whose integers are not added up exactly: its rows are streamed."""
+
+    def collect(
+        self,
+        summarize: Callable[[Chunk], S],
+        wanted: Wanted,
+        progress: Progress[S] | None = None,
+        told: Callable[[Progress[S]], Any] | None = None,
+    ) -> S | None:
+        """Return the merged summary of all rows, streamed out of the database."""
+        warn_of_streaming(self.name, "only DuckDB and PostgreSQL add them up exactly")
+        return super().collect(summarize, wanted, progress, told)
 
 
 def _name(data: Any) -> str:

@@ -14,6 +14,7 @@ from suffice.engines.batches import Carries, Mergeable
 from suffice.engines.parts import collect_parts
 from suffice.engines.threads import in_order
 from suffice.errors import BadRows, SufficeError
+from suffice.kernels.compilation import WORTH_COMPILING, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,13 +32,21 @@ A power of two: their merges are whole branches of the tree that all partitions 
 
 
 def summary_of_partition(
-    summarize: Callable[[Chunk], S], chunks: Callable[[], Iterable[Chunk]]
+    summarize: Callable[[Chunk], S], chunks: Callable[[], Iterable[Chunk]], full: int
 ) -> S | SufficeError | None:
-    """Return the summary of one partition, or its refusal; None where it is empty."""
+    """Return the summary of one partition, or its refusal; None where it is empty.
+
+    `full` is how many rows a chunk has at most.
+    """
+
+    def of_chunk(chunk: Chunk) -> S:
+        # How many rows there are is not known here; where a chunk is full, there are more.
+        with part_of(WORTH_COMPILING if chunk.table.size >= full else 0):
+            return summarize(chunk)
 
     def work() -> S | SufficeError | None:
         try:
-            return collect_parts(summarize, [chunks])
+            return collect_parts(of_chunk, [chunks])
         except SufficeError as refusal:
             return refusal
 

@@ -1,5 +1,6 @@
 """PostgreSQL over psycopg: tables, views and queries, added up by the server."""
 
+# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadRows
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import MOST_ROWS
-from suffice.sources.sql import OTHER, SqlColumn, SqlSource, without_context
+from suffice.sources.sql import SqlSource, without_context
+from suffice.sources.sql_columns import OTHER, SqlColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 BOOL, INTEGERS, FLOATS, NUMERIC = 16, (20, 21, 23), (700, 701), 1700
 TEXTS = (18, 19, 25, 1042, 1043)
 """The numbers by which PostgreSQL tells types."""
+SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class PostgresTable:
@@ -56,7 +59,9 @@ class PostgresTable:
         idle = self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         with refusals(self.name), self._connection.transaction():
             if idle:
-                self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                self._connection.execute(
+                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                )
             yield
 
     @contextmanager
@@ -69,10 +74,11 @@ class PostgresTable:
         own = sorted(code for code in codes if code >= 16_384)
         if not own:
             return set()
-        listed = ", ".join(map(str, own))
-        with self.snapshot(), self._cursor(
-            f"SELECT oid::bigint FROM pg_catalog.pg_type WHERE typtype = 'e' AND oid IN ({listed})"
-        ) as cursor:
+        query = (
+            "SELECT oid::bigint FROM pg_catalog.pg_type "
+            f"WHERE typtype = 'e' AND oid IN ({', '.join(map(str, own))})"
+        )
+        with self.snapshot(), self._cursor(query) as cursor:
             return {code for (code,) in cursor.fetchall()}
 
 

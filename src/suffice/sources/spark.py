@@ -41,7 +41,7 @@ class SparkSource(Source):
     the same rows in the same order, the result is the same to the last bit; behind a shuffle Spark
     promises no order of rows, and the result is the same to rounding.
 
-    moved  bytes of the summaries that all partitions made at the last collect; None before it
+    moved  about how many bytes the summaries of all partitions had at the last collect, or None
     """
 
     def __init__(self, frame: Any, name: str | None = None) -> None:

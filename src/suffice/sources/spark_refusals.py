@@ -21,7 +21,8 @@ _SET_PYTHON = (
 )
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 _NO_MODULE = re.compile(r"No module named '([^']+)'")
-_OTHER_PYTHON = re.compile(r"PYTHON_VERSION_MISMATCH\]?\s*([^\n]*)")
+_NO_PACKAGE = re.compile(r"PACKAGE_NOT_INSTALLED\]\s*(\S+)")
+_OTHER_PYTHON = re.compile(r"different version: (\S+) than that in driver: ([\d.]*\d)")
 
 
 @contextmanager
@@ -47,26 +48,19 @@ def refusal_of(text: str, name: str) -> SufficeError:
     >>> print(refusal_of("... ModuleNotFoundError: No module named 'suffice'", "the rows").problem)
     the workers of Spark have no module 'suffice'
     """
-    if found := _NO_MODULE.search(text):
+    if found := _NO_MODULE.search(text) or _NO_PACKAGE.search(text):
         return BadSetting(f"the workers of Spark have no module {found[1]!r}", hint=_SET_PYTHON)
     if found := _NO_PYTHON.search(text):
         return BadSetting(f"the workers of Spark have no Python {found[1]!r}", hint=_SET_PYTHON)
     if found := _OTHER_PYTHON.search(text):
         return BadSetting(
-            f"the workers of Spark run another Python: {found[1].strip()}", hint=_SET_PYTHON
+            f"the workers of Spark run Python {found[1]}, and the driver {found[2]}",
+            hint=_SET_PYTHON,
         )
-    return BadRows(
-        f"{name} cannot be read: {_sentence(text)}",
-        hint="does frame.count() work? What Spark says in full is above",
-    )
-
-
-def _sentence(text: str) -> str:
-    """Return the line of a failure that says what happened."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines:
-        return "Spark does not say why"
-    if any(line.startswith("Traceback") for line in lines):  # of a worker: its last line
-        told = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
-        return f"{(told or lines)[-1]:.300}"
-    return f"{lines[0]:.300}"
+    raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+    if raised and any(line.startswith("Traceback") for line in lines):
+        said = f"{name}: a worker of Spark failed: {raised[-1]:.300}"
+    else:
+        said = f"{name} cannot be read: {[*lines, 'Spark does not say why'][0]:.300}"
+    return BadRows(said, hint="does frame.count() work? What Spark says in full is above")

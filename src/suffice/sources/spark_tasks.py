@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.batches import Mergeable
 from suffice.sources.arrow_streams import ArrowSource
+from suffice.sources.local import chunk_rows
 from suffice.sources.partitions import merged, summary_of_partition
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def of_partition(
         part = _partition()
         rows = chain([first], named)
         stream = ArrowSource(first.schema, lambda _: rows, f"partition {part}", once=True)
-        found = summary_of_partition(summarize, stream.parts(wanted)[0])
+        full = chunk_rows(len(wanted.all))
+        found = summary_of_partition(summarize, stream.parts(wanted)[0], full)
         if found is not None:
             yield _record(part // near, part, 1, found)
 

@@ -1,17 +1,18 @@
 """Tables, views and queries of a database: added up there, or streamed out as Arrow batches."""
 
+# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
 from __future__ import annotations
 
 import re
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from suffice.columns import Columns
 from suffice.columns.column import Column
 from suffice.engines.batches import Mergeable
-from suffice.engines.sql_rows import Cell, SqlRows
+from suffice.engines.sql_rows import Cell, SqlRows, any_of
 from suffice.engines.sql_statistics import parts_of, products_of, squares_of
 from suffice.engines.sums import Levels, Parts, Products
 from suffice.errors import (
@@ -22,10 +23,9 @@ from suffice.errors import (
     SufficeError,
     listed,
 )
-from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
-from suffice.rows.labels import sorted_levels
+from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
-from suffice.sources.source import Wanted
+from suffice.sources.sql_columns import MOST_CODED, OTHER, ColumnExpressions
 from suffice.sources.sums import SumsFound
 from suffice.statistics import ByPattern
 
@@ -33,54 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from numpy.typing import NDArray
-
     from suffice.engines.parts import Progress
-    from suffice.engines.sql_dialects import Dialect
     from suffice.engines.sums import Asked
-    from suffice.sources.source import Chunk
+    from suffice.sources.source import Chunk, Wanted
+    from suffice.sources.sql_columns import Database
 
 S = TypeVar("S", bound=Mergeable)
 
-OTHER = "other"
-"""The kind of a column that is neither numbers nor truths nor text: dates, lists, …"""
-MOST_CODED = 1_500
-"""Numbers that rows may be coded as: levels of categories become columns of a query."""
 NEEDS_ROWS = "what is learned here are no sums over columns"
-
-
-@dataclass(frozen=True, slots=True)
-class SqlColumn:
-    """One column: its name, its kind, and whether its type holds whole numbers, or can be NaN."""
-
-    name: str
-    kind: str
-    whole: bool = False
-    floating: bool = False
-
-
-class Database(Protocol):
-    """A connection that answers queries about one table, view or query.
-
-    rows  what stands for it after FROM
-    """
-
-    name: str
-    dialect: Dialect
-    rows: str
-    columns: tuple[SqlColumn, ...]
-
-    def run(self, query: str) -> Any:
-        """Return the answer as an Arrow table; what is refused is a `BadRows` with the name."""
-        ...
-
-    def batches(self, query: str) -> Iterator[Any]:
-        """Yield the answer as Arrow record batches, without holding all of it."""
-        ...
-
-    def snapshot(self) -> AbstractContextManager[Any]:
-        """Let all queries inside see the same rows, where the database can."""
-        ...
 
 
 @dataclass(slots=True)
@@ -102,7 +62,8 @@ class SqlSource(ArrowSource):
         self._where = where
         self._why = why
         self._said = False
-        self._columns = {column.name: column for column in database.columns}
+        self._expressions = ColumnExpressions(database)
+        self._columns = self._expressions.columns
 
     # Streams
 
@@ -114,13 +75,11 @@ class SqlSource(ArrowSource):
         told: Callable[[Progress[S]], Any] | None = None,
     ) -> S | None:
         """Return the merged summary of all rows, streamed out of the database."""
+        if self.size == 0:
+            return None
         if not self._said:
             self._said = True  # once, however often they are read
-            warnings.warn(
-                f"{self.name}: rows are streamed out of the database, for {self._why}",
-                StreamedRows,
-                stacklevel=2,
-            )
+            warn_of_streaming(self.name, self._why)
         with self.database.snapshot():
             return super().collect(summarize, wanted, progress, told)
 
@@ -141,10 +100,10 @@ class SqlSource(ArrowSource):
 
     def _every(self, step: int) -> SqlSource:
         numbered = (
-            f"(SELECT t.*, row_number() OVER () AS suffice_number FROM {self.database.rows} AS t"
-            f"{_where(self._where)}) AS t"
+            f"(SELECT *, row_number() OVER () AS suffice_number FROM {self.database.rows}"
+            f"{_where(self._where)}) AS suffice_some"
         )
-        return SqlSource(_Other(self.database, numbered), f"t.suffice_number % {step} = 0")
+        return SqlSource(_Other(self.database, numbered), f"suffice_number % {step} = 0")
 
     def _batches(self, names: list[str]) -> Iterator[Any]:
         chosen = ", ".join(map(self.database.dialect.identifier, names))
@@ -178,11 +137,12 @@ class SqlSource(ArrowSource):
         self._check(rows, wanted)
         if isinstance(asked, Parts):
             return self._parts(rows, asked, wanted)
-        columns = self._coded(rows, wanted)
-        if columns.width > MOST_CODED:
-            self._why = f"{columns.width} columns, levels of categories among them, are too many"
+        columns = self._expressions.coded(rows, wanted)
+        most = self.database.dialect.widest // 2 - 10 if isinstance(asked, Products) else MOST_CODED
+        if columns.width > most:
+            self._why = f"one query has no room for the {columns.width} numbers of a row"
             return None
-        cells = self._cells(columns, wanted)
+        cells = self._expressions.cells(columns, wanted)
         if not isinstance(asked, Products):
             return SumsFound(columns, *squares_of(rows, cells))
         classes, moments, blank = products_of(rows, cells, pooled=asked.pooled)
@@ -190,7 +150,7 @@ class SqlSource(ArrowSource):
         if not blank:
             return SumsFound(columns, classes, statistics)
         gaps = [name for name in wanted.names if self._columns[name].kind != CATEGORY]
-        some = " OR ".join(f"({self._number(name)}) IS NULL" for name in gaps)
+        some = any_of([f"({self._expressions.number(name)}) IS NULL" for name in gaps])
         held = self._where
         rest = SqlSource(
             self.database,
@@ -209,12 +169,12 @@ class SqlSource(ArrowSource):
                     self._why = f"{listed(words)} of text"
                     return None
         texts = [
-            self._text(name) if self._columns[name].kind == CATEGORY else None
+            self._expressions.text(name) if self._columns[name].kind == CATEGORY else None
             for name in wanted.names
         ]
         null = f"CAST(NULL AS {rows.dialect.double})"
         cells = [
-            Cell(null) if text is not None else self._cell(name)
+            Cell(null) if text is not None else self._expressions.cell(name)
             for name, text in zip(wanted.names, texts, strict=True)
         ]
         return SumsFound(columns, *parts_of(rows, asked, cells, texts))
@@ -223,7 +183,7 @@ class SqlSource(ArrowSource):
         assert wanted.target is not None
         dialect = self.database.dialect
         label = dialect.identifier(wanted.target)
-        weight = None if wanted.weight is None else self._number(wanted.weight)
+        weight = None if wanted.weight is None else self._expressions.number(wanted.weight)
 
         def refuse(condition: str) -> None:
             where = f"{rows.narrowed(condition).filter().removeprefix(' WHERE ')} LIMIT 1"
@@ -282,62 +242,6 @@ class SqlSource(ArrowSource):
         found = self.database.run(f"SELECT count(*) AS n FROM {self.database.rows}{_where(where)}")
         return int(found.column("n").to_pylist()[0])
 
-    # Columns
-
-    def _coded(self, rows: SqlRows, wanted: Wanted) -> Columns:
-        """Return the columns, categories with the levels that there are."""
-        columns = []
-        for name in wanted.names:
-            kind = self._columns[name].kind
-            levels: tuple[Any, ...] = ()
-            if kind == CATEGORY:
-                query = (
-                    f"SELECT DISTINCT {self._text(name)} AS v FROM {rows.rows}{rows.filter()}"
-                    f" LIMIT {MOST_CODED + 1}"
-                )
-                seen = self.database.run(query).column("v").to_pylist()
-                found = [level for level in seen if level is not None]
-                blank = (None,) if None in seen else ()
-                levels = (*(found[place] for place in sorted_levels(found)), *blank)
-            columns.append(Column(name, kind, levels))
-        return Columns(tuple(columns))
-
-    def _cells(self, columns: Columns, wanted: Wanted) -> list[Cell]:
-        """Return the numbers that rows are coded as."""
-        dialect = self.database.dialect
-        one, zero = dialect.number(1.0), dialect.number(0.0)
-        cells = []
-        for name, column in zip(wanted.names, columns.columns, strict=True):
-            if column.kind != CATEGORY:
-                cells.append(self._cell(name))
-                continue
-            text = self._text(name)
-            for level in column.levels:
-                same = f"{text} IS NULL" if level is None else f"{text} = {dialect.label(level)}"
-                cells.append(Cell(f"CASE WHEN {same} THEN {one} ELSE {zero} END", exact=True))
-        return cells
-
-    def _cell(self, name: str) -> Cell:
-        column = self._columns[name]
-        return Cell(self._number(name), exact=column.whole or column.kind == BOOLEAN)
-
-    def _number(self, name: str) -> str:
-        """Return a column as a double: NULL where it is missing, and where it is NaN."""
-        column, dialect = self._columns[name], self.database.dialect
-        cell = dialect.identifier(name)
-        if column.kind == BOOLEAN:
-            one, zero = dialect.number(1.0), dialect.number(0.0)
-            return f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END"
-        number = dialect.as_double(cell)
-        if not column.floating:
-            return number
-        return f"CASE WHEN NOT ({dialect.is_nan(number)}) THEN {number} END"
-
-    def _text(self, name: str) -> str:
-        """Return a column as text: NULL where it is missing, and where it is empty."""
-        dialect = self.database.dialect
-        return f"NULLIF(CAST({dialect.identifier(name)} AS {dialect.text}), '')"
-
 
 class _Other:
     """The same database with other rows after FROM."""
@@ -357,10 +261,15 @@ def _where(condition: str | None) -> str:
     return "" if condition is None else f" WHERE {condition}"
 
 
+def warn_of_streaming(name: str, why: str) -> None:
+    """Say that rows leave their database, and what for."""
+    warnings.warn(
+        f"{name}: rows are streamed out of the database, for {why}", StreamedRows, stacklevel=3
+    )
+
+
 def without_context(problem: object) -> str:
     """Return what a database said, on one line, without the query that it repeats."""
     lines = str(problem).splitlines()
     kept = [line for line in lines if not line.startswith(("LINE ", " ", "\t", "CONTEXT"))]
     return " ".join(" ".join(kept or lines).split())[:200]
-
-

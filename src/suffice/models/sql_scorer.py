@@ -1,0 +1,189 @@
+"""A model as one SELECT: scores, probabilities and classes, computed by a database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.columns.design import Design
+from suffice.engines.sql_dialects import dialect_named
+from suffice.errors import BadSetting
+from suffice.models.generative import GenerativeModel
+from suffice.models.linear import LinearForm
+from suffice.models.naive_bayes import NaiveBayesModel
+from suffice.models.sql_product_terms import product_terms
+from suffice.models.sql_terms import Terms, balanced, linear_terms, normal_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from suffice.engines.sql_dialects import Dialect
+    from suffice.rows import Label
+
+UNLIKELY = -700.0
+"""Log odds below which a probability is 0: PostgreSQL refuses to take the exponential."""
+BAYES = "Classes by Bayes' rule, in logarithms: the largest is taken out before exponentials."
+NO_BLANKS = "A row with a blank or infinite number has no answer: all of it is NULL."
+BLANKS = "A blank number (NULL, NaN) is passed over; a row with an infinite one has no answer."
+COUNTS = "A row that the model would refuse, such as one with a negative count, has no answer."
+
+
+def scorer_sql(
+    model: GenerativeModel | NaiveBayesModel | LinearForm,
+    columns: Any,
+    *,
+    dialect: str = "duckdb",
+    table: str = "new_rows",
+    proba: bool = False,
+    scores: bool = False,
+    filled: Mapping[str, str] | None = None,
+) -> str:
+    """Return the SELECT that adds a model's answers to every row of a table.
+
+    The answers stand behind the table's own columns: `prediction`, with `proba` the probability of
+    every class, `p_…`, and with `scores` log p(x, class) up to what all classes share, `score_…`.
+    Names and levels are quoted, whatever they hold. `filled` are expressions that stand for some
+    columns.
+
+    >>> from suffice import GaussianDiscriminant
+    >>> model = GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb"))
+    >>> state = model._stored_state(False)
+    >>> print(scorer_sql(state["model"], state["columns"], table="flowers"))
+    -- Classes by Bayes' rule...
+    """
+    way = dialect_named(dialect)
+    terms = _terms(model, columns, way, filled or {})
+    log_priors = getattr(model, "log_priors", np.zeros(len(model.labels)))
+    possible = [c for c in range(terms.size) if log_priors[c] > -np.inf]
+    lines = [f"FROM {way.table(table)} AS suffice_t"]
+    carried: list[str] = []
+    for layer in _layers(terms, possible):
+        kept = [name for name in carried if name in layer.keeps]
+        chosen = [*kept, *(f"{e} AS {name}" for name, e in layer.adds.items())]
+        lines = [f"SELECT {', '.join(chosen)}", *lines]
+        inner = [*lines[:-1], lines[-1] + way.fence]
+        lines = ["FROM (", *(f"  {line}" for line in inner), ") AS suffice_q"]
+        carried = [*kept, *layer.adds]
+        if len(carried) > way.widest:
+            raise BadSetting(
+                f"{way.name} has room for {way.widest:,} columns, and {len(carried):,} are needed",
+                hint="use a model of fewer columns or classes, or another dialect",
+            )
+    row = "(suffice_q.suffice_row)" if way.name == "postgres" else "suffice_row"
+    named = _names(model.labels, columns, way)
+    answers = [("prediction", _prediction(model.labels, possible, way))]
+    for c, label in enumerate(model.labels) if proba else ():
+        share = f"e{c} / total" if c in possible else way.number(0.0)
+        answers.append((f"p_{label}", f"CASE WHEN best IS NOT NULL THEN {share} END"))
+    for c, label in enumerate(model.labels) if scores else ():
+        answers.append((f"score_{label}", f"r{c}" if c in possible else way.number(-np.inf)))
+    added = ", ".join(f"{e} AS {way.identifier(named[title])}" for title, e in answers)
+    comments = [BAYES, BLANKS if terms.blanks else NO_BLANKS]
+    comments += [COUNTS] if isinstance(model, NaiveBayesModel) else []
+    told = [f"-- {comment}" for comment in comments]
+    return "\n".join([*told, f"SELECT {row}.*, {added}", *lines]) + "\n"
+
+
+def _terms(model: Any, columns: Any, dialect: Dialect, filled: Mapping[str, str]) -> Terms:
+    if isinstance(model, LinearForm):
+        return linear_terms(model, columns, dialect, filled)
+    if isinstance(model, GenerativeModel):
+        return normal_terms(model, columns, dialect, filled)
+    if isinstance(model, NaiveBayesModel):
+        return product_terms(model, columns, dialect, filled)
+    raise BadSetting(
+        f"a {type(model).__name__} has no form in SQL",
+        hint="discriminants, naive Bayes and logistic regression have one",
+    )
+
+
+# Layers, from the cells outwards
+
+
+class _Layer(NamedTuple):
+    """What one SELECT adds to the one inside it, and what it keeps of that."""
+
+    adds: dict[str, str]
+    keeps: frozenset[str]
+
+
+def _layers(terms: Terms, possible: Sequence[int]) -> Iterator[_Layer]:
+    """Yield the SELECTs from the table outwards."""
+    number = terms.dialect.number
+    whole = "struct(suffice_t.*)" if terms.dialect.name == "spark" else "suffice_t"
+    yield _Layer({"suffice_row": whole, **terms.cells}, frozenset())
+    yield _Layer(terms.then, frozenset({"suffice_row", *terms.cells}))
+    row = frozenset({"suffice_row"})
+    valid = _all(terms.valid)
+    found = {}
+    for c in possible:
+        total = balanced(terms.scores[c], terms.dialect)
+        found[f"r{c}"] = total if valid is None else f"CASE WHEN {valid} THEN {total} END"
+    kept = row | found.keys()
+    if any(terms.orders):
+        orders = {f"o{c}": balanced(terms.orders[c], terms.dialect) for c in possible}
+        least = _extreme("least", list(orders))
+        yield _Layer({name.replace("r", "s"): e for name, e in found.items()} | orders, row)
+        # Whole numbers, but for rounding.
+        half = number(0.5)
+        yield _Layer(
+            {f"r{c}": f"CASE WHEN o{c} <= {least} + {half} THEN s{c} END" for c in possible}, row
+        )
+    else:
+        yield _Layer(found, row)
+    yield _Layer({"best": _extreme("greatest", [f"r{c}" for c in possible])}, kept)
+    yield _Layer(
+        {
+            f"e{c}": f"CASE WHEN r{c} - best > {number(UNLIKELY)} THEN exp(r{c} - best) "
+            f"ELSE {number(0.0)} END"
+            for c in possible
+        },
+        kept | {"best"},
+    )
+    parts = [f"e{c}" for c in possible]
+    yield _Layer({"total": balanced(parts, terms.dialect)}, kept | {"best", *parts})
+
+
+def _prediction(labels: Sequence[Label], possible: Sequence[int], dialect: Dialect) -> str:
+    """Return the label of the best score: the first one, in a tie."""
+    mixed = len({type(label) for label in labels}) > 1
+    whens = " ".join(
+        f"WHEN r{c} = best THEN {dialect.label(str(labels[c]) if mixed else labels[c])}"
+        for c in possible
+    )
+    return f"CASE {whens} END"
+
+
+def _names(labels: Sequence[Label], columns: Any, dialect: Dialect) -> dict[str, str]:
+    """Return what the answers are called: by their labels, unless that is taken or too long."""
+    schema = columns.columns if isinstance(columns, Design) else columns
+    taken = {name.lower() for name in schema.names}
+    found = {}
+    titles = ["prediction"]
+    titles += [f"{kind}_{label}" for kind in ("p", "score") for label in labels]
+    for place, title in enumerate(titles):
+        name = title
+        kind, number = title.partition("_")[0], (place - 1) % max(len(labels), 1)
+        if len(name.encode()) > dialect.longest or "\x00" in name:
+            name = f"{kind}_{number}"
+        while name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        found[title] = name
+    return found
+
+
+def _all(conditions: Sequence[str]) -> str | None:
+    """Return conditions joined in halves, so that a thousand of them do not nest too deep."""
+    if not conditions:
+        return None
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return f"({_all(conditions[:half])} AND {_all(conditions[half:])})"
+
+
+def _extreme(function: str, names: Sequence[str]) -> str:
+    """Return the largest or least of several columns; of one, the column."""
+    return names[0] if len(names) == 1 else f"{function}({', '.join(names)})"

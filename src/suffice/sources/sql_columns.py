@@ -1,0 +1,123 @@
+"""Columns of a database as numbers and as text, and who answers queries about them."""
+
+# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from suffice.columns import Columns
+from suffice.columns.column import Column
+from suffice.engines.sql_rows import Cell
+from suffice.rows.cells import BOOLEAN, CATEGORY
+from suffice.rows.labels import sorted_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from suffice.engines.sql_dialects import Dialect
+    from suffice.engines.sql_rows import SqlRows
+    from suffice.sources.source import Wanted
+
+OTHER = "other"
+"""The kind of a column that is neither numbers nor truths nor text: dates, lists, …"""
+MOST_CODED = 5_000
+"""Numbers that rows may be coded as: levels of categories become columns of a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlColumn:
+    """One column: its name, its kind, and whether its type holds whole numbers, or can be NaN."""
+
+    name: str
+    kind: str
+    whole: bool = False
+    floating: bool = False
+
+
+class Database(Protocol):
+    """A connection that answers queries about one table, view or query.
+
+    rows  what stands for it after FROM
+    """
+
+    name: str
+    dialect: Dialect
+    rows: str
+    columns: tuple[SqlColumn, ...]
+
+    def run(self, query: str) -> Any:
+        """Return the answer as an Arrow table; what is refused is a `BadRows` with the name."""
+        ...
+
+    def batches(self, query: str) -> Iterator[Any]:
+        """Yield the answer as Arrow record batches, without holding all of it."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """Let all queries inside see the same rows, where the database can."""
+        ...
+
+
+class ColumnExpressions:
+    """The columns of a table, written as the expressions that queries need."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.columns = {column.name: column for column in database.columns}
+
+    def coded(self, rows: SqlRows, wanted: Wanted) -> Columns:
+        """Return the columns, categories with the levels that there are."""
+        columns = []
+        for name in wanted.names:
+            kind = self.columns[name].kind
+            levels: tuple[Any, ...] = ()
+            if kind == CATEGORY:
+                query = (
+                    f"SELECT DISTINCT {self.text(name)} AS v FROM {rows.rows}{rows.filter()}"
+                    f" LIMIT {MOST_CODED + 1}"
+                )
+                seen = self.database.run(query).column("v").to_pylist()
+                found = [level for level in seen if level is not None]
+                blank = (None,) if None in seen else ()
+                levels = (*(found[place] for place in sorted_levels(found)), *blank)
+            columns.append(Column(name, kind, levels))
+        return Columns(tuple(columns))
+
+    def cells(self, columns: Columns, wanted: Wanted) -> list[Cell]:
+        """Return the numbers that rows are coded as."""
+        dialect = self.database.dialect
+        one, zero = dialect.number(1.0), dialect.number(0.0)
+        cells = []
+        for name, column in zip(wanted.names, columns.columns, strict=True):
+            if column.kind != CATEGORY:
+                cells.append(self.cell(name))
+                continue
+            text = self.text(name)
+            for level in column.levels:
+                same = f"{text} IS NULL" if level is None else f"{text} = {dialect.label(level)}"
+                cells.append(Cell(f"CASE WHEN {same} THEN {one} ELSE {zero} END", exact=True))
+        return cells
+
+    def cell(self, name: str) -> Cell:
+        """Return a column of numbers or truths as cells to add up."""
+        column = self.columns[name]
+        return Cell(self.number(name), exact=column.whole or column.kind == BOOLEAN)
+
+    def number(self, name: str) -> str:
+        """Return a column as a double: NULL where it is missing, and where it is NaN."""
+        column, dialect = self.columns[name], self.database.dialect
+        cell = dialect.identifier(name)
+        if column.kind == BOOLEAN:
+            one, zero = dialect.number(1.0), dialect.number(0.0)
+            return f"CASE WHEN {cell} THEN {one} WHEN NOT {cell} THEN {zero} END"
+        number = dialect.as_double(cell)
+        if not column.floating:
+            return number
+        return f"CASE WHEN NOT ({dialect.is_nan(number)}) THEN {number} END"
+
+    def text(self, name: str) -> str:
+        """Return a column as text: NULL where it is missing, and where it is empty."""
+        dialect = self.database.dialect
+        return f"NULLIF(CAST({dialect.identifier(name)} AS {dialect.text}), '')"
