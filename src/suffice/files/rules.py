@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.engines.threads import pinned
 from suffice.statistics.folds import FOLDS
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-8
 """How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
+SMALL = 64
+"""Columns up to which BLAS keeps to one thread by itself."""
+LEAST = 1e-12
+"""Standard deviations along the axes of correlations: below, a direction is missing."""
 LAW_OF = {
     "Bernoulli": "BernoulliColumns",
     "Binned": "BinnedColumns",
@@ -58,7 +64,9 @@ def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -
         return False
     even[np.diag_indices(size)] = 1.0 + size * ROUNDING
     try:
-        np.linalg.cholesky(even)
+        # A machine that is busy makes several threads of BLAS wait for each other.
+        with pinned() if size > SMALL else nullcontext():
+            np.linalg.cholesky(even)
     except np.linalg.LinAlgError:
         return False
     return True
@@ -191,6 +199,25 @@ def _separation(value: Any, sizes: Sizes) -> str:
     return "" if value.kind in ("complete", "quasi-complete") else "is of no kind that is known"
 
 
+def _law(value: Any, sizes: Sizes) -> str:
+    if not sizes["d"]:
+        return "has no columns"
+    return "" if is_sum_of_squares(value.covariance) else "has a covariance of negative variances"
+
+
+def _spread(value: Any, sizes: Sizes) -> str:
+    """Directions are orthonormal, and zero where a column is constant."""
+    directions, constant = value.directions, value.scale == 0.0
+    if sizes["r"] > sizes["d"] or np.abs(directions).max(initial=0.0) > 1.0 + ROUNDING:
+        return "has directions that are longer than one"
+    if np.abs(directions.T @ directions - np.eye(sizes["r"])).max(initial=0.0) > ROUNDING:
+        return "has directions that are not at right angles"
+    lengths = value.lengths
+    if lengths.max(initial=0.0) > 2.0 * sizes["d"] or lengths.min(initial=1.0) < LEAST:
+        return "has lengths that no correlations have"
+    return "varies where it is constant" if directions[constant].any() else ""
+
+
 def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     rows = 1 if sizes["k"] <= 2 else sizes["k"]
     return "" if (sizes["r"], sizes["e"]) == (rows, sizes["d"] + 1) else "has another θ"
@@ -210,11 +237,13 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "LinearForm": _linear,
     "LogisticFit": _logistic,
     "Moments": _scatter,
+    "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
     "OnlinePerceptron": _stream,
     "PoissonColumns": _held,
     "PooledMoments": _scatter,
     "Separation": _separation,
+    "Spread": _spread,
     "Stochastic": _stream,
     "Tallies": _tallies,
 }
