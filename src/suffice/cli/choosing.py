@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from suffice.rows.tables import Table
 
-FOLDS = 10
 SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
     "qda": ("pool", "shrink", "divisor", "priors"),
@@ -68,14 +67,10 @@ def best_model(table: Table, y: NDArray[Any], seed: int) -> tuple[Any, dict[str,
 
     Which it is, and why, is said.
     """
-    from suffice.cli.compared_rows import quick_models, sampled
+    from suffice.cli.compared_rows import sampled
     from suffice.cli.frames import frame_of, some_rows
     from suffice.evaluation.comparison import compare
 
-    models = quick_models(table)
-    if models is not None and "gda" not in models:
-        note("chose naive Bayes: comparing models of so many columns would take too long")
-        return named_model("naive-bayes", {}), {}
     some = sampled(table.size, table.width, seed)
     if some is not None:
         note(f"models are compared on {len(some):,} of {len(y):,} rows, drawn at random")
@@ -83,8 +78,6 @@ def best_model(table: Table, y: NDArray[Any], seed: int) -> tuple[Any, dict[str,
     found = compare(
         frame_of(table),
         y,
-        models=models,
-        folds=min(FOLDS, len(y)),
         curves=False,
         random_state=seed,
     )

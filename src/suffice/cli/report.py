@@ -27,8 +27,9 @@ from suffice.cli.options import (
 @click.option("--pictures/--no-pictures", default=True, help="Whether to draw any.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
-    "--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Parts of the rows."
-)
+    "--folds", type=click.IntRange(min=2),
+    help="Parts of the rows.  [default: 10, or fewer where that would take long]",
+)  # fmt: skip
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
 @seed_option("folds and splits")
 @json_option("what is on the page")
@@ -40,7 +41,7 @@ def report(
     title: str | None,
     pictures: bool,
     drop: tuple[str, ...],
-    folds: int,
+    folds: int | None,
     all_rows: bool,
     seed: int,
     as_json: bool,
@@ -75,8 +76,7 @@ def report(
         found = compare(
             rows.X,
             rows.y,
-            models=rows.models,
-            folds=min(folds, len(rows.y)),
+            folds=folds and min(folds, len(rows.y)),
             random_state=seed,
         )
         stage("looking at the columns")

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
     Sizes = dict[str, int]
 
-MODERATE = {"moderate": (-1e150, 1e150), "deviation": (1e-150, 1e150)}
-"""Of columns in units of their standard deviations, such numbers are beyond all that can be fitted:
-their squares would leave the range of a double."""
+MODERATE = {
+    "moderate": (-1e150, 1e150),
+    "deviation": (1e-100, 1e300),
+    "unit": (1e-170, 1e170),
+}
+"""What can be fitted lies between these. Beyond, squares and inverses of numbers in units of the
+standard deviations, or the deviations themselves, would leave the range of a double."""
 TYPES = {"truth": "bool", "place": "int64"}
 """The types of arrays by the word of their form; all others are of doubles."""
 

@@ -8,7 +8,7 @@ named after it. "?" is: or nothing.
     log k        numbers that may be infinite, but not NaN
     weight k     finite and not negative        scale d   finite and positive
     moderate k d finite, at most 1e150 either way: squares of it are finite too
-    deviation d  from 1e-150 to 1e150
+    deviation d  from 1e-100 to 1e300           unit d    from 1e-170 to 1e170
     truth d      truths                         place n   integers, not negative
     count        one integer, not negative      text      text
     labels k     a tuple of k labels
@@ -34,7 +34,7 @@ _TALLIES = {
 _NORMALS = {
     "origin": "float d",
     "origin_low": "float d",
-    "scale": "scale d",
+    "scale": "unit d",
     "active": "truth d",
     "means": "moderate k d",
 }

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-8
 """How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
+LARGEST = 1e170
+"""Standard deviations in the user's units are smaller: their squares are variances."""
+LEFTOVER = 1e-12
+"""What subtracting may leave of a weight of nothing."""
 SMALL = 64
 """Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
@@ -76,8 +80,29 @@ def _scatter(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if is_sum_of_squares(value.scatter, value.error) else "has no scatter of squares"
 
 
+def exceeds(part: Any, whole: Any) -> bool:
+    """Whether a weight is larger than the one that it is a part of, by more than rounding."""
+    return bool(np.any(part > whole * (1.0 + ROUNDING) + LEFTOVER))
+
+
 def _tallies(value: Any, sizes: Sizes) -> str:
-    return "" if sizes["n"] == sum(map(len, value.levels)) else "has other weights than levels"
+    if sizes["n"] != sum(map(len, value.levels)):
+        return "has other weights than levels"
+    start = 0
+    for levels in value.levels:
+        if exceeds(value.held[start : start + len(levels)].sum(), value.weight):
+            return "has levels that weigh more than its rows"
+        start += len(levels)
+    return ""
+
+
+def _totals(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    blank = value.missing is not None and exceeds(value.missing, value.weight)
+    return "has more blank cells than rows" if blank else ""
+
+
+def _counted(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    return "has more cells than rows" if exceeds(value.counts, value.weight) else ""
 
 
 def _by_column(value: Any, sizes: Sizes) -> str:
@@ -114,8 +139,12 @@ def _full(value: Any, sizes: Sizes) -> str:
     return ""
 
 
-def _diagonal(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    return "" if sizes["m"] in (1, sizes["k"]) else "has deviations of other classes"
+def _diagonal(value: Any, sizes: Sizes) -> str:
+    if sizes["m"] not in (1, sizes["k"]):
+        return "has deviations of other classes"
+    with np.errstate(over="ignore"):  # one for all columns may be large beside a small unit
+        raw = (value.deviations * value.scale)[:, value.active]
+    return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
 def _held(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
@@ -230,6 +259,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "CategoricalColumns": _tally_laws,
     "CommonColumns": _common,
     "Design": _design,
+    "DiagonalMoments": _counted,
     "DiagonalNormals": _diagonal,
     "Folds": _folds,
     "FullNormals": _full,
@@ -246,4 +276,5 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Spread": _spread,
     "Stochastic": _stream,
     "Tallies": _tallies,
+    "Totals": _totals,
 }

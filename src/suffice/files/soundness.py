@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
+from suffice.files.rules import LEFTOVER, exceeds
 from suffice.files.stored_labels import are_labels
 
 if TYPE_CHECKING:
@@ -148,6 +149,10 @@ def _check_parts(group: Any, product: Any) -> None:
         inner = getattr(family, "family", family)  # Common has one inside
         if name_of(part) != STATISTICS_OF[name_of(inner)] or part.width != len(columns):
             raise refusal("statistics", f"of {family.name} columns are {type(part).__name__}")
+        if not np.isclose(part.weight, group.weight, rtol=1e-6, atol=LEFTOVER):
+            raise refusal("statistics", f"of {family.name} columns weigh {part.weight:g}")
+        if name_of(inner) == "Bernoulli" and exceeds(part.sums, part.counts):
+            raise refusal("statistics", "have more events than cells")
 
 
 def _check_sample(sample: Any, whole: Any, model: Any) -> None:
