@@ -337,3 +337,17 @@ def test_a_continuous_target_and_a_single_value_come_with_a_hint(run: Any, tmp_p
     refused(run("fit", table, "-t", "y"), "is a quantity: 30 different numbers", "bins")
     table.write_text("a,y\n1,x\n2,x\n3,\n")
     refused(run("fit", table, "-t", "y"), "has one value, x", "two classes or more")
+
+
+@pytest.mark.parametrize("command", ["predict", "explain", "outliers", "learn", "forget"])
+def test_a_law_without_classes_has_nothing_to_say_about_them(
+    command: str, run: Any, measurements: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "law.suffice"
+    suffice.MultivariateNormal([0.0, 0.0], [[1.0, 0.2], [0.2, 1.0]]).save(place)
+    done = run(command, place, measurements)
+    assert done.code == 1
+    assert done.err.splitlines()[0] == (
+        f"error: {place} is a MultivariateNormal, a law of rows without classes"
+    )
+    assert run("inspect", place).code == 0

@@ -247,6 +247,38 @@ def test_columns_of_any_unit_come_back(
         assert_same(answers(model, x), answers(came_back(model, Path(folder)), x))
 
 
+@pytest.mark.parametrize("covariance", ["shared", "per-class", "diagonal", "spherical"])
+@pytest.mark.parametrize("powers", [(0, -120, 120), (140, -140, 0), (-60, 60, -140)])
+def test_columns_of_very_different_units_come_back(
+    covariance: str, powers: tuple[float, ...], tmp_path: Path
+) -> None:
+    # One deviation for all columns is enormous in units of the smallest.
+    y = np.arange(30) % 2
+    x = rng_of("units").normal(size=(30, 3)) + y[:, np.newaxis]
+    x *= 10.0 ** np.array(powers, dtype=float)
+    model = suffice.GaussianDiscriminant(covariance).fit(x, y)
+    for statistics in (True, False):
+        back = came_back(model, tmp_path, statistics=statistics)
+        assert np.array_equal(back.predict_proba(x), model.predict_proba(x))
+
+
+@given(st.sampled_from(["naive Bayes", "named families", "binned", "multinomial"]), seeds,
+       st.floats(-12.0, 12.0))  # fmt: skip
+def test_weights_of_any_size_come_back_after_forgetting(name: str, seed: int, power: float) -> None:
+    rng = rng_of(name, seed)
+    model, (X, y) = fitted(name, rng, 20)
+    w = rng.random(len(y)) * 10.0**power
+    model.fit(X, y, w)
+    some = np.arange(len(y)) % 3 == 0
+    rows = X[some] if isinstance(X, np.ndarray) else X.loc[some]
+    try:
+        model.forget(rows, np.asarray(y)[some], w[some])
+    except SufficeError:
+        return  # digits are lost, which is said
+    with tempfile.TemporaryDirectory() as folder:
+        assert_same(answers(model, X, FEW), answers(came_back(model, Path(folder)), X, FEW))
+
+
 @given(seeds, st.integers(1, 28))
 def test_what_is_left_after_forgetting_comes_back(seed: int, gone: int) -> None:
     # Nearly nothing may be left of a scatter but rounding: it is still what the model has.

@@ -355,6 +355,21 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
     "deviations beyond all numbers": (
         "diagonal", lambda c, a: part(c, a, "DiagonalNormals", "deviations").fill(1e-300),
     ),
+    "units beyond all numbers": (
+        "diagonal", lambda c, a: part(c, a, "DiagonalNormals", "scale").fill(1e-320),
+    ),
+    "more events than cells": (
+        "Bernoulli", lambda c, a: part(c, a, "ByClass", "0/0/sums").fill(1e6),
+    ),
+    "more cells than rows": (
+        "naive Bayes", lambda c, a: part(c, a, "ByClass", "0/0/counts").fill(1e6),
+    ),
+    "more levels than rows": (
+        "naive Bayes", lambda c, a: part(c, a, "ByClass", "0/1/held").fill(1e6),
+    ),
+    "columns of other rows": (
+        "naive Bayes", lambda c, a: part(c, a, "ByClass", "0/0/weight").fill(1e6),
+    ),
     "coefficients that are not those of the fit": (
         "logistic", lambda c, a: part(c, a, "LogisticFit", "theta").__imul__(2.0),
     ),

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.cli.decimals import STATE as DECIMALS
 from suffice.cli.decimals import decimals_in
+from suffice.errors import BadSetting
 from suffice.estimators.table_notes import STATE, TableNotes
 from suffice.files.stored_models import StoredModel, read_model, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+LAW = "MultivariateNormal"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,11 +44,22 @@ def open_model(path: Path) -> tuple[StoredModel, TableNotes]:
     return stored, TableNotes.from_state(stored.state) or TableNotes()
 
 
+def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
+    """Return what a file holds, if it has classes: a law of rows has none."""
+    stored, notes = open_model(path)
+    if stored.estimator == LAW:
+        raise BadSetting(
+            f"{path} is a {LAW}, a law of rows without classes",
+            hint="suffice inspect tells what it holds; in Python, suffice.load gives it back",
+        )
+    return stored, notes
+
+
 def load_saved(path: Path) -> Saved:
     """Return a model that can learn, with everything that this needs."""
     from suffice.estimators.persistence import load
 
-    stored, notes = open_model(path)
+    stored, notes = open_classifier(path)
     return Saved(load(path), notes, decimals_in(stored.state))
 
 

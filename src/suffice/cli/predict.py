@@ -61,7 +61,7 @@ def predict(
     Example: suffice predict flowers.suffice new.csv --proba
     """
     from suffice.cli.decisions import Decisions
-    from suffice.cli.model_files import open_model
+    from suffice.cli.model_files import open_classifier
     from suffice.cli.model_rows import ModelRows
     from suffice.cli.printed_rows import PrintedRows
     from suffice.cli.remarks import Progress, note
@@ -72,7 +72,7 @@ def predict(
         raise click.UsageError(
             "--cost and --reject-below: give rejecting a column of its own costs"
         )
-    stored, notes = open_model(model)
+    stored, notes = open_classifier(model)
     answers = StoredAnswers(stored, notes)
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
     rows = ModelRows.open(table, answers.columns, notes, reading, others=keep)

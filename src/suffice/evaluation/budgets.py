@@ -91,7 +91,7 @@ class Extent:
 
     def _expecting(self, rows: int) -> float:
         """Return the work of one covariance by EM."""
-        steps = STEPS / (1.0 - self.blank) ** 1.5
+        steps = STEPS / float((1.0 - self.blank) ** 1.5)
         return min(steps, 1000.0) * (0.4 * min(self.patterns, rows) * float(self.width) ** 3 + STEP)
 
     @property
