@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,14 +80,14 @@ def decimals_in(state: Mapping[str, Any]) -> dict[str, int]:
 
 
 def rounded(cells: Iterable[Any], digits: int | None) -> list[Any]:
-    """Return drawn cells with the digits of their column.
+    """Return drawn cells with the digits of their column; one that is blank stays so.
 
     >>> rounded([39.1082720, 40.0], 1), rounded([39.6, 40.2], 0), rounded([1 / 3, "a"], None)
     ([39.1, 40.0], [40, 40], [0.33333333, 'a'])
     """
     found = []
     for cell in cells:
-        if not isinstance(cell, float):
+        if not isinstance(cell, float) or not isfinite(cell):
             found.append(cell)
         elif digits is None:
             found.append(float(f"{cell:.{SIGNIFICANT}g}"))
