@@ -34,6 +34,7 @@ bench: $(VENV)/.stamp-bench  ## speed and memory against scikit-learn, equal ans
 docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation again
 	$(BIN)/suffice demo --output /dev/null --picture docs/images/gda.png > /dev/null
 	$(BIN)/python -m suffice.plots.gallery
+	$(BIN)/python -m suffice.cli.reference
 
 evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/evidence.md (long)
 	$(BIN)/python -m benchmarks.evidence

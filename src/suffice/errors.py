@@ -20,6 +20,7 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
   DegenerateData                  columns or directions that say nothing, or too little
   OneClass                        a classifier that has seen a single class
   LostDigits                      forgetting has cancelled most of the digits
+  OutsideSupport                  cells that a law has no density for, and that are not counted
   NoPValue                        too few rows for a p-value
   Approximation                   the exact answer would cost too much; this is how far off it is
   DidNotConverge                  an iteration stopped before its tolerance was met
@@ -171,6 +172,10 @@ class OneClass(SufficeWarning):
 
 class LostDigits(SufficeWarning):
     """Forgetting has cancelled most of the digits."""
+
+
+class OutsideSupport(SufficeWarning):
+    """Cells that a law has no density for, in any class: they say nothing about the class."""
 
 
 class NoPValue(SufficeWarning):

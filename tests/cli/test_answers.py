@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 MODELS = ("gda", "qda", "naive-bayes", "logistic")
 
 
+def lines(text: str) -> pd.DataFrame:
+    """Return JSON lines as a frame: with all digits."""
+    return pd.DataFrame([json.loads(line) for line in text.splitlines()])
+
+
 def frame(text: str) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
 
@@ -29,13 +34,16 @@ def test_predict_says_what_the_loaded_model_says(
     model: str, run: Any, fitted: Callable[..., Path], measurements: Path
 ) -> None:
     path = fitted(measurements, "class", model)
-    said = frame(run("predict", path, measurements, "--proba").out)
+    said = lines(run("predict", path, measurements, "--proba", "--json").out)
     X = pd.read_csv(measurements).drop(columns="class")
     loaded = suffice.load(path)
     assert list(said["prediction"]) == list(loaded.predict(X))
     np.testing.assert_allclose(
-        said[[f"p({label})" for label in loaded.classes_]], loaded.predict_proba(X), atol=1e-12
+        said[[f"p({label})" for label in loaded.classes_]], loaded.predict_proba(X), rtol=1e-12
     )
+    printed = frame(run("predict", path, measurements, "--proba").out)
+    np.testing.assert_allclose(printed.iloc[:, 1:], said.iloc[:, 1:], rtol=5.1e-6)
+    assert list(printed["prediction"]) == list(said["prediction"])
 
 
 @pytest.mark.parametrize("model", ["gda", "qda", "naive-bayes", "logistic"])
@@ -119,7 +127,9 @@ def test_outliers_are_rows_that_are_typical_of_no_class(
     assert len(run("outliers", path, odd, "--all").rows) == 4
     said = suffice.load(path).typicality(pd.read_csv(odd)).max(axis=1)
     printed = frame(run("outliers", path, odd, "--all").out)["typicality"]
-    np.testing.assert_allclose(printed, said)
+    np.testing.assert_allclose(printed, said, rtol=5.1e-6)
+    exact = lines(run("outliers", path, odd, "--all", "--json").out)["typicality"]
+    np.testing.assert_allclose(exact, said, rtol=1e-12)
 
 
 @pytest.mark.parametrize("command", ["sample", "outliers"])
@@ -138,7 +148,7 @@ def test_costs_change_decisions(
     path = fitted(measurements, "class", "gda")
     costs = tmp_path / "costs.csv"
     costs.write_text("truth,x,y,z,ask\nx,0,9,9,0.5\ny,9,0,9,0.5\nz,9,9,0,0.5\n")
-    said = frame(run("predict", path, measurements, "--cost", costs, "--proba").out)
+    said = lines(run("predict", path, measurements, "--cost", costs, "--proba", "--json").out)
     p = said[["p(x)", "p(y)", "p(z)"]].to_numpy()
     wrong = 9.0 * (1.0 - p.max(axis=1))
     best = np.array(["x", "y", "z"])[p.argmax(axis=1)]
@@ -226,3 +236,157 @@ def test_an_empty_table_has_no_answers(
     done = run("predict", path, none)
     assert (done.code, done.out) == (0, "")
     assert "has no rows" in done.err
+
+
+@pytest.fixture
+def even(run: Any, fitted: Callable[..., Path], tmp_path: Path) -> tuple[Path, Path]:
+    """Return a model of two classes like each other's mirror image, and rows with known answers.
+
+    Means -1 and 1, variance 1: the log odds of b are 2x, so p(b) is 1/2 at 0, 1/(1 + e⁻²) at 1.
+    """
+    table, rows = tmp_path / "even.csv", tmp_path / "rows.csv"
+    table.write_text("x,y\n" + "-2,a\n0,a\n0,b\n2,b\n" * 5)
+    rows.write_text("x\n0\n1\n-1\n")
+    return fitted(table, "y", "gda"), rows
+
+
+SURE = 1.0 / (1.0 + np.exp(-2.0))
+UNSURE = (1.0 - SURE, 1.0 - SURE)
+
+
+@pytest.mark.parametrize(
+    ("costs", "decided", "expected"),
+    [
+        ("truth,a,b\na,0,1\nb,1,0\n", ["a", "b", "a"], [0.5, *UNSURE]),
+        ("truth,b,a\nb,0,1\na,1,0\n", ["b", "b", "a"], [0.5, *UNSURE]),
+        ("truth,a,b\nb,10,0\na,0,1\n", ["b", "b", "b"], [0.5, 1 - SURE, SURE]),
+        ("truth,a,b,ask\na,0,1,0.3\nb,1,0,0.3\n", ["ask", "b", "a"], [0.3, *UNSURE]),
+        ("truth,go,stay\na,-2,0\nb,1,0\n", ["go", "stay", "go"], [-0.5, 0, 1 - 3 * SURE]),
+    ],
+    ids=["wrong is wrong", "ties go to the first column", "dear to miss b", "asking", "gains"],
+)
+def test_decisions_cost_what_was_worked_out_by_hand(
+    costs: str, decided: list[str], expected: list[float], run: Any, even: Any, tmp_path: Path
+) -> None:
+    model, rows = even
+    table = tmp_path / "costs.csv"
+    table.write_text(costs)
+    said = lines(run("predict", model, rows, "--cost", table, "--json").out)
+    assert list(said["prediction"]) == decided
+    np.testing.assert_allclose(said["cost"], expected, atol=1e-12)
+
+
+def test_what_just_reaches_the_threshold_is_not_rejected(run: Any, even: Any) -> None:
+    model, rows = even
+    assert run("predict", model, rows, "--reject-below", 0.5).rows[1:] == ["a", "b", "a"]
+    assert run("predict", model, rows, "--reject-below", 0.51).rows[1:] == ['""', "b", "a"]
+    beyond = float(SURE) + 1e-9
+    assert run("predict", model, rows, "--reject-below", beyond).rows[1:] == ['""'] * 3
+    both = run("predict", model, rows, "--reject-below", 0.5, "--cost", rows)
+    assert both.code == 2
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        ("truth\na\nb\n", "has 1 column"),
+        ("truth,a,b\n", "has no row for a, b"),
+        ("truth,a,b\na,0,1\n", "has no row for b"),
+        ("truth,a,b\na,0,1\nb,1,0\na,0,2\n", "more than one row for a"),
+        ("truth,a,b\na,0,1\nb,1,\n", "b, b: a blank cell is no cost"),
+        ("truth,a,b\na,0,1\nb,1,inf\n", "is no cost"),
+        ("truth,a,b\na,0\nb,1,0\n", "line 2: 2 cell(s) where the header names 3"),
+        ("truth,a,b\na,0,1\nb,1,0\nc,1,1\n", "a row for c, which is no class"),
+    ],
+)
+def test_costs_of_the_wrong_shape_are_refused(
+    costs: str, words: str, run: Any, even: Any, tmp_path: Path
+) -> None:
+    model, rows = even
+    table = tmp_path / "costs.csv"
+    table.write_text(costs)
+    done = run("predict", model, rows, "--cost", table)
+    assert (done.code, done.out) == (1, "")
+    assert words in done.err
+    assert "\nHint: " in done.err
+
+
+def test_a_category_that_is_new_at_predict_is_said_once(
+    run: Any, fitted: Callable[..., Path], flowers: Path, tmp_path: Path
+) -> None:
+    new = tmp_path / "new.csv"
+    new.write_text("size,colour,petals,scented\n" + "1.5,violet,5,true\n,violet,5,true\n" * 9)
+    for model in MODELS:
+        done = run("predict", fitted(flowers, "kind", model), new)
+        assert done.code == 0
+        assert done.err.count("violet") == 1
+        assert "note: new to the model, and none of its categories: colour=violet" in done.err
+
+
+def test_outliers_come_least_typical_first_and_no_more_than_are_asked_for(
+    run: Any, fitted: Callable[..., Path], measurements: Path, tmp_path: Path
+) -> None:
+    path = fitted(measurements, "class", "gda")
+    odd = tmp_path / "odd.csv"
+    odd.write_text("a,b,c\n0,0,0\n9,-9,0\n50,-50,0\n5,5,5\n20,-20,0\n")
+    found = lines(run("outliers", path, odd, "--json").out)
+    assert list(found["row"]) == [3, 5, 2]
+    assert list(found["typicality"]) == sorted(found["typicality"])
+    done = run("outliers", path, odd, "--most", 2)
+    assert [row.split(",")[0] for row in done.rows] == ["row", "3", "5"]
+    assert "note: 3 of 5 rows" in done.err
+    assert run("outliers", path, odd, "--most", 2, "--all").code == 2
+
+
+def test_every_command_has_json_that_can_be_read(
+    run: Any, measurements: Path, tmp_path: Path
+) -> None:
+    path, other = tmp_path / "m.suffice", tmp_path / "n.suffice"
+    done = run("fit", measurements, "-t", "class", "-o", path, "--json")
+    said = json.loads(done.out)
+    assert (said["rows"], said["columns"], said["classes"]) == (120, 3, ["x", "y", "z"])
+    assert min(said["log_loss"], key=said["log_loss"].get) in done.err
+    run("fit", measurements, "-t", "class", "-o", path, "--model", "qda")
+    for command in (
+        ("explain", path, measurements),
+        ("inspect", path),
+        ("learn", path, measurements, "-o", other),
+        ("diff", path, other),
+        ("forget", other, measurements),
+        ("merge", path, other, "-o", other),
+    ):
+        done = run(*command, "--json")
+        assert done.code == 0, done.err
+        assert json.loads(done.out), command
+    for command in (
+        ("predict", path, measurements),
+        ("sample", path),
+        ("outliers", path, measurements, "--all"),
+    ):
+        rows = [json.loads(line) for line in run(*command, "--json").rows]
+        assert len(rows) == (10 if command[0] == "sample" else 120)
+
+
+def test_no_certainty_is_claimed_in_an_explanation(
+    run: Any, fitted: Callable[..., Path], measurements: Path, tmp_path: Path
+) -> None:
+    path = fitted(measurements, "class", "gda")
+    far = tmp_path / "far.csv"
+    far.write_text("a,b,c\n40,40,40\n")
+    assert "(p > 0.9999 of the two)" in run("explain", path, far).out
+    turned = run("explain", path, far, "--of", "x", "--against", "z").out
+    assert "(p < 0.0001 of the two)" in turned
+
+
+def test_a_class_too_small_for_a_p_value_does_not_hide_outliers(
+    run: Any, fitted: Callable[..., Path], measurements: Path, tmp_path: Path
+) -> None:
+    measurements.write_text(measurements.read_text() + "9,9,9,few\n9.5,9,9,few\n")
+    path = fitted(measurements, "class", "qda")
+    odd = tmp_path / "odd.csv"
+    odd.write_text("a,b,c\n0,0,0\n50,-50,0\n")
+    done = run("outliers", path, odd)
+    assert [row.split(",")[0] for row in done.rows] == ["row", "2"]
+    rejected = run("predict", path, odd, "--reject-below", 0.001, "--reject-by", "typicality")
+    assert rejected.rows[1:] == ["x", '""']
+    assert "NaN" not in done.out

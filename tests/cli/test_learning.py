@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,3 +168,141 @@ def test_a_model_of_arrays_takes_columns_by_their_place(
     assert done.code == 1
     assert "does not say which column holds the labels" in done.err
     assert run("learn", path, measurements, "--target", "class").code == 0
+
+
+KINDS = ("gda", "qda", "naive-bayes")
+SEASONS = ("spring", "summer", "autumn")
+
+
+def garden(path: Path, seed: int, size: int, classes: tuple[str, ...], colours: str) -> Path:
+    """Write a table of words, counts, truths and blanks."""
+    rng = np.random.default_rng(seed)
+    lines = ["size,colour,petals,scented,season,kind"]
+    for i in range(size):
+        label = i % len(classes)
+        cells = [
+            "" if i % 7 == 3 else f"{rng.normal(1.0 + label, 0.5):.2f}",
+            "" if i % 11 == 5 else colours[int(rng.integers(len(colours)))],
+            str(5 + label + int(rng.poisson(3.0))),
+            ("true", "false")[int(rng.random() < 0.3 + 0.2 * label)],
+            SEASONS[int(rng.integers(3))],
+            classes[label],
+        ]
+        lines.append(",".join(cells))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def gardens(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Return two tables and both in one; the second has a class and colours of its own."""
+    first = garden(tmp_path / "first.csv", 1, 90, ("rose", "daisy"), "rwy")
+    second = garden(tmp_path / "second.csv", 2, 120, ("rose", "daisy", "orchid"), "rwv")
+    both = tmp_path / "both.csv"
+    both.write_text(first.read_text() + second.read_text().split("\n", 1)[1])
+    return first, second, both
+
+
+def answers(run: Any, model: Path, table: Path) -> pd.DataFrame:
+    """Return the probabilities of a model, by class."""
+    done = run("predict", model, table, "--proba", "--json")
+    assert done.code == 0, done.err
+    found = pd.read_json(io.StringIO(done.out), lines=True, dtype=False)
+    return found[sorted(name for name in found if name != "prediction")].astype(float)
+
+
+# The families of naive Bayes are found out at the fit, so they are named where tables differ.
+@pytest.mark.parametrize("model", KINDS)
+def test_words_blanks_and_late_classes_learned_later_are_fitted_at_once(
+    model: str, run: Any, fitted: Callable[..., Path], gardens: tuple[Path, Path, Path]
+) -> None:
+    first, second, both = gardens
+    part, whole = fitted(first, "kind", model), fitted(both, "kind", model)
+    before, strange = answers(run, part, first), answers(run, part, both)
+    done = run("learn", part, second, "--json")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    assert (said["learned"], said["new_classes"]) == (120, ["orchid"])
+    np.testing.assert_allclose(
+        answers(run, part, both), answers(run, whole, both), rtol=1e-6, atol=1e-12
+    )
+    done = run("forget", part, second, "--json")
+    assert json.loads(done.out)["classes_gone"] == ["orchid"]
+    after = answers(run, part, first)
+    assert list(after) == list(before)
+    np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-12)
+    # The colour that was forgotten is a column still, of nothing but rounding: a row that has it
+    # is as far from every class as before, to fewer digits.
+    np.testing.assert_allclose(answers(run, part, both), strange, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("model", KINDS)
+def test_words_blanks_and_late_classes_merged_are_fitted_at_once(
+    model: str, run: Any, fitted: Callable[..., Path], gardens: tuple[Path, Path, Path]
+) -> None:
+    *parts, both = gardens
+    merged = both.with_name("merged.suffice")
+    done = run("merge", *(fitted(part, "kind", model) for part in parts), "-o", merged, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["rows"] == 210
+    expected = answers(run, fitted(both, "kind", model), both)
+    np.testing.assert_allclose(answers(run, merged, both), expected, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [suffice.GaussianDiscriminant, suffice.NaiveBayes])
+def test_a_model_saved_in_python_works_in_every_command(
+    model: Any, run: Any, gardens: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    first, second, _ = gardens
+    frame = pd.read_csv(first)
+    path, other = tmp_path / "python.suffice", tmp_path / "other.suffice"
+    model().fit(frame.drop(columns="kind"), frame["kind"]).save(path)
+    predicted = [json.loads(line) for line in run("predict", path, first, "--json").rows]
+    expected = suffice.load(path).predict(frame.drop(columns="kind"))
+    assert [one["prediction"] for one in predicted] == list(expected)
+    for command in (
+        ("explain", path, first, "--row", 4),
+        ("outliers", path, second),
+        ("sample", path, "-n", 5),
+        ("inspect", path),
+        ("learn", path, second, "--target", "kind", "-o", other),
+        ("diff", path, other),
+        ("forget", other, second, "--target", "kind"),
+        ("merge", path, other, "-o", tmp_path / "sum.suffice"),
+    ):
+        done = run(*command)
+        assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("model", [*KINDS, "logistic"])
+def test_a_model_of_the_command_line_takes_the_raw_frame_in_python(
+    model: str, run: Any, fitted: Callable[..., Path], gardens: tuple[Path, Path, Path]
+) -> None:
+    first = gardens[0]
+    path = fitted(first, "kind", model)
+    loaded = suffice.load(path)
+    said = answers(run, path, first)
+    for X in (pd.read_csv(first), pd.read_csv(first).drop(columns="kind")):
+        found = pd.DataFrame(
+            loaded.predict_proba(X), columns=[f"p({label})" for label in loaded.classes_]
+        )
+        np.testing.assert_allclose(found[list(said)], said, rtol=1e-9)
+    again = path.with_name("again.suffice")
+    loaded.save(again)
+    np.testing.assert_allclose(answers(run, again, first), said, rtol=1e-12)
+    assert run("predict", again, first).err.startswith("note: ")  # the target is known still
+
+
+def test_samples_have_the_digits_of_the_table_also_after_learning_more(
+    run: Any, fitted: Callable[..., Path], gardens: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    path = fitted(gardens[0], "kind", "gda")
+    drawn = pd.read_csv(io.StringIO(run("sample", path, "-n", 200).out), dtype=str)
+    assert drawn["size"].str.fullmatch(r"-?\d+(\.\d{1,2})?").all()
+    assert drawn["petals"].str.fullmatch(r"-?\d+").all()
+    more = tmp_path / "more.csv"
+    more.write_text("size,colour,petals,scented,season,kind\n1.2345,r,5.5,true,spring,rose\n")
+    assert run("learn", path, more).code == 0
+    drawn = pd.read_csv(io.StringIO(run("sample", path, "-n", 200).out), dtype=str)
+    assert drawn["size"].str.fullmatch(r"-?\d+\.\d{4}").any()
+    assert drawn["petals"].str.fullmatch(r"-?\d+\.\d").any()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,6 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 HEAVY = {"sklearn", "scipy", "numba", "pyarrow", "pandas", "polars", "narwhals", "matplotlib"}
 
@@ -41,13 +42,16 @@ def test_help_needs_no_numpy(environment: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("model", ["gda", "qda", "naive-bayes", "logistic"])
-def test_predicting_a_row_needs_numpy_alone(
+def test_predicting_a_row_needs_numpy_alone(  # with words and blanks, packed or not
     model: str, environment: dict[str, str], fitted: Callable[..., Path], flowers: Path
 ) -> None:
     path = fitted(flowers, "kind", model)
     header, row, *_ = flowers.read_text().splitlines()
     flowers.write_text(f"{header}\n{row}\n")
     assert not loaded(environment, "predict", path, flowers, "--proba") & HEAVY
+    packed = flowers.with_suffix(".csv.gz")
+    packed.write_bytes(gzip.compress(f"{header}\n,,,,\n".encode()))
+    assert not loaded(environment, "predict", path, packed) & HEAVY
     assert not loaded(environment, "inspect", path) & HEAVY
 
 
@@ -65,8 +69,19 @@ def test_pipes_are_quiet(
     assert done == (0, "prediction\n", "")
     done = shell(f"suffice sample {path} -n 200000 | head -1")
     assert done == (0, "a,b,c,class\n", "")
-    done = shell(f"suffice explain {path} {many} --json | head -1; suffice --help | head -1")
-    assert done.err == ""
+    few = tmp_path / "few.csv"
+    few.write_text("".join(many.read_text().splitlines(keepends=True)[:2000]))
+    for line in (
+        f"explain {path} {few} --json",
+        f"outliers {path} {few} --all",
+        f"inspect {path} --json",
+        f"inspect {path}",
+        f"compare {measurements} -t class --model gda --no-curves --json",
+        "--help",
+    ):
+        done = shell(f"suffice {line} | head -1")
+        assert (done.code, done.err) == (0, ""), line
+        assert len(done.rows) == 1
 
 
 def test_standard_input_is_a_table_like_any_other(
@@ -87,25 +102,6 @@ def test_standard_input_is_a_table_like_any_other(
     assert "standard input is empty" in empty.err
 
 
-def test_answers_come_before_standard_input_ends(
-    environment: dict[str, str], fitted: Callable[..., Path], measurements: Path
-) -> None:
-    path = fitted(measurements, "class", "gda")
-    with subprocess.Popen(
-        [sys.executable, "-m", "suffice.cli", "predict", path, "-"],
-        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        # As many rows as one chunk holds, and some more that never end.
-        process.stdin.write(b"a,b,c\n" + b"0,0,0\n" * 400_000)
-        process.stdin.flush()
-        assert process.stdout.readline() == b"prediction\n"
-        process.stdin.close()
-        assert process.stdout.read().count(b"x\n") == 400_000
-    assert process.returncode == 0
-
-
 def test_nothing_is_coloured_and_no_progress_shown_where_there_is_no_terminal(
     shell: Any, measurements: Path, tmp_path: Path
 ) -> None:
@@ -116,9 +112,58 @@ def test_nothing_is_coloured_and_no_progress_shown_where_there_is_no_terminal(
     assert "\r" not in done.out + done.err
 
 
-@pytest.mark.parametrize("after", [0.4, 1.5, 3.0])
-def test_an_interrupted_fit_leaves_no_half_file(
-    after: float, environment: dict[str, str], tmp_path: Path
+STAGES = {
+    "reading": "suffice.files.csv_tables:CsvTable.records",
+    "comparing": "suffice.cli.choosing:best_model",
+    "fitting": "suffice.estimators.learning:Learning.fit",
+    "saving": "os:fsync",
+}
+"""What a fit does, and where it can be held up."""
+HELD_UP = """
+import importlib, operator, sys, time
+module, _, path = sys.argv[1].partition(":")
+owner, _, name = path.rpartition(".")
+held = importlib.import_module(module)
+held = operator.attrgetter(owner)(held) if owner else held
+def wait(*_, **__):
+    print("there", flush=True)
+    time.sleep(120)
+    raise SystemExit("nothing came")
+setattr(held, name, wait)
+from suffice.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_fit_that_is_stopped_leaves_the_old_file_and_nothing_beside_it(
+    stage: str, with_signal: signal.Signals, environment: dict[str, str], measurements: Path
+) -> None:
+    out = measurements.parent / "m.suffice"
+    out.write_bytes(b"what was there before")
+    there = {path.name for path in measurements.parent.iterdir()}
+    arguments = ["fit", str(measurements), "-t", "class", "-o", str(out)]
+    more = [] if stage == "comparing" else ["--model", "gda"]
+    with subprocess.Popen(
+        [sys.executable, "-c", HELD_UP, STAGES[stage], *arguments, *more],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"there\n"
+        process.send_signal(with_signal)
+        said = process.stderr.read().decode()
+    if with_signal is signal.SIGINT:
+        assert (process.returncode, said) == (130, "interrupted\n")
+    else:
+        assert (process.returncode, said) == (-with_signal, "")
+    assert out.read_bytes() == b"what was there before"
+    assert {path.name for path in measurements.parent.iterdir()} == there
+
+
+def test_a_fit_that_is_interrupted_at_work_ends_in_one_line(
+    environment: dict[str, str], tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(0)
     table, out = tmp_path / "large.csv", tmp_path / "m.suffice"
@@ -128,9 +173,9 @@ def test_an_interrupted_fit_leaves_no_half_file(
         [sys.executable, "-m", "suffice.cli", "fit", table, "-t", "x12", "-o", out],
         env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
-    time.sleep(after)
+    time.sleep(1.5)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
+    _, said = process.communicate(timeout=120)
     assert process.returncode in (130, -signal.SIGINT)  # the latter before Python is ready
     if process.returncode == 130:
         assert said.decode().splitlines()[-1] == "interrupted"
@@ -171,3 +216,44 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
         "Hint: make room, or choose another place; what was there before is still there\n"
     )
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["predict", "inspect", "explain", "sample"])
+def test_answers_that_cannot_be_written_are_an_error(
+    command: str, shell: Any, fitted: Callable[..., Path], measurements: Path, require: Any
+) -> None:
+    require(Path("/dev/full").exists(), "no /dev/full")
+    path = fitted(measurements, "class", "gda")
+    table = measurements if command in ("predict", "explain") else ""
+    done = shell(f"suffice {command} {path} {table} > /dev/full")
+    assert done.code == 1
+    assert "error: no space left on device\nHint: make room" in done.err
+    assert "Traceback" not in done.err
+    assert "ignored" not in done.err
+
+
+def test_closed_streams_are_no_traceback(
+    shell: Any, fitted: Callable[..., Path], run: Any, measurements: Path
+) -> None:
+    path = fitted(measurements, "class", "gda")
+    expected = run("predict", path, measurements).out
+    done = shell(f"suffice predict {path} {measurements} >&-")
+    assert (done.code, done.rows) == (1, [])
+    assert done.err.startswith("error: standard output is closed\nHint: ")
+    done = shell(f"suffice predict {path} - <&-")
+    assert done.code == 1
+    assert done.err.startswith("error: standard input is closed\nHint: ")
+    assert shell(f"suffice predict {path} {measurements} 2>&-") == (0, expected, "")
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show(
+    shell: Any, fitted: Callable[..., Path], tmp_path: Path
+) -> None:
+    table = tmp_path / "names.csv"
+    table.write_text("größe,art\n1,süß\n2,süß\n5,bitter\n6,bitter\n", encoding="utf-8")
+    path = fitted(table, "art", "gda")
+    ascii_only = "LANG=C LC_ALL=C PYTHONIOENCODING=ascii suffice"
+    done = shell(f"{ascii_only} predict {path} {table}; {ascii_only} inspect {path}")
+    assert done.code == 0
+    assert done.out.startswith("prediction\ns??\ns??\nbitter\nbitter\n")
+    assert "Traceback" not in done.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,6 @@ import suffice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def refused(done: Any, *words: str) -> None:
@@ -48,7 +48,7 @@ BAD_TABLES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "nested JSON": (b'{"a": [1], "y": "x"}\n', ("line 1, a: a list is no cell",)),
     "a damaged Parquet file": (b"PAR1 and nothing else", ("cannot be read",)),
     "one class": (b"a,y\n1,x\n2,x\n", ("has one value, x",)),
-    "no labels": (b"a,y\n1,\n2,\n", ("has no rows",)),
+    "no labels": (b"a,y\n1,\n2,\n", ("target 'y': none of 2 rows has a label", "right column?")),
     "a quantity": (b"a,y\n1,0.5\n2,1.5\n3,2.25\n", ("is a quantity: 3 different numbers",)),
     "numbers of rows": (
         b"a,y\n" + b"".join(b"%d,%d\n" % (i % 3, i) for i in range(60)),
@@ -242,3 +242,112 @@ def test_wrong_usage_ends_with_two(run: Any, flowers: Path) -> None:
         assert done.code == 2, arguments
         assert done.err.startswith("error: ")
         assert "Hint: suffice" in done.err
+
+
+def test_a_model_is_no_table_and_a_table_is_no_model(
+    run: Any, fitted: Callable[..., Path], flowers: Path, tmp_path: Path
+) -> None:
+    model, out = fitted(flowers, "kind", "gda"), tmp_path / "out.suffice"
+    before = model.read_bytes()
+    for command in (
+        ("predict", model, model),
+        ("learn", model, model),
+        ("fit", model, "-t", "kind", "-o", out),
+    ):
+        refused(run(*command), model.name)
+    for command in (
+        ("predict", flowers, flowers),
+        ("explain", flowers, flowers),
+        ("sample", flowers),
+        ("outliers", flowers, flowers),
+        ("learn", flowers, flowers),
+        ("forget", flowers, flowers),
+        ("merge", model, flowers, "-o", out),
+        ("inspect", flowers),
+        ("diff", model, flowers),
+    ):
+        refused(run(*command), "flowers.csv is no model file")
+    assert model.read_bytes() == before
+    assert not out.exists()
+
+
+def test_models_of_different_columns_are_not_merged(
+    run: Any, fitted: Callable[..., Path], flowers: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text(flowers.read_text().replace("petals", "leaves", 1))
+    out = tmp_path / "out.suffice"
+    for model in ("gda", "naive-bayes"):
+        pair = [fitted(table, "kind", model) for table in (flowers, other)]
+        refused(run("merge", *pair, "-o", out), "petals", "leaves")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("model", ["gda", "qda", "naive-bayes"])
+def test_rows_that_cannot_have_been_learned_are_not_forgotten(
+    model: str, run: Any, fitted: Callable[..., Path], flowers: Path, tmp_path: Path
+) -> None:
+    path = fitted(flowers, "kind", model)
+    before = path.read_bytes()
+    strange = tmp_path / "strange.csv"
+    for rows in (
+        "1.5,red,5,true,tulip\n",
+        "1.5,violet,5,true,rose\n",
+        "1.5,red,5,true,rose\n" * 6,
+        "900,red,5,true,rose\n900,red,5,true,rose\n",
+    ):
+        strange.write_text("size,colour,petals,scented,kind\n" + rows)
+        refused(run("forget", path, strange))
+        assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("command", ["predict", "sample", "outliers", "inspect", "explain"])
+def test_answers_that_cannot_be_written_are_a_refusal(
+    command: str, shell: Any, fitted: Callable[..., Path], measurements: Path
+) -> None:
+    path = fitted(measurements, "class", "gda")
+    table = {"sample": "", "inspect": ""}.get(command, measurements)
+    done = shell(f"suffice {command} {path} {table} > /dev/full")
+    assert done.code == 1, done.err
+    assert "no space left on device" in done.err.lower()
+    assert "Hint: " in done.err
+    assert "Traceback" not in done.err
+    assert "Exception ignored" not in done.err
+
+
+def test_a_model_that_cannot_be_written_leaves_the_old_one(
+    shell: Any, fitted: Callable[..., Path], measurements: Path
+) -> None:
+    path = fitted(measurements, "class", "gda")
+    before = path.read_bytes()
+    # A limit on the size of files, which the system refuses to go beyond as it does on a full disk.
+    for command in (f"learn {path} {measurements}", f"merge {path} {path} -o {path}"):
+        done = shell(f"ulimit -f 1; trap '' XFSZ; suffice {command}")
+        assert done.code == 1, done
+        assert "Hint: " in done.err
+        assert "Traceback" not in done.err
+        assert path.read_bytes() == before
+        assert {one.name for one in path.parent.iterdir()} == {path.name, measurements.name}
+
+
+def test_a_continuous_target_and_a_single_value_come_with_a_hint(run: Any, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,y\n" + "".join(f"{i},{i / 7:.3f}\n" for i in range(30)))
+    refused(run("fit", table, "-t", "y"), "is a quantity: 30 different numbers", "bins")
+    table.write_text("a,y\n1,x\n2,x\n3,\n")
+    refused(run("fit", table, "-t", "y"), "has one value, x", "two classes or more")
+
+
+@pytest.mark.parametrize("command", ["predict", "explain", "outliers", "learn", "forget"])
+def test_a_law_without_classes_has_nothing_to_say_about_them(
+    command: str, run: Any, measurements: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "law.suffice"
+    suffice.MultivariateNormal([0.0, 0.0], [[1.0, 0.2], [0.2, 1.0]]).save(place)
+    done = run(command, place, measurements)
+    assert done.code == 1
+    assert done.err.splitlines()[0] == (
+        f"error: {place} is a MultivariateNormal, a law of rows without classes"
+    )
+    assert run("inspect", place).code == 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +15,8 @@ from suffice.report import album as albums
 if TYPE_CHECKING:
     from pathlib import Path
 
-TABLES = ("penguins", "credit_a", "horse_colic", "tic_tac_toe", "bupa")
-"""Strings, blanks, counts, categories alone, and numbers."""
+TABLES = ("penguins", "credit_a", "horse_colic", "sick", "tic_tac_toe", "bupa")
+"""Strings, blanks, a column of nothing else, counts, categories alone, and numbers."""
 
 
 def test_a_table_of_words_blanks_counts_and_truths_becomes_a_page(
@@ -42,6 +44,107 @@ def test_what_is_recommended_can_be_read_by_programs(
     assert said["recommended"] in {model["model"] for model in said["models"]}
     assert all(0.0 <= model["accuracy"] <= 1.0 for model in said["models"])
     assert "<svg" not in place.read_text("utf-8")
+
+
+def test_what_is_on_the_page_can_be_read_by_programs(
+    run: Any, flowers: Path, tmp_path: Path
+) -> None:
+    done = run(
+        "report", flowers, "-t", "kind", "-o", tmp_path / "page.html", "--no-pictures", "--json"
+    )
+    said = json.loads(done.out)
+    assert said["classes"] == [{"class": "daisy", "rows": 5}, {"class": "rose", "rows": 5}]
+    assert {one["name"]: one["blank"] for one in said["columns"]} == {
+        "size": 1, "colour": 2, "petals": 0, "scented": 0,
+    }  # fmt: skip
+    assert sum(map(sum, said["confusion"])) == said["rows"] == 10
+    assert {"curves", "crossings", "diagnostics", "worries", "notes"} <= set(said)
+
+
+def test_the_page_can_go_down_a_pipe(run: Any, measurements: Path, tmp_path: Path) -> None:
+    done = run("report", measurements, "-t", "class", "-o", "-", "--no-pictures")
+    assert done.code == 0
+    assert done.out.startswith("<!DOCTYPE html>")
+    assert done.out.endswith("</html>\n")
+    assert done.err == ""
+    assert list(tmp_path.iterdir()) == [measurements]
+    done = run("report", measurements, "-t", "class", "-o", "-", "--json")
+    assert done.code == 2
+    assert done.out == ""
+    assert "standard output" in done.err
+
+
+def test_a_page_does_not_say_in_which_folder_the_table_was(
+    run: Any, measurements: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "page.html"
+    run("report", measurements, "-t", "class", "-o", place, "--no-pictures")
+    html = place.read_text("utf-8")
+    assert "<bdi>measurements.csv</bdi>" in html
+    assert str(tmp_path) not in html
+
+
+@pytest.mark.parametrize("moment", ["suffice.evaluation.compare", "os.fsync"])
+def test_an_interrupted_report_leaves_the_page_that_was_there(
+    moment: str, run: Any, measurements: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    place = tmp_path / "page.html"
+    place.write_text("what was there")
+    monkeypatch.setattr(moment, interrupted)
+    done = run("report", measurements, "-t", "class", "-o", place, "--no-pictures")
+    assert done.code == 130
+    assert done.out == ""
+    assert place.read_text() == "what was there"
+    assert {path.name for path in tmp_path.iterdir()} == {"measurements.csv", "page.html"}
+
+
+def test_whoever_waits_at_a_terminal_is_told_what_is_done(
+    run: Any, measurements: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("report", measurements, "-t", "class", "--no-pictures", "-o", tmp_path / "a.html")
+    assert "comparing" not in run(*arguments).err
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    told = run(*arguments).err
+    assert "comparing models on 120 rows …" in told
+    assert told.index("drawing …") < told.index("\r\033[K" + str(tmp_path))
+
+
+def test_the_name_of_a_file_comes_out_inert(run: Any, measurements: Path, tmp_path: Path) -> None:
+    table = tmp_path / "<img src=x onerror=alert(1)>&lt;.csv"
+    table.write_bytes(measurements.read_bytes())
+    place = tmp_path / "page.html"
+    assert run("report", table, "-t", "class", "-o", place, "--no-pictures").code == 0
+    html = place.read_text("utf-8")
+    assert "<img" not in html
+    assert "<bdi>&lt;img src=x onerror=alert(1)&gt;&amp;lt;.csv</bdi>" in html
+
+
+def test_where_matplotlib_cannot_be_imported_the_page_is_written(
+    environment: dict[str, str], measurements: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "page.html"
+    program = f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "matplotlib":
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+from suffice.cli import main
+sys.exit(main(["report", {str(measurements)!r}, "-t", "class", "-o", {str(place)!r}]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'suffice[plots]'" in done.stderr
+    html = place.read_text("utf-8")
+    assert "matplotlib is not installed" in html
+    assert "<svg" not in html
 
 
 def test_a_column_can_be_left_out_and_the_page_named(
@@ -112,7 +215,8 @@ def test_tables_of_every_kind_give_a_page(
     source = tmp_path / f"{table}.csv"
     with gzip.open(shared / "data" / "tab" / f"{table}.csv.gz", "rt", encoding="utf-8") as file:
         lines = file.read().splitlines()
-    source.write_text("\n".join([lines[0], *lines[1::3][:150]]) + "\n")
+    some = lines[1 :: len(lines) // 150]  # from all over the table: some are sorted by class
+    source.write_text("\n".join([lines[0], *some]) + "\n")
     place = tmp_path / "page.html"
     done = run("report", source, "-t", "target", "-o", place)
     assert done.code == 0, done.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from suffice.cli.app import app
@@ -18,7 +19,8 @@ def test_every_command_has_help_an_example_and_a_line_in_the_readme(name: str, r
     command = app.commands[name]
     assert command.help is not None
     assert f"Example: suffice {name}" in command.help
-    assert all(getattr(option, "help", "argument") for option in command.params)
+    options = [given for given in command.params if isinstance(given, click.Option)]
+    assert all(option.help for option in options)
     assert f"suffice {name}" in (root / "README.md").read_text("utf-8")
 
 

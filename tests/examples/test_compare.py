@@ -12,15 +12,17 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression as PeerLogistic
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, compare
-from suffice.errors import BadLabels, BadSetting, NotFinite
+from suffice.errors import BadLabels, BadSetting, NotFinite, SufficeError
 from suffice.estimators.filled_columns import FilledColumns
-from suffice.evaluation import Comparison, LabelledRows, LearningCurves, crossing
+from suffice.evaluation import Comparison, LabelledRows, LearningCurves, budgets, crossing
+from suffice.evaluation.budgets import CurvePlan, Extent, affordable, affordable_folds
 from suffice.evaluation.candidates import usual_candidates
 from suffice.evaluation.recommendation import difference, recommend
 from tests.reference.data_sets import load
@@ -61,18 +63,40 @@ def test_figures_are_those_of_cross_validate_on_the_same_splits(iris: tuple[Any,
         np.testing.assert_allclose(scores.log_loss, -theirs["test_neg_log_loss"], atol=1e-8)
 
 
-def test_a_peer_of_the_same_model_gets_the_same_figures(iris: tuple[Any, Any]) -> None:
-    """LDA divides by n - k: so does "unbiased"; both are the same model then."""
-    ours = compare(
-        *iris,
-        models=[
-            ("ours", GaussianDiscriminant(divisor="unbiased")),
-            ("theirs", LinearDiscriminantAnalysis(solver="lsqr")),
-        ],
-        curves=False,
-    )
-    a, b = ours.scores["ours"], ours.scores["theirs"]
-    np.testing.assert_allclose(a.accuracy, b.accuracy)
+PAIRS = {
+    # Other solvers, and QDA, have changed their divisor from one release to the next.
+    "lda": (GaussianDiscriminant(), LinearDiscriminantAnalysis(solver="lsqr")),
+    "naive Bayes": (NaiveBayes("gaussian"), GaussianNB(var_smoothing=0.0)),
+    "logistic": (
+        LogisticRegression(1.0),
+        make_pipeline(StandardScaler(), PeerLogistic(tol=1e-12, solver="newton-cg", max_iter=1000)),
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_peer_of_the_same_model_gets_the_same_figures(iris: tuple[Any, Any], pair: str) -> None:
+    ours, theirs = PAIRS[pair]
+    both = [("ours", ours), ("theirs", theirs)]
+    found = compare(*iris, models=both, folds=10, curves=False).scores
+    for one in ("accuracy", "log_loss", "brier"):
+        a, b = getattr(found["ours"], one), getattr(found["theirs"], one)
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=1e-8)
+    splits = StratifiedKFold(10, shuffle=True, random_state=0)
+    by_hand = cross_validate(theirs, *iris, cv=splits, scoring="neg_log_loss")["test_score"]
+    np.testing.assert_allclose(found["ours"].log_loss, -by_hand, rtol=0.0, atol=1e-8)
+
+
+def test_a_row_that_was_ruled_out_costs_what_it_costs_in_scikit_learn() -> None:
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(size=(40, 2)), [[1e3, 1e3], [-1e3, -1e3]]])
+    y = np.append(X[:40, 0] + X[:40, 1] > 0.0, [False, True]).astype(int)
+    model = GaussianDiscriminant("diagonal", shrink=None)
+    found = compare(X, y, models=[("one", model)], folds=6, curves=False).scores["one"]
+    splits = StratifiedKFold(6, shuffle=True, random_state=0)
+    by_hand = cross_validate(model, X, y, cv=splits, scoring="neg_log_loss")["test_score"]
+    assert -by_hand.min() > 1.0
+    np.testing.assert_allclose(found.log_loss, -by_hand, rtol=0.0, atol=1e-8)
 
 
 def test_both_schools_are_compared_and_one_is_recommended(found: Comparison) -> None:
@@ -164,6 +188,9 @@ def test_estimators_of_others_are_compared_beside_ours(iris: tuple[Any, Any]) ->
     assert np.isnan(frame.loc["ridge", "log_loss"])  # it gives no probabilities
     assert frame.loc["ridge", "accuracy"] > 0.7
     assert result.recommendation.model != "ridge"
+    assert any(note.startswith("ridge: no predict_proba") for note in result.notes)
+    with pytest.raises(BadSetting, match="give no probabilities"):
+        compare(X, y, models=[("ridge", RidgeClassifier())], folds=3)
 
 
 def test_names_choose_among_the_usual_ones(iris: tuple[Any, Any]) -> None:
@@ -186,15 +213,67 @@ def test_reliability_is_asked_of_any_candidate(found: Comparison) -> None:
         found.reliability("gda", of="setosa")
 
 
-def test_a_candidate_that_fails_is_said_to_and_the_others_go_on(iris: tuple[Any, Any]) -> None:
-    class Broken(DecisionTreeClassifier):
-        def fit(self, X: Any, y: Any, **_: Any) -> Any:
-            raise RuntimeError("out of order")
+class Fragile(DecisionTreeClassifier):
+    """Fails on training sets of some sizes."""
 
-    models = [("tree", DecisionTreeClassifier(random_state=0)), ("broken", Broken())]
-    result = compare(*iris, models=models, folds=3, curves=False)
-    assert "broken could not be judged: RuntimeError: out of order" in str(result)
+    def __init__(self, least: int = 0, most: int = 10**9, error: Any = RuntimeError) -> None:
+        super().__init__(random_state=0)
+        self.least, self.most, self.error = least, most, error
+
+    def fit(self, X: Any, y: Any, **_: Any) -> Any:
+        if not self.least <= len(X) <= self.most:
+            raise self.error("out of order")
+        return super().fit(X, y)
+
+
+def test_a_candidate_that_fails_in_one_fold_is_said_to_and_the_others_go_on(
+    iris: tuple[Any, Any],
+) -> None:
+    X, y = iris[0][:149], iris[1][:149]  # folds of 49, 50 and 50 rows
+    models = [("tree", DecisionTreeClassifier(random_state=0)), ("broken", Fragile(most=99))]
+    result = compare(X, y, models=models, folds=3, curves=False)
+    assert "broken could not be judged: RuntimeError: out of order." in result.notes
     assert result.best == "tree"
+    assert result.to_frame()["model"].tolist() == ["tree", "broken"]
+
+
+def test_a_candidate_that_fails_on_few_rows_has_no_curve_and_the_others_have(
+    iris: tuple[Any, Any],
+) -> None:
+    models = [("tree", DecisionTreeClassifier(random_state=0)), ("needy", Fragile(least=25))]
+    result = compare(*iris, models=models, folds=3)
+    assert result.curves is not None
+    assert result.curves.names == ("tree",)
+    told = " ".join(result.notes)
+    assert "needy has no learning curve. needy, trained on 6 rows, could not be judged" in told
+    assert "RuntimeError: out of order" in told
+    assert np.isfinite(result.scores["needy"].accuracy).all()
+    nobody = compare(*iris, models=models[1:], folds=3)
+    assert nobody.curves is None
+    assert any(note.startswith("There are no learning curves") for note in nobody.notes)
+
+
+def test_where_no_candidate_can_be_judged_the_first_failure_is_the_refusal(
+    iris: tuple[Any, Any],
+) -> None:
+    with pytest.raises(BadSetting, match="no model could be judged; broken: RuntimeError"):
+        compare(*iris, models=[("broken", Fragile(most=0))], folds=3)
+
+
+def test_an_interruption_is_no_failure_of_a_candidate(iris: tuple[Any, Any]) -> None:
+    stopped = Fragile(most=0, error=KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        compare(*iris, models=[("gda", GaussianDiscriminant()), ("stopped", stopped)], folds=3)
+
+
+def test_probabilities_that_are_no_numbers_are_a_failure(iris: tuple[Any, Any]) -> None:
+    class Undecided(DecisionTreeClassifier):
+        def predict_proba(self, X: Any) -> Any:
+            return np.full((len(X), 3), np.nan)
+
+    models = [("undecided", Undecided()), ("gda", GaussianDiscriminant())]
+    result = compare(*iris, models=models, folds=3, curves=False)
+    assert "undecided could not be judged: Undecided gives probabilities" in " ".join(result.notes)
 
 
 def test_a_frame_with_text_and_blanks_needs_nothing(shared: Path) -> None:
@@ -249,11 +328,103 @@ def test_what_cannot_be_compared_is_refused(iris: tuple[Any, Any]) -> None:
         compare(broken, y, folds=3, models=["gda", "naive-bayes"])
 
 
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([None, *"abababa"], "no label"),
+        ([np.nan, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0], "NaN"),
+        (["a", 1] * 4, "mixed types"),
+        (np.linspace(0.1, 0.9, 8), "continuous"),
+        (["a", "b"] * 3, "inconsistent numbers"),
+    ],
+)
+def test_labels_that_name_no_classes_are_refused(labels: Any, words: str) -> None:
+    with pytest.raises(SufficeError, match=words):
+        compare(np.arange(16.0).reshape(8, 2), labels, folds=2)
+
+
 def test_a_class_of_one_row_is_compared_and_worried_about(iris: tuple[Any, Any]) -> None:
     X, y = iris
     result = compare(X[:101], y[:101], models=["gda", "naive-bayes", "logistic"], folds=4)
     assert "Small classes" in str(result.recommendation)
     assert np.isfinite(result.to_frame()["log_loss"]).all()
+
+
+def hostile(kind: str) -> tuple[Any, Any, dict[str, Any]]:
+    """Return rows, labels and settings that are legal and unkind."""
+    rng = np.random.default_rng(11)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    words = pandas.DataFrame({"a": rng.choice(list("xyz"), 40), "b": rng.choice(list("uv"), 40)})
+    blanks = np.where(rng.random((40, 3)) < 0.3, np.nan, X)
+    rare = np.where(np.arange(40) == 7, 2, y)
+    found: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+        "a class of one row": (X, rare, {}),
+        "two rows": (X[:2], y[:2], {"folds": 2}),
+        "every row a class": (X[:6], np.arange(6), {"folds": 2}),
+        "no column varies": (np.ones((40, 3)), y, {}),
+        "a column is the answer": (np.column_stack([X, y]), y, {}),
+        "text alone": (words, y, {}),
+        "an identifier": (words.assign(id=[f"r{i}" for i in range(40)]), y, {}),
+        "blanks everywhere": (blanks, y, {}),
+        "a column without a cell": (np.column_stack([X, np.full(40, np.nan)]), y, {}),
+        "rows that are repeated": (np.repeat(X[:4], 10, axis=0), y, {}),
+        "columns that are repeated": (np.column_stack([X, X]), y, {}),
+        "classes far apart": (X + 100.0 * y[:, np.newaxis], y, {}),
+        "huge units": (X * 1e140, y, {}),
+        "a cell far out": (np.where(np.arange(120).reshape(40, 3) == 5, 1e100, X), y, {}),
+        "labels that are tuples": (X, [((1, 2), (3, 4))[c] for c in y], {}),
+        "truths": (X > 0.0, y.astype(bool), {}),
+        "weights": (X, y, {"sample_weight": rng.integers(0, 3, 40)}),
+        "small weights": (X, y, {"sample_weight": np.full(40, 1e-9)}),
+        "as many folds as rows": (X[:12], y[:12], {"folds": 12}),
+    }
+    return found[kind]
+
+
+HOSTILE = (
+    "a class of one row", "two rows", "every row a class", "no column varies",
+    "a column is the answer", "text alone", "an identifier", "blanks everywhere",
+    "a column without a cell", "rows that are repeated", "columns that are repeated",
+    "classes far apart", "huge units", "a cell far out", "labels that are tuples", "truths",
+    "weights", "small weights", "as many folds as rows",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_unkind_rows_get_an_answer_without_nan_and_without_a_warning(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budgets, "SPLITS", budgets.FEWEST_SPLITS)  # as good, and quicker
+    X, y, settings = hostile(kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = compare(X, y, models=QUICK, **{"folds": 4, **settings})
+    assert "could not be judged" not in " ".join(result.notes)
+    for one in result.scores.values():
+        assert one.log_loss is not None
+        assert np.isfinite(one.log_loss).all()
+        assert np.isfinite(one.cells()[:-1]).all()
+    words = str(result).lower().replace(",", " ").split()
+    assert "nan" not in words
+    assert "inf" not in words
+    assert result.recommendation.model in result.scores
+
+
+QUICK = ["naive-bayes-shared", "gda", "naive-bayes", "logistic", "qda"]
+
+
+def test_a_polars_frame_is_compared_as_a_pandas_frame_is() -> None:
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(3)
+    frame = pandas.DataFrame({"a": rng.normal(size=40), "b": rng.choice(list("uv"), 40)})
+    frame.loc[3, "a"] = np.nan
+    y = np.array(["no", "yes"])[(np.arange(40) * 7) % 3 % 2]
+    other = polars.DataFrame({"a": [None if i == 3 else v for i, v in enumerate(frame["a"])],
+                              "b": frame["b"].tolist()})  # fmt: skip
+    a = compare(frame, pandas.Series(y), models=QUICK, folds=3, curves=False)
+    b = compare(other, polars.Series(y.tolist()), models=QUICK, folds=3, curves=False)
+    for name, one in a.scores.items():
+        np.testing.assert_allclose(one.log_loss, b.scores[name].log_loss, atol=1e-9)
 
 
 def test_a_model_that_knows_nothing_is_said_to_gain_nothing() -> None:
@@ -268,6 +439,62 @@ def test_numbers_are_normal_with_one_variance_and_words_are_categories() -> None
     shared = next(one for one in usual_candidates(rows) if one.key == "naive-bayes-shared")
     families = shared.estimator.families
     assert families == {0: "shared-gaussian", 1: "categorical", 2: "bernoulli"}
+
+
+# What is left out of a large comparison
+
+
+def test_a_moderate_table_is_compared_whole() -> None:
+    rows = LabelledRows.read(*load_iris(return_X_y=True))
+    extent = Extent.of(rows)
+    assert extent == Extent(150, 3, 4)
+    usual = usual_candidates(rows)
+    assert affordable(usual, extent) == (usual, [])
+    assert affordable_folds(usual, extent) == (10, [])
+    plan = CurvePlan.of([one for one in usual if one.curve], extent)
+    assert (plan.splits, plan.notes) == (15, ())
+
+
+def test_what_would_take_minutes_is_left_out_and_a_note_says_how_to_have_it() -> None:
+    usual = usual_candidates(LabelledRows.read(*load_iris(return_X_y=True)))
+    kept, notes = affordable(usual, Extent(5000, 10, 800))
+    assert "gda-auto" not in [one.key for one in kept]
+    assert "naive-bayes" in [one.key for one in kept]
+    (note,) = notes
+    assert "left out" in note
+    assert "800 columns" in note
+    assert "'gda-auto'" in note
+
+
+def test_folds_splits_and_sizes_become_fewer_before_curves_go() -> None:
+    usual = usual_candidates(LabelledRows.read(*load_iris(return_X_y=True)))
+    drawn = [one for one in usual if one.curve]
+    blank = Extent(400, 2, 80, patterns=40, blank=0.8)
+    folds, notes = affordable_folds(usual, blank)
+    assert folds < 10
+    assert "folds=10" in " ".join(notes)
+    some = CurvePlan.of(drawn, Extent(5000, 5, 60))
+    assert 5 <= some.splits < 15
+    assert len(some.drawn) == 3
+    assert f"{some.splits} splits" in some.notes[0]
+    few = CurvePlan.of(drawn, blank)
+    assert few.splits == 5
+    assert len(few.sizes) <= 4
+    assert "GDA (shared covariance)" in few.notes[-1]
+
+
+def test_many_columns_are_not_tested_for_normality_and_that_is_said() -> None:
+    X = np.random.default_rng(1).normal(size=(40, 301))
+    result = compare(X, np.arange(40) % 2, models=["naive-bayes"], folds=2, curves=False)
+    assert "normality is not looked at" in str(result.diagnostics)
+    assert result.recommendation.assumptions == ()
+
+
+def test_the_number_of_blank_patterns_and_of_levels_is_counted() -> None:
+    frame = pandas.DataFrame({"a": [1.0, None, 3.0, None], "b": [None, 1.0, 2.0, 3.0],
+                              "c": list("xyzx")})  # fmt: skip
+    extent = Extent.of(LabelledRows.read(frame, [0, 1, 0, 1]))
+    assert extent == Extent(4, 2, 5, patterns=3, blank=0.5)
 
 
 # Blank numbers

@@ -130,7 +130,7 @@ def test_a_mean_moves_by_so_many_standard_errors(tmp_path: Path) -> None:
     assert move(found, "x0", "b").errors == 0.0
     assert found.moves[0].label == "a"
     assert str(found).splitlines() == [
-        "mean of x0 in 'a': 2 became 6, +4.9 standard errors",
+        "mean of x0 in class 'a': 2 became 6, +4.9 standard errors",
         "3 estimates are the same",
     ]
 
@@ -244,3 +244,106 @@ def test_a_model_of_classes_and_one_of_coefficients_have_nothing_in_common(tmp_p
     one, two = stored(GDA().fit(x, y), tmp_path), stored(LOGISTIC(1.0).fit(x, y), tmp_path)
     with pytest.raises(DifferentKinds, match="no estimates in common"):
         differences(one, two)
+
+
+# Words
+
+
+def test_moves_are_told_in_words(tmp_path: Path) -> None:
+    assert str(Move("a", "age", "mean", 2.0, 6.0, 4.87)) == (
+        "mean of age in class 'a': 2 became 6, +4.9 standard errors"
+    )
+    assert str(Move("b", "age", "coefficient", 0.5, -1.0, None, "a")) == (
+        "coefficient of age, 'b' against 'a': 0.5 became -1"
+    )
+    assert str(Move("a", "age", "mean", 2.0, 6.0, float("inf"))) == (
+        "mean of age in class 'a': 2 became 6, where there was no variance"
+    )
+    x = [[0.0], [1.0], [2.0], [3.0]]
+    found = differences(
+        stored(GDA().fit(x, list("abbb")), tmp_path), stored(GDA().fit(x, list("aaab")), tmp_path)
+    )
+    assert (
+        "share of class 'a' among the rows: 0.25 became 0.75, +1.4 standard errors"
+        in str(found).splitlines()
+    )
+
+
+def test_what_was_chosen_is_told(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    model = GDA("auto").fit(x + 3.0 * y[:, np.newaxis], y)
+    account = told(stored(model, tmp_path))
+    pool = model._require().chosen.pool
+    shared = "all classes share one covariance"
+    assert (shared in account.assumptions) == (pool == 1.0)
+    assert account.assumptions[-1] == "which was chosen by leave-one-out"
+    pooled = told(stored(GDA("per-class", pool=0.25, shrink=0.5).fit(x, y), tmp_path))
+    assert pooled.assumptions[1:] == (
+        "each class has its own covariance",
+        "pooled with that of all classes, by 0.25",
+        "covariances between columns are shrunk, by 0.5",
+    )
+
+
+def test_counts_are_draws_and_complements_no_probabilities(tmp_path: Path) -> None:
+    x, y = [[1, 0], [2, 1], [0, 3], [0, 1]], list("aabb")
+    many = told(stored(suffice.MultinomialNaiveBayes().fit(x, y), tmp_path))
+    other = told(stored(suffice.ComplementNaiveBayes().fit(x, y), tmp_path))
+    assert many.assumptions == (
+        "the counts of a row are draws, one by one, with the shares of its class",
+    )
+    assert "scores are no probabilities" in other.assumptions[-1]
+    assert [c.prior for c in other.classes] == [None, None]
+
+
+def test_weights_that_are_no_whole_numbers_are_called_weights(tmp_path: Path) -> None:
+    model = GDA().fit([[1.0], [2.0], [5.0], [7.0]], list("aabb"), [1.0, 0.5, 0.5, 0.5])
+    lines = str(told(stored(model, tmp_path))).splitlines()
+    assert lines[0] == "GaussianDiscriminant, learned from rows of weight 2.5"
+    assert "  a: rows of weight 1.5, prior 0.6" in lines
+    assert "  b: 1 row, prior 0.4" in lines
+
+
+# Normal laws
+
+
+def test_a_law_has_an_account(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1.0, 2.0, 3.0], "twice": [2.0, 4.0, 6.0]})
+    account = told(stored_law(suffice.MultivariateNormal.fit(frame), tmp_path))
+    assert account.rows == 3.0
+    assert account.classes == ()
+    assert account.assumptions == ("rows are normal", "they vary in 1 of 2 directions")
+    assert str(account).splitlines() == [
+        "MultivariateNormal, learned from 3 rows", "", "2 columns", "  age: number",
+        "  twice: number", "", "It assumes that", "  rows are normal",
+        "  they vary in 1 of 2 directions", "",
+        "It holds no statistics: it answers, and learns nothing more.",
+    ]  # fmt: skip
+    json.dumps(account.to_dict(), allow_nan=False)
+    given = told(stored_law(suffice.MultivariateNormal([0.0], [[1.0]]), tmp_path))
+    assert given.rows is None
+
+
+def test_the_mean_of_a_law_moves(tmp_path: Path) -> None:
+    law = suffice.MultivariateNormal
+    first = stored_law(law.fit([[1.0], [2.0], [3.0]]), tmp_path)
+    second = stored_law(law.fit([[4.0], [6.0], [8.0], [6.0]], divisor="unbiased"), tmp_path)
+    # Variances 1 of three rows and 8/3 of four, whatever divisor the laws have: √(1/3 + 2/3).
+    (move,) = differences(first, second).moves
+    assert (move.before, move.after) == (2.0, 6.0)
+    assert move.errors == pytest.approx(4.0)
+    assert str(move) == "mean of x0: 2 became 6, +4.0 standard errors"
+    # A law that was given is exact.
+    given = stored_law(law([0.0], [[1.0]]), tmp_path)
+    (move,) = differences(given, first).moves
+    assert move.errors == pytest.approx(2.0 / sqrt(1.0 / 3.0))
+    (move,) = differences(given, stored_law(law([1.0], [[1.0]]), tmp_path)).moves
+    assert move.errors is None
+    with pytest.raises(DifferentKinds):
+        differences(first, stored(GDA().fit([[1.0], [2.0], [3.0], [5.0]], list("aabb")), tmp_path))
+
+
+def stored_law(law: Any, folder: Path) -> StoredModel:
+    law.save(folder / "law")
+    return read_model(folder / "law")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, brier_score_loss
@@ -105,11 +105,23 @@ def test_folds_are_those_of_scikit_learn(seed: int, classes: int, folds: int, st
         np.concatenate([np.arange(10) % classes, rng.integers(classes, size=30)])
     )
     found = stratified_folds(codes, folds, state)
+    assume(np.bincount(codes).max() >= folds)  # scikit-learn refuses more folds than that
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
         peers = StratifiedKFold(folds, shuffle=True, random_state=state).split(codes, codes)
         for f, (_, test) in enumerate(peers):
             np.testing.assert_array_equal(np.flatnonzero(found == f), test)
+
+
+@given(seeds, st.integers(1, 9), st.integers(2, 30))
+def test_folds_share_out_every_class_also_where_all_are_small(
+    seed: int, classes: int, folds: int
+) -> None:
+    codes = np.random.default_rng(seed).integers(classes, size=30)
+    found = stratified_folds(codes, folds, 0)
+    assert np.ptp(np.bincount(found, minlength=folds)) <= 1
+    for c in np.unique(codes):
+        assert np.ptp(np.bincount(found[codes == c], minlength=folds)) <= 1
 
 
 @pytest.mark.parametrize(("folds", "state"), [(1, 0), (True, 0), (7, 0), (2, -1), (2, None)])

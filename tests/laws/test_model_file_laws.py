@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
+from suffice.estimators.persistence import HOMES
 from suffice.estimators.state import NotFitted
 from suffice.files.stored_answers import stored_posterior
 from suffice.files.stored_models import read_model
 from suffice.rows import read_table
-from tests.reference.saved_models import CASES, fitted
+from tests.reference.saved_models import CASES, fitted, laws
 
 every_case = pytest.mark.parametrize("name", CASES)
 every_sum = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.forgets])
@@ -188,6 +189,19 @@ def test_a_model_without_statistics_answers_and_learns_nothing(name: str, tmp_pa
             _ = model + back
 
 
+def test_rows_for_a_held_out_choice_and_rows_without_are_not_added() -> None:
+    rng = rng_of("held out")
+    c = rng.poisson(2.0, size=(30, 3)).astype(float)
+    y = np.arange(30) % 2
+    for name in ("smoothing", "temperature"):
+        for before, now in ((1.0, "held-out"), ("held-out", 1.0)):
+            for question in ("partial_fit", "forget"):
+                model = suffice.MultinomialNaiveBayes(**{name: before}).fit(c, y)
+                model.set_params(**{name: now})
+                with pytest.raises(BadSetting, match=rf"{name} is .* when the rows were read"):
+                    getattr(model, question)(c[:5], y[:5])
+
+
 # Names, labels and numbers of every kind
 
 words = st.text(max_size=12)
@@ -233,6 +247,38 @@ def test_columns_of_any_unit_come_back(
         assert_same(answers(model, x), answers(came_back(model, Path(folder)), x))
 
 
+@pytest.mark.parametrize("covariance", ["shared", "per-class", "diagonal", "spherical"])
+@pytest.mark.parametrize("powers", [(0, -120, 120), (140, -140, 0), (-60, 60, -140)])
+def test_columns_of_very_different_units_come_back(
+    covariance: str, powers: tuple[float, ...], tmp_path: Path
+) -> None:
+    # One deviation for all columns is enormous in units of the smallest.
+    y = np.arange(30) % 2
+    x = rng_of("units").normal(size=(30, 3)) + y[:, np.newaxis]
+    x *= 10.0 ** np.array(powers, dtype=float)
+    model = suffice.GaussianDiscriminant(covariance).fit(x, y)
+    for statistics in (True, False):
+        back = came_back(model, tmp_path, statistics=statistics)
+        assert np.array_equal(back.predict_proba(x), model.predict_proba(x))
+
+
+@given(st.sampled_from(["naive Bayes", "named families", "binned", "multinomial"]), seeds,
+       st.floats(-12.0, 12.0))  # fmt: skip
+def test_weights_of_any_size_come_back_after_forgetting(name: str, seed: int, power: float) -> None:
+    rng = rng_of(name, seed)
+    model, (X, y) = fitted(name, rng, 20)
+    w = rng.random(len(y)) * 10.0**power
+    model.fit(X, y, w)
+    some = np.arange(len(y)) % 3 == 0
+    rows = X[some] if isinstance(X, np.ndarray) else X.loc[some]
+    try:
+        model.forget(rows, np.asarray(y)[some], w[some])
+    except SufficeError:
+        return  # digits are lost, which is said
+    with tempfile.TemporaryDirectory() as folder:
+        assert_same(answers(model, X, FEW), answers(came_back(model, Path(folder)), X, FEW))
+
+
 @given(seeds, st.integers(1, 28))
 def test_what_is_left_after_forgetting_comes_back(seed: int, gone: int) -> None:
     # Nearly nothing may be left of a scatter but rounding: it is still what the model has.
@@ -264,11 +310,73 @@ def test_a_stream_of_random_numbers_is_not_kept(tmp_path: Path) -> None:
     assert suffice.load(tmp_path / "model").random_state is None
 
 
-def test_what_was_never_fitted_cannot_be_saved(tmp_path: Path) -> None:
-    for kind in (suffice.GaussianDiscriminant, suffice.NaiveBayes, suffice.LogisticRegression):
-        with pytest.raises(NotFitted):
-            kind().save(tmp_path / "model")
+def estimators() -> dict[str, Any]:
+    """Return everything public that can be fitted."""
+    public = {name: getattr(suffice, name) for name in suffice.__all__}
+    return {name: held for name, held in public.items() if isinstance(held, type)}
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_every_public_estimator_is_saved_and_comes_back(name: str, tmp_path: Path) -> None:
+    rng = rng_of(name)
+    x = rng.integers(5, size=(40, 3)).astype(float)
+    kind, y = estimators()[name], np.arange(40) % 2
+    if kind is suffice.MultivariateNormal:
+        model, questions = kind.fit(x), ("log_density", "mahalanobis", "typicality")
+    else:
+        model, questions = kind().fit(x, y), ("predict", "decision_function")
+    model.save(tmp_path / "first")
+    back = suffice.load(tmp_path / "first")
+    assert type(back) is kind
+    for question in questions:
+        assert np.array_equal(getattr(back, question)(x), getattr(model, question)(x)), question
+    back.save(tmp_path / "second")
+    assert (tmp_path / "second").read_bytes() == (tmp_path / "first").read_bytes()
+
+
+def test_there_is_a_home_for_every_public_estimator() -> None:
+    assert set(HOMES) == set(estimators())
+
+
+@pytest.mark.parametrize("name", sorted(set(estimators()) - {"MultivariateNormal"}))
+def test_what_was_never_fitted_cannot_be_saved(name: str, tmp_path: Path) -> None:
+    with pytest.raises(NotFitted, match=rf"This {name} instance is not fitted yet\nHint: call fit"):
+        estimators()[name]().save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
+
+
+# Normal laws
+
+
+def test_laws_come_back_bit_for_bit(tmp_path: Path) -> None:
+    for name, law, X in laws(rng_of("laws")):
+        law.save(tmp_path / "first")
+        back = suffice.load(tmp_path / "first")
+        assert back == law, name
+        assert repr(back) == repr(law)
+        for question in ("log_density", "mahalanobis", "typicality"):
+            assert np.array_equal(getattr(back, question)(X), getattr(law, question)(X)), name
+        assert np.array_equal(back.sample(4, random_state=1), law.sample(4, random_state=1))
+        back.save(tmp_path / "second")
+        assert (tmp_path / "second").read_bytes() == (tmp_path / "first").read_bytes()
+
+
+@given(seeds, st.lists(st.floats(-140.0, 140.0), min_size=3, max_size=3), st.floats(-1e8, 1e8))
+def test_laws_of_any_unit_come_back(seed: int, powers: list[float], offset: float) -> None:
+    x = (np.random.default_rng(seed).normal(size=(20, 3)) + offset) * 10.0 ** np.array(powers)
+    law = suffice.MultivariateNormal.fit(x)
+    with tempfile.TemporaryDirectory() as folder:
+        for one, rows in ((law, x), (law.marginal([2, 0]), x[:, [2, 0]])):
+            one.save(Path(folder) / "law")
+            back = suffice.load(Path(folder) / "law")
+            assert back == one
+            assert np.array_equal(back.log_density(rows), one.log_density(rows))
+
+
+def test_a_law_has_no_classes_to_predict(tmp_path: Path) -> None:
+    suffice.MultivariateNormal([0.0], [[1.0]]).save(tmp_path / "law")
+    with pytest.raises(BadSetting, match="without classes"):
+        stored_posterior(read_model(tmp_path / "law"), read_table([[1.0]]))
 
 
 def test_labels_without_a_plain_form_are_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import string
+import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +23,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from suffice.errors import SufficeError
+from suffice.errors import BadFile, SufficeError
 from suffice.files import csv_tables, tables
 from suffice.files.tables import TableFile, open_table
 from suffice.files.text_cells import BLANKS, inert, plain_text
@@ -168,21 +172,37 @@ def test_a_large_file_is_read_like_a_small_one(
 
 
 CELLS = [
-    "1",
-    "2.5",
-    "",
-    "NA",
-    "?",
-    "true",
-    "red",
-    " ",
-    "nan",
-    "inf",
-    "1e400",
-    "+7",
-    "1_0",
-    '"',
-    "'=x",
+    *(
+        "1",
+        "2.5",
+        "1e5",
+        "+7",
+        " 4 ",
+        "1_0",
+        "1e400",
+        "inf",
+        "-Infinity",
+        "0x1F",
+        "00123",
+        ".5",
+        "5.",
+    ),
+    *("9007199254740993", "123456789012345678901234567890", "1,5", "1.234,5", "١٢", "１", "1e-400"),
+    *("", " ", "NA", "?", "nan", "-nan", "NULL", "None", "-", "."),
+    *(
+        "true",
+        "FALSE",
+        "yes",
+        "no",
+        "2020-01-31",
+        "12:30",
+        "red",
+        "Größe",
+        '"',
+        "'=x",
+        "''",
+        "\ufeff",
+    ),
 ]
 
 
@@ -210,6 +230,99 @@ def test_large_and_small_files_are_refused_in_the_same_words(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_tables, "LARGE", 0)
         assert outcome() == small
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(CELLS), min_size=2, max_size=2), min_size=1, max_size=8),
+    st.sampled_from(",;\t|"),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_kinds_and_cells_are_the_same_for_every_reader_and_every_size_of_chunk(
+    rows: list[list[str]], delimiter: str, quoting: int, end: str, marked: bool
+) -> None:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator=end)
+    writer.writerows([["first name", "größe"], *rows])
+    content = b"\xef\xbb\xbf" * marked + out.getvalue().encode()
+    path = written(content, "a.csv")
+
+    def outcome() -> object:
+        try:
+            return repr(read(open_table(path, delimiter=delimiter, header=True)))
+        except SufficeError as error:
+            return type(error), error.problem
+
+    whole = outcome()
+    for cells in (2, 6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tables, "CELLS", cells)
+            assert outcome() == whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_tables, "LARGE", 0)
+        assert outcome() == whole
+
+
+@given(frames(), st.sampled_from(",;\t|"))
+def test_names_that_are_expected_tell_the_delimiter(
+    frame: dict[str, tuple[str, list[Any]]], delimiter: str
+) -> None:
+    path = written(as_csv(frame, delimiter, csv.QUOTE_MINIMAL).encode(), "a.csv")
+    assert open_table(path, expected=list(frame)).names == tuple(frame)
+
+
+class Pieces:
+    """A pipe whose writer pauses after each piece."""
+
+    def __init__(self, content: bytes, sizes: list[int]) -> None:
+        self._rest = content
+        self._sizes = iter(sizes)
+
+    def read1(self, most: int) -> bytes:
+        size = min(most, next(self._sizes, most))
+        given, self._rest = self._rest[:size], self._rest[size:]
+        return given
+
+    def waits(self, _: float) -> bool:
+        return True
+
+
+@given(
+    frames(),
+    st.sampled_from(["csv", "utf-16", "gzip", "bzip2", "xz", "json"]),
+    st.lists(st.integers(1, 40), max_size=60),
+)
+def test_a_pipe_in_any_pieces_is_the_table_in_one(
+    frame: dict[str, tuple[str, list[Any]]], form: str, sizes: list[int]
+) -> None:
+    text = as_csv(frame, ",", csv.QUOTE_MINIMAL)
+    if form == "json":
+        lines = zip(*(cells for _, cells in frame.values()), strict=True)
+        text = "".join(json.dumps(dict(zip(frame, row, strict=True))) + "\n" for row in lines)
+    pack = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}.get(form, bytes)
+    content = pack(text.encode("utf-16" if form == "utf-16" else "utf-8"))
+    whole = read(open_table(written(content, "a.csv"), delimiter=",", header=True))
+    kinds = [kind for kind, _ in whole.values()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", SimpleNamespace(buffer=Pieces(content, sizes)))
+        table = open_table("-", header=True, expected=list(frame), once=True)
+        assert table.names == tuple(frame)
+        chunks = list(table.chunks(None, kinds))
+    for j, (_, cells) in enumerate(whole.values()):
+        found = [cell for chunk in chunks for cell in chunk.column(j).tolist()]
+        assert [None if isinstance(c, float) and np.isnan(c) else c for c in found] == cells
+
+
+@given(frames(), st.sampled_from(["gzip", "bzip2", "xz"]), st.data())
+def test_packed_tables_that_are_cut_short_are_refused(
+    frame: dict[str, tuple[str, list[Any]]], how: str, data: st.DataObject
+) -> None:
+    text = as_csv(frame, ",", csv.QUOTE_MINIMAL).encode()
+    content = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}[how](text)
+    length = data.draw(st.integers(12, len(content) - 1))
+    with pytest.raises(BadFile, match=f"the {how} data cannot be unpacked beyond byte"):
+        read(open_table(written(content[:length], "a.csv"), delimiter=",", header=True))
 
 
 @given(frames())

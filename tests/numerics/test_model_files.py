@@ -9,7 +9,6 @@ import tempfile
 import tracemalloc
 import warnings
 import zipfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +20,21 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import suffice
-from suffice.errors import BadFile, SufficeError
+from suffice.errors import BadFile
 from suffice.files.stored_models import read_model
 from tests.reference.model_file_mutations import (
     opened,
     with_damaged_bytes,
-    with_damaged_content,
     written,
     zipped,
+)
+from tests.reference.model_file_trials import (
+    DAMAGES,
+    READ,
+    REFUSED,
+    SavedFile,
+    every_file,
+    tried,
 )
 from tests.reference.saved_models import fitted
 
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 SOME = ["shared", "per-class, gaps", "diagonal", "pandas", "naive Bayes", "binned", "held out",
         "multinomial, sparse", "logistic, separated", "logistic, stream", "perceptron"]  # fmt: skip
 seeds = st.integers(0, 2**32 - 1)
+places = st.integers(0, 2**16)
 
 
 @cache
@@ -86,18 +93,30 @@ def test_damaged_bytes_are_refused_or_make_no_difference(name: str, seed: int) -
     assert repr(opened(damaged)) == repr(opened(data))
 
 
-@given(st.sampled_from(SOME), seeds)
-def test_other_content_is_refused_or_is_another_model(name: str, seed: int) -> None:
-    # Checksums are right here: whoever wrote the file meant it. A model it may be, a crash not.
-    data, X, y = file_of(name)
-    found = read(with_damaged_content(data, np.random.default_rng(seed)))
-    if isinstance(found, BadFile):
-        return
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for use in (found.predict, found.decision_function, lambda _: found.partial_fit(X, y)):
-            with suppress(SufficeError):
-                use(X)
+@cache
+def files() -> list[SavedFile]:
+    """Return a file of every kind and setting."""
+    with tempfile.TemporaryDirectory() as folder:
+        return list(every_file(Path(folder)))
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+@given(places, seeds)
+def test_a_damaged_file_is_refused_or_is_a_model_that_answers(
+    what: str, place: int, seed: int
+) -> None:
+    file = files()[place % len(files())]
+    damaged = DAMAGES[what](file.data, np.random.default_rng(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        verdict = tried(Path(folder) / "model.suffice", damaged, file.X, file.y, learn=True)
+        assert verdict in (READ, REFUSED), file.name
+        assert [path.name for path in Path(folder).iterdir()] == ["model.suffice"]
+
+
+def test_files_that_are_not_damaged_are_read(tmp_path: Path) -> None:
+    for file in files():
+        place = tmp_path / "model.suffice"
+        assert tried(place, file.data, file.X, file.y, learn=True) == READ, file.name
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -157,6 +176,17 @@ def test_compressed_encrypted_and_repeated_members_are_refused() -> None:
     at = data.index(b"PK\x01\x02")
     data[at + 8] |= 1
     refused(bytes(data), "compressed or encrypted")
+
+
+def test_links_folders_and_devices_are_refused() -> None:
+    for rights in (0o120777, 0o040755, 0o060666):
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for entry, held in members_of().items():
+                info = zipfile.ZipInfo(entry)
+                info.create_system, info.external_attr = 3, rights << 16
+                archive.writestr(info, held)
+        refused(stream.getvalue(), "no plain file")
 
 
 def test_a_header_that_lies_about_its_array_is_refused() -> None:
@@ -318,6 +348,32 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
             origin_low=first(c["state"], "FullNormals")["fields"]["origin"]),
     ),
     "numbers that nobody uses": ("shared", lambda _, a: a.update(float32=np.zeros(3, np.float32))),
+    "a label that is no number": (
+        "fractions", lambda c, _: first(c["state"], "GenerativeModel")["fields"]["labels"].update(
+            items=[1.0, {"is": "float", "value": "nan"}]),
+    ),
+    "deviations beyond all numbers": (
+        "diagonal", lambda c, a: part(c, a, "DiagonalNormals", "deviations").fill(1e-300),
+    ),
+    "units beyond all numbers": (
+        "diagonal", lambda c, a: part(c, a, "DiagonalNormals", "scale").fill(1e-320),
+    ),
+    "more events than cells": (
+        "Bernoulli", lambda c, a: part(c, a, "ByClass", "0/0/sums").fill(1e6),
+    ),
+    "more cells than rows": (
+        "naive Bayes", lambda c, a: part(c, a, "ByClass", "0/0/counts").fill(1e6),
+    ),
+    "more levels than rows": (
+        "naive Bayes", lambda c, a: part(c, a, "ByClass", "0/1/held").fill(1e6),
+    ),
+    "columns of other rows": (
+        "naive Bayes", lambda c, a: part(c, a, "ByClass", "0/0/weight").fill(1e6),
+    ),
+    "coefficients that are not those of the fit": (
+        "logistic", lambda c, a: part(c, a, "LogisticFit", "theta").__imul__(2.0),
+    ),
+    "a choice of something else": ("auto", lambda c, _: c["state"].update(chosen="shared")),
     "no model at all": ("shared", lambda c, _: c["state"].update(model=None)),
     "the model of another estimator": ("shared", lambda c, _: c.update(estimator="Perceptron")),
     "no state": ("shared", lambda c, _: c.pop("state")),

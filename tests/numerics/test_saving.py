@@ -18,7 +18,7 @@ import suffice
 from suffice.files.whole_files import whole_file
 from tests.reference.interrupted_saves import stopped_saves, two_models
 
-TIMES = 10
+TIMES = 20
 unix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX")
 
 

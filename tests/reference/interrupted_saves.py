@@ -18,13 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROGRAM = """
-import sys, suffice
+import os, sys, suffice
 first, second = map(suffice.load, sys.argv[1:3])
 print("ready", flush=True)
-while True:
-    first.save(sys.argv[3])
-    second.save(sys.argv[3])
+for _ in sys.stdin:
+    child = os.fork()
+    if not child:
+        print(os.getpid(), flush=True)
+        while True:
+            first.save(sys.argv[3])
+            second.save(sys.argv[3])
+    os.waitpid(child, 0)
+    first, second = second, first
+    print("gone", flush=True)
 """
+"""Loading the libraries takes longer than a hundred saves: it is done once, for all processes."""
 
 
 def two_models(folder: Path, width: int = 200) -> tuple[Path, Path]:
@@ -46,14 +54,18 @@ def stopped_saves(folder: Path, times: int, with_signal: signal.Signals) -> Iter
     target.parent.mkdir()
     target.write_bytes(first.read_bytes())
     rng = np.random.default_rng(1)
-    for _ in range(times):
-        with subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(first), str(second), str(target)],
-            env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        ) as process:  # fmt: skip
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(float(rng.uniform(0.0, 0.05)))
-            process.send_signal(with_signal)
-            process.wait()
-        yield target.read_bytes()
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(first), str(second), str(target)],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True,
+    ) as parent:  # fmt: skip
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "ready\n"
+        for _ in range(times):
+            print("save", file=parent.stdin, flush=True)
+            child = int(parent.stdout.readline())
+            time.sleep(float(rng.uniform(0.0, 0.15)))
+            os.kill(child, with_signal)
+            assert parent.stdout.readline() == "gone\n"
+            yield target.read_bytes()

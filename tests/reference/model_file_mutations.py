@@ -64,13 +64,16 @@ def opened(data: bytes) -> tuple[Content, Arrays]:
     return content, {name[7:-4]: array for name, array in found.items()}
 
 
-def written(content: Content | bytes, arrays: Arrays) -> bytes:
-    """Return a file that says this, with every checksum right."""
+def written(
+    content: Content | bytes, arrays: Arrays, instead: dict[str, bytes] | None = None
+) -> bytes:
+    """Return a file that says this, with every checksum right; `instead` are other members."""
     members: dict[str, bytes] = {}
     for kind, array in arrays.items():
         stream = io.BytesIO()
         np.lib.format.write_array(stream, np.asarray(array), (1, 0), allow_pickle=False)
         members[f"arrays/{kind}.npy"] = stream.getvalue()
+    members.update(instead or {})
     if not isinstance(content, bytes):
         sums = {name: hashlib.sha256(held).hexdigest() for name, held in members.items()}
         content = json.dumps({**content, "checksums": sums}).encode()

@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.errors import SufficeWarning
+from suffice.estimators.filled_columns import FilledColumns
+from suffice.estimators.table_notes import TableNotes
 from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson
 
 if TYPE_CHECKING:
@@ -221,3 +223,30 @@ def fitted(name: str, rng: Generator, size: int = 24) -> tuple[Any, Rows]:
         warnings.simplefilter("ignore", SufficeWarning)
         (model.partial_fit if case.streams else model.fit)(X, y)
     return model, (X, y)
+
+
+def noted(rng: Generator, size: int = 24) -> tuple[str, Any, Rows]:
+    """Return a logistic model that fills blanks, as `suffice fit` makes it, and its raw rows."""
+    cells, y = _cells(rng, size)
+    frame = pd.DataFrame(cells)
+    filled = FilledColumns.of(frame)
+    model = LOGISTIC(penalty=1.0).fit(filled.transform(frame), y)
+    model._notes = TableNotes("kind", filled, ("name",))
+    return "logistic, filled", model, (frame, y)
+
+
+def laws(rng: Generator, size: int = 24) -> list[tuple[str, Any, Any]]:
+    """Return normal laws: given, fitted, degenerate and conditional, with rows for each."""
+    x, _ = numbers(rng, size)
+    frame = pd.DataFrame(x, columns=["a", "b", "c"])
+    whole = suffice.MultivariateNormal.fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        flat = suffice.MultivariateNormal.fit(constant(rng, size)[0])
+    given = suffice.MultivariateNormal([1.0, 2.0], [[2.0, 0.5], [0.5, 1.0]])
+    return [
+        ("given law", given, x[:, :2]),
+        ("fitted law", whole, frame),
+        ("degenerate law", flat, np.column_stack([x, x.sum(axis=1), np.full(len(x), 7.0)])),
+        ("conditional law", whole.conditional({"b": 51.0}), frame[["a", "c"]]),
+    ]

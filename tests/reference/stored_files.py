@@ -2,8 +2,8 @@
 
     python -m tests.reference.stored_files      writes the files of the format of now
 
-Run it once for each new format. Files of older formats are never written again: they are what
-users have on their disks.
+Run it once for each new format. Files that are there are never written again: they are what users
+have on their disks.
 """
 
 from __future__ import annotations
@@ -47,35 +47,62 @@ def blank(frame: pd.DataFrame) -> pd.DataFrame:
     return gappy
 
 
+def counts() -> pd.DataFrame:
+    """Return a frame of counts, rows in the order of the labels of `rows`."""
+    rng = np.random.default_rng(2)
+    codes = np.arange(40) % 3
+    return pd.DataFrame({f"w{j}": rng.poisson(0.5 + (codes + j) % 3) for j in range(5)})
+
+
 def models() -> dict[str, tuple[Any, pd.DataFrame]]:
     """Return fitted models by name, each with the rows it was learned from."""
     frame, labels = rows()
-    gappy = blank(frame)
-    return {
-        "gda": (suffice.GaussianDiscriminant().fit(frame, labels), frame),
-        "naive_bayes": (suffice.NaiveBayes().fit(gappy, labels), gappy),
-        "logistic": (suffice.LogisticRegression(penalty=0.5).fit(frame, labels), frame),
-    }
+    gappy, words = blank(frame), counts()
+    gda = suffice.GaussianDiscriminant
+    numbers = frame[["length", "links"]]
+    separated = numbers.assign(length=numbers["length"] + 500.0 * (np.arange(40) % 3))
+    fitted: list[tuple[str, Any, pd.DataFrame]] = [
+        ("gda", gda(), frame),
+        ("gda_per_class", gda("per-class", pool=0.1, shrink=0.2), frame),
+        ("gda_diagonal", gda("diagonal"), blank(frame)),
+        ("gda_auto", gda("auto"), numbers),
+        ("naive_bayes", suffice.NaiveBayes(), gappy),
+        ("bernoulli", suffice.BernoulliNaiveBayes(), words),
+        ("multinomial", suffice.MultinomialNaiveBayes(smoothing="held-out"), words),
+        ("complement", suffice.ComplementNaiveBayes(), words),
+        ("logistic", suffice.LogisticRegression(penalty=0.5), frame),
+        ("perceptron", suffice.Perceptron(random_state=0), separated),
+    ]
+    found = {name: (model.fit(held, labels), held) for name, model, held in fitted}
+    law = suffice.MultivariateNormal.fit(blank(frame)[["length", "links"]])
+    return {**found, "normal": (law, numbers)}
 
 
 def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
     """Return what a model says about the first rows, now and after it has learned two again."""
     some = frame.head(6)
-    first = model.predict_proba(some).tolist()
+    if isinstance(model, suffice.MultivariateNormal):
+        densities, typicality = model.log_density(some), model.typicality(some)
+        return {"log densities": [densities.tolist()], "typicality": [typicality.tolist()]}
+    # Scores of a perceptron are no probabilities.
+    ask = model.decision_function if isinstance(model, suffice.Perceptron) else model.predict_proba
+    first = ask(some).tolist()
     again = list(model.classes_[:2])
     model.partial_fit(frame.head(2), again)
     return {
         "classes": list(model.classes_),
         "probabilities": first,
-        "after learning": model.predict_proba(some).tolist(),
+        "after learning": ask(some).tolist(),
     }
 
 
 def main() -> None:
-    """Write the files of this format, and what they answer."""
+    """Write the files of this format that are not there yet, and what they answer."""
     FOLDER.mkdir(exist_ok=True)
     for name, (model, frame) in models().items():
         place = FOLDER / f"v{FORMAT}_{name}.suffice"
+        if place.exists():
+            continue
         model.save(place)
         text = json.dumps(answers(model, frame), indent=1, ensure_ascii=False)
         place.with_suffix(".json").write_text(text + "\n", encoding="utf-8")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from suffice.rows.tables import Table
 
-FOLDS = 10
 SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
     "qda": ("pool", "shrink", "divisor", "priors"),
@@ -63,16 +62,15 @@ def check_width(table: Table, name: str) -> None:
         )
 
 
-def best_model(table: Table, y: NDArray[Any], seed: int) -> Any:
-    """Return the estimator of the lowest cross-validated log-loss, and say which and why."""
-    from suffice.cli.compared_rows import quick_models, sampled
+def best_model(table: Table, y: NDArray[Any], seed: int) -> tuple[Any, dict[str, float]]:
+    """Return the estimator of the lowest cross-validated log-loss, and the log-losses of all.
+
+    Which it is, and why, is said.
+    """
+    from suffice.cli.compared_rows import sampled
     from suffice.cli.frames import frame_of, some_rows
     from suffice.evaluation.comparison import compare
 
-    models = quick_models(table)
-    if models is not None and "gda" not in models:
-        note("chose naive Bayes: comparing models of so many columns would take too long")
-        return named_model("naive-bayes", {})
     some = sampled(table.size, table.width, seed)
     if some is not None:
         note(f"models are compared on {len(some):,} of {len(y):,} rows, drawn at random")
@@ -80,16 +78,18 @@ def best_model(table: Table, y: NDArray[Any], seed: int) -> Any:
     found = compare(
         frame_of(table),
         y,
-        models=models,
-        folds=min(FOLDS, len(y)),
         curves=False,
         random_state=seed,
     )
-    scores = [(row[0], row[3]) for row in found.table.rows if row[3] is not None]
-    (best, loss), *others = scores
+    losses = {
+        name: float(scores.log_loss.mean())
+        for name, scores in found.scores.items()
+        if scores.log_loss is not None
+    }
+    (best, loss), *others = sorted(losses.items(), key=lambda pair: pair[1])
     rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
     note(
         f"chose {best}: its log-loss on held-out rows is {loss:.3f}, the lowest of "
-        f"{len(scores)}{rest and ' (then' + rest[1:] + ')'}"
+        f"{len(losses)}{rest and ' (then' + rest[1:] + ')'}"
     )
-    return found.estimator(str(best))
+    return found.estimator(best), losses

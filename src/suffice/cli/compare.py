@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="Compare only these.")
 @click.option(
-    "--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Parts of the rows."
-)
+    "--with", "others", multiple=True, metavar="NAME",
+    help="Compare a scikit-learn estimator too, as sklearn.ensemble.RandomForestClassifier.",
+)  # fmt: skip
+@click.option(
+    "--folds", type=click.IntRange(min=2),
+    help="Parts of the rows.  [default: 10, or fewer where that would take long]",
+)  # fmt: skip
 @click.option("--curves/--no-curves", default=True, help="Whether to make learning curves.")
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
 @seed_option("folds and splits")
@@ -37,7 +42,8 @@ def compare(
     target: str,
     drop: tuple[str, ...],
     models: tuple[str, ...],
-    folds: int,
+    others: tuple[str, ...],
+    folds: int | None,
     curves: bool,
     all_rows: bool,
     seed: int,
@@ -60,8 +66,8 @@ def compare(
     found = compared(
         rows.X,
         rows.y,
-        models=list(models) or rows.models,
-        folds=min(folds, len(rows.y)),
+        models=_asked(models, others),
+        folds=folds and min(folds, len(rows.y)),
         curves=curves,
         random_state=seed,
     )
@@ -70,6 +76,35 @@ def compare(
         return
     click.echo(f"{rows.place}: {rows.words}; target {target}\n")
     click.echo(str(found))
+
+
+def _asked(models: tuple[str, ...], others: tuple[str, ...]) -> Any:
+    """Return what is compared, as the library takes it."""
+    named = {name.rpartition(".")[2]: _estimator(name) for name in others}
+    if not models:
+        return named or None
+    return [*models, *named.items()]
+
+
+def _estimator(name: str) -> Any:
+    """Return an estimator of scikit-learn, as it is by default; nothing else is imported."""
+    from importlib import import_module
+
+    from suffice.errors import BadSetting
+
+    home, _, kind = name.rpartition(".")
+    if home.partition(".")[0] == "sklearn":
+        try:
+            found = getattr(import_module(home), kind)
+            if isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict"):
+                return found()
+        except (ImportError, AttributeError, TypeError):
+            pass
+    raise BadSetting(
+        f"{name!r} is no estimator of scikit-learn that can be made without settings",
+        hint="write it as sklearn.ensemble.RandomForestClassifier; in Python, suffice.compare "
+        "takes any estimator",
+    )
 
 
 def _content(found: Comparison) -> dict[str, Any]:

@@ -9,8 +9,6 @@ import numpy as np
 from suffice.cli.frames import frame_of, some_rows
 from suffice.cli.remarks import note
 from suffice.cli.training_rows import TrainingRows, describe
-from suffice.columns import Columns
-from suffice.rows.cells import CATEGORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.cli.options import Reading
-    from suffice.rows.tables import Table
-
 MOST_CELLS = 1_000_000
 """Cells that models are compared on; of a larger table, rows are drawn."""
 LEAST_ROWS = 1000
-MODERATE, WIDE = 60, 600
-"""Columns, categories coded, from which on some models are not compared."""
 
 
 class ComparedRows(NamedTuple):
@@ -32,7 +26,6 @@ class ComparedRows(NamedTuple):
 
     place    the name of the table
     origin   the same, with how many rows were drawn if not all were taken
-    models   which are compared; None for all
     """
 
     X: Any
@@ -40,7 +33,6 @@ class ComparedRows(NamedTuple):
     place: str
     words: str
     origin: str
-    models: list[str] | None
 
     @classmethod
     def read(
@@ -63,7 +55,7 @@ class ComparedRows(NamedTuple):
             note(f"{len(some):,} of {table.size:,} rows, drawn at random; --all-rows takes all")
             origin += f", {len(some):,} of {table.size:,} rows, drawn at random"
             table, labels = some_rows(table, some), labels[some]
-        return cls(frame_of(table), labels, rows.place, describe(rows), origin, quick_models(table))
+        return cls(frame_of(table), labels, rows.place, describe(rows), origin)
 
 
 def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
@@ -76,18 +68,3 @@ def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
     if size <= most:
         return None
     return np.sort(np.random.default_rng(seed).choice(size, most, replace=False))
-
-
-def quick_models(table: Table) -> list[str] | None:
-    """Return the models whose comparison does not take for ever; None for all of them.
-
-    Covariances grow with the square of the columns, and so does their price. "auto" tries 45 of
-    them for each fold, and one-hot columns, which are singular, cost it a refit for every row.
-    """
-    width = Columns.infer(table).width
-    if width > WIDE:
-        note(f"{width:,} columns as numbers: models with covariances are not compared")
-        return ["naive-bayes-shared", "naive-bayes", "logistic-penalty"]
-    if width > MODERATE or CATEGORY in table.kinds:
-        return ["naive-bayes-shared", "gda", "naive-bayes", "logistic-penalty", "logistic", "qda"]
-    return None

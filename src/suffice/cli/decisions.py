@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.cli.frames import frame_of
 from suffice.cli.remarks import note
 from suffice.errors import BadRows, listed
 from suffice.files.tables import open_table
@@ -96,7 +95,9 @@ class Decisions:
 
     def _sureness(self, table: Table, posterior: FloatArray | None) -> Any:
         if self.estimator is not None:
-            return self.estimator.typicality(frame_of(table)).max(axis=1)
+            from suffice.cli.densities import most_typical
+
+            return most_typical(self.estimator, table)[1]
         assert posterior is not None
         return posterior.max(axis=1)
 
@@ -131,6 +132,11 @@ class Costs:
             for i in range(chunk.size):
                 row = [chunk.column(j)[i] for j in range(chunk.width)]
                 name = _name(row[0])
+                if name in found:
+                    raise BadRows(
+                        f"{file.name} has more than one row for {name}",
+                        hint="one row for each class: what each decision costs if that is true",
+                    )
                 found[name] = [_cost(cell, file, name, j) for j, cell in enumerate(row[1:], 1)]
         names = [_name(label) for label in labels]
         lacking = [name for name in names if name not in found]
@@ -152,8 +158,9 @@ def _name(cell: Any) -> str:
 def _cost(cell: Any, file: Any, name: str, column: int) -> float:
     number = cell if isinstance(cell, float) else number_of(str(cell or ""))
     if number is None or not np.isfinite(number):
+        shown = "a blank cell" if cell is None else repr(cell)
         raise BadRows(
-            f"{file.name}, {name}, {file.names[column]}: {cell!r} is no cost",
+            f"{file.name}, {name}, {file.names[column]}: {shown} is no cost",
             hint="a number: what this decision costs when that is the class",
         )
     return float(number)

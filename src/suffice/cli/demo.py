@@ -13,8 +13,6 @@ from suffice.cli.options import output_option, seed_option
 if TYPE_CHECKING:
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 
-MODELS = ("naive-bayes-shared", "gda", "naive-bayes", "logistic-penalty", "logistic", "qda")
-"""Both schools; without the candidate that chooses among many, which takes its time."""
 PLANE = ("mean concave points", "mean texture")
 PAGE, PICTURE = Path("suffice-demo.html"), Path("suffice-demo.png")
 NEXT = """\
@@ -57,7 +55,7 @@ def demo(output: Path | None, picture: Path | None, seed: int) -> None:
         f"{rows} tumours, {width} measurements, benign or malignant: models of both schools "
         "are\ncompared on the same folds, which takes some seconds.\n"
     )
-    found = compare(_frame(data), y, models=MODELS, random_state=seed)
+    found = compare(_frame(data), y, random_state=seed)
     click.echo(f"{found.table}\n\n{found.recommendation}\n")
     _print_algebra(data)
     pictures = find_spec("matplotlib") is not None

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 @model_argument("new")
 @json_option("it")
 def diff(old: Path, new: Path, as_json: bool) -> None:
-    """Print what has moved from the model OLD to NEW, and by how many standard errors.
+    """Print what has moved from one model to another.
 
-    Settings, classes and columns that only one of them has; then means, probabilities or
-    coefficients, the largest moves first.
+    Settings, classes and columns that only OLD or NEW has; then means, probabilities or
+    coefficients with the number of standard errors that they have moved, the largest first.
 
-    Example: suffice diff january.suffice february.suffice
+    Example: suffice diff north.suffice south.suffice
     """
     from suffice.cli.model_files import open_model
     from suffice.cli.printed_rows import print_json

@@ -27,12 +27,16 @@ SHOWN = 5
 @click.command()
 @model_argument()
 @table_argument()
-@click.option("--row", type=click.IntRange(min=1), help="Which row; the first is 1.")
+@click.option(
+    "--row", type=click.IntRange(min=1), metavar="N",
+    help=f"Which row; the first is 1. Without it, the first {SHOWN}; with --json, all.",
+)  # fmt: skip
 @click.option("--of", "first", metavar="LABEL", help="The class to speak for.")
 @click.option("--against", "second", metavar="LABEL", help="The class to compare it with.")
 @click.option(
-    "--most", type=click.IntRange(min=1), default=10, show_default=True, help="Columns to name."
-)
+    "--most", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+    help="Columns to name, the weightiest first.",
+)  # fmt: skip
 @json_option("everything")
 @reading_options
 def explain(
@@ -45,10 +49,11 @@ def explain(
     as_json: bool,
     reading: Reading,
 ) -> None:
-    """Print what each column of a row of TABLE adds to the log odds of its class, by MODEL.
+    """Print which columns of a row speak for its class, and which against.
 
-    The likeliest class is compared with the runner-up, unless others are named. The parts add up
-    to the log odds exactly.
+    Each column of a row of TABLE adds to the log odds of its class, by MODEL, or takes from them;
+    the parts add up exactly. The likeliest class is compared with the runner-up, unless others are
+    named. Log odds of 0 are even, +1 is 2.7 to 1, +3 is 20 to 1.
 
     Example: suffice explain flowers.suffice new.csv --row 3
     """
@@ -85,8 +90,8 @@ def _explained(
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
     from suffice.cli.frames import frame_of, some_rows
     from suffice.cli.model_rows import ModelRows
-    from suffice.cli.stored_answers import filled_table
     from suffice.errors import BadRows
+    from suffice.estimators.table_notes import filled_table
 
     rows = ModelRows.open(source, saved.columns, saved.notes, reading)
     start = 0
@@ -120,9 +125,10 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
 
     parts = one.contributions[0]
     odds = one.log_odds[0]
-    compared = f"row {number}: {one.of[0]} rather than {one.against[0]}"
+    of, against = (cell_text(label) for label in (one.of[0], one.against[0]))
+    compared = f"row {number}: {of} rather than {against}"
     lines = [
-        f"{compared}, log odds {odds:+.3f} (p = {_share(odds):.4g} of the two)",
+        f"{compared}, log odds {odds:+.3f} ({_share(odds)} of the two)",
         f"  {one.baseline[0]:+9.3f}  before any column is looked at",
     ]
     order = np.argsort(-np.abs(parts), kind="stable")
@@ -139,10 +145,14 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
     return lines
 
 
-def _share(log_odds: float) -> float:
+def _share(log_odds: float) -> str:
+    """Return the probability of the first of two classes; it is never rounded to certainty."""
     import numpy as np
 
-    return float(np.exp(-np.logaddexp(0.0, -log_odds)))
+    share = float(np.exp(-np.logaddexp(0.0, -log_odds)))
+    if share > 0.9999:
+        return "p > 0.9999"
+    return "p < 0.0001" if share < 0.0001 else f"p = {share:.4f}"
 
 
 def _content(number: int, one: Explanation, cells: dict[str, Any]) -> dict[str, Any]:

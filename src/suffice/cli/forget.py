@@ -8,6 +8,7 @@ import click
 
 from suffice.cli.options import (
     Reading,
+    json_option,
     model_argument,
     output_option,
     reading_options,
@@ -24,21 +25,28 @@ if TYPE_CHECKING:
 @table_argument()
 @target_option("The column of labels.  [default: that of the fit]")
 @output_option("Where to write the model.  [default: MODEL itself]")
+@json_option("a summary")
 @reading_options
 def forget(
-    model: Path, table: str, target: str | None, output: Path | None, reading: Reading
+    model: Path,
+    table: str,
+    target: str | None,
+    output: Path | None,
+    as_json: bool,
+    reading: Reading,
 ) -> None:
-    """Take the rows of TABLE back out of MODEL, as if it had never seen them.
+    """Take the rows of TABLE back out of MODEL.
 
-    They must have been learned before: what cannot have been is refused, and the file is left as
-    it was. Logistic regression cannot forget.
+    Afterwards it is as if it had never seen them. They must have been learned before: what cannot
+    have been is refused, and the file is left as it was. Logistic regression cannot forget.
 
     Example: suffice forget flowers.suffice withdrawn.csv
     """
     from suffice.cli.frames import frame_of
     from suffice.cli.learning_more import labelled_chunks, refuse_nothing
     from suffice.cli.model_files import load_saved, save
-    from suffice.errors import BadSetting, ForgettingUnseen
+    from suffice.cli.printed_rows import plain, print_json
+    from suffice.errors import BadSetting, ForgettingUnseen, listed
 
     saved = load_saved(model)
     name = type(saved.estimator).__name__
@@ -47,6 +55,7 @@ def forget(
             f"{model} is a {name}, which cannot forget: its coefficients are no sums",
             hint="fit again without the rows; gda, qda and naive-bayes can forget",
         )
+    before = saved.estimator.classes_.tolist()
     size = 0
     for rows, labels in labelled_chunks(saved, table, target, reading):
         saved.estimator.forget(frame_of(rows), labels)
@@ -58,4 +67,15 @@ def forget(
             hint="delete the file instead; it is as it was",
         )
     save(output or model, saved)
-    click.echo(f"{output or model}: forgot {size} rows", err=True)
+    left = set(saved.estimator.classes_.tolist())
+    gone = [label for label in before if label not in left]
+    if as_json:
+        print_json(
+            {
+                "model": str(output or model),
+                "forgot": size,
+                "classes_gone": [plain(label) for label in gone],
+            }
+        )
+    told = f"; no rows are left of {listed(gone)}" if gone else ""
+    click.echo(f"{output or model}: forgot {size:,} rows{told}", err=True)

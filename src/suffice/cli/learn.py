@@ -8,6 +8,7 @@ import click
 
 from suffice.cli.options import (
     Reading,
+    json_option,
     model_argument,
     output_option,
     reading_options,
@@ -18,32 +19,64 @@ from suffice.cli.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suffice.cli.model_files import Saved
+
 
 @click.command()
 @model_argument()
 @table_argument()
 @target_option("The column of labels.  [default: that of the fit]")
 @output_option("Where to write the model.  [default: MODEL itself]")
+@json_option("a summary")
 @reading_options
 def learn(
-    model: Path, table: str, target: str | None, output: Path | None, reading: Reading
+    model: Path,
+    table: str,
+    target: str | None,
+    output: Path | None,
+    as_json: bool,
+    reading: Reading,
 ) -> None:
     """Let MODEL learn from the rows of TABLE as well.
 
-    The same as if they had been there at the fit: sums add up. A new class or a new category is
-    simply a new one. Logistic regression takes one step for each row instead. The file is replaced
+    The same as if they had been there at the fit. A new class or a new category is simply a new
+    one. Logistic regression takes one step for each row instead. The file is replaced
     when all is learned, and left as it was if anything is refused.
 
     Example: suffice learn flowers.suffice more.csv
     """
+    from suffice.cli.decimals import counted
     from suffice.cli.learning_more import labelled_chunks, learn_all, refuse_nothing
     from suffice.cli.model_files import load_saved, save
+    from suffice.cli.printed_rows import plain, print_json
+    from suffice.errors import listed
 
     saved = load_saved(model)
     before = set(saved.estimator.classes_.tolist())
-    size = learn_all(saved.estimator, labelled_chunks(saved, table, target, reading))
+    levels = _levels(saved)
+    chunks = labelled_chunks(saved, table, target, reading)
+    size = learn_all(saved.estimator, counted(chunks, saved.decimals))
     refuse_nothing(size, table)
     save(output or model, saved)
     new = [label for label in saved.estimator.classes_.tolist() if label not in before]
-    told = f"; new: {', '.join(map(str, new))}" if new else ""
-    click.echo(f"{output or model}: learned {size} rows{told}", err=True)
+    wider = [level for level in _levels(saved) if level not in levels]
+    if as_json:
+        print_json(
+            {
+                "model": str(output or model),
+                "learned": size,
+                "new_classes": [plain(label) for label in new],
+                "new_categories": wider,
+            }
+        )
+    told = f"; new: {listed([*new, *wider])}" if new or wider else ""
+    click.echo(f"{output or model}: learned {size:,} rows{told}", err=True)
+
+
+def _levels(saved: Saved) -> list[str]:
+    """Return the categories that a model knows, each with its column."""
+    return [
+        f"{column.name}={'blank' if level is None else level}"
+        for column in saved.columns.columns
+        for level in getattr(column, "levels", ())
+    ]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from suffice.cli.frames import frame_of, some_rows
 from suffice.cli.model_rows import ModelRows
 from suffice.cli.remarks import Progress, note
-from suffice.cli.stored_answers import filled_table
 from suffice.cli.target_labels import label_kind_of, labels_of
 from suffice.errors import BadLabels, BadSetting
+from suffice.estimators.table_notes import filled_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from suffice.cli.options import output_option
+from suffice.cli.options import json_option, output_option
 
 if TYPE_CHECKING:
     from suffice.cli.model_files import Saved
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     "models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL…"
 )
 @output_option("Where to write the model of all.", required=True)
-def merge(models: tuple[Path, ...], output: Path) -> None:
+@json_option("a summary")
+def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
     """Merge MODELs that were learned apart into one of all their rows.
 
     The same as if all rows had been in one table. Their settings and columns must be the same;
@@ -28,7 +29,9 @@ def merge(models: tuple[Path, ...], output: Path) -> None:
     """
     from dataclasses import replace
 
+    from suffice.cli.decimals import widened
     from suffice.cli.model_files import load_saved, save
+    from suffice.cli.printed_rows import plain, print_json
     from suffice.errors import DifferentKinds, SufficeError
 
     if len(models) < 2:
@@ -55,10 +58,18 @@ def merge(models: tuple[Path, ...], output: Path) -> None:
             ) from None
         except SufficeError as error:
             raise type(error)(f"{first} and {path}: {error.problem}", hint=error.hint) from None
-        merged = replace(merged, estimator=total)
+        digits = widened(merged.decimals, other.decimals)
+        notes = merged.notes if ours is not None else other.notes
+        merged = replace(merged, estimator=total, notes=notes, decimals=digits)
     save(output, merged)
     rows = merged.estimator.model_.weights.sum()
-    click.echo(f"{output}: {rows:g} rows of {len(models)} models", err=True)
+    if as_json:
+        print_json({"model": str(output), "rows": plain(rows), "models": [*map(str, models)]})
+    click.echo(f"{output}: {_number(rows)} rows of {len(models)} models", err=True)
+
+
+def _number(rows: float) -> str:
+    return f"{rows:,.0f}" if rows == round(rows) else f"{rows:,.6g}"
 
 
 def _check(path: Path, saved: Saved) -> None:

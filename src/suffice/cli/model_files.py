@@ -2,55 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from suffice.cli.table_notes import STATE, TableNotes
+from suffice.cli.decimals import STATE as DECIMALS
+from suffice.cli.decimals import decimals_in
+from suffice.errors import BadSetting
+from suffice.estimators.table_notes import STATE, TableNotes
 from suffice.files.stored_models import StoredModel, read_model, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+LAW = "MultivariateNormal"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Saved:
-    """An estimator out of a file, and what the file says about its table."""
+    """An estimator out of a file, and what the file says about its table.
+
+    decimals   digits after the point, of columns where they are known
+    """
 
     estimator: Any
     notes: TableNotes
+    decimals: dict[str, int] = field(default_factory=dict)
 
     @property
     def columns(self) -> Any:
         """The columns of the table, before anything was filled or coded."""
-        return table_columns(self.notes, self.estimator._require())
+        if self.notes.filled is not None:
+            return self.notes.filled.columns
+        state = self.estimator._require()
+        design = getattr(state, "design", None)  # of linear classifiers
+        return state.columns if design is None else design.columns
 
 
 def open_model(path: Path) -> tuple[StoredModel, TableNotes]:
     """Return what a file holds; nothing is loaded that is not needed to answer."""
     stored = read_model(path)
-    return stored, TableNotes.from_state(stored.state)
+    return stored, TableNotes.from_state(stored.state) or TableNotes()
+
+
+def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
+    """Return what a file holds, if it has classes: a law of rows has none."""
+    stored, notes = open_model(path)
+    if stored.estimator == LAW:
+        raise BadSetting(
+            f"{path} is a {LAW}, a law of rows without classes",
+            hint="suffice inspect tells what it holds; in Python, suffice.load gives it back",
+        )
+    return stored, notes
 
 
 def load_saved(path: Path) -> Saved:
     """Return a model that can learn, with everything that this needs."""
     from suffice.estimators.persistence import load
 
-    notes = open_model(path)[1]
-    return Saved(load(path), notes)
+    stored, notes = open_classifier(path)
+    return Saved(load(path), notes, decimals_in(stored.state))
 
 
 def save(path: Path, saved: Saved, *, statistics: bool = True) -> None:
     """Write a model, whole or not at all."""
     model = saved.estimator
     settings = model.get_params(deep=False)
-    state = {**model._stored_state(statistics), STATE: saved.notes.to_dict()}
+    known = {**saved.notes.to_dict(), DECIMALS: dict(saved.decimals)}
+    state = {**model._stored_state(statistics), STATE: known}
     about = {**model._about(), "target": saved.notes.target}
     write_model(path, StoredModel(type(model).__name__, settings, state, about))
-
-
-def table_columns(notes: TableNotes, state: Any) -> Any:
-    """Return the columns that a table should have."""
-    if notes.filled is not None:
-        return notes.filled.columns
-    design = getattr(state, "design", None)  # of linear classifiers
-    return state.columns if design is None else design.columns

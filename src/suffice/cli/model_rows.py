@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.cli.options import Reading
-    from suffice.cli.table_notes import TableNotes
+    from suffice.estimators.table_notes import TableNotes
     from suffice.rows.tables import Table
 
 

@@ -51,7 +51,8 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--delimiter",
         default=None,
         metavar="CHARACTER",
-        help="What parts cells: a character, or tab, semicolon, … By default it is found out.",
+        help="What stands between cells: a character, or tab, semicolon, space, pipe. By default "
+        "it is found out.",
     )
     @click.option(
         "--header/--no-header",
@@ -79,8 +80,9 @@ def json_option(what: str) -> Decorator:
 def seed_option(what: str) -> Decorator:
     """Return the option for the seed of what is drawn."""
     return click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help=f"Seed of {what}."
-    )
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+        help=f"Seed of {what}.",
+    )  # fmt: skip
 
 
 def output_option(what: str, *, required: bool = False) -> Decorator:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @click.option(
     "--cost", metavar="TABLE",
     help="Decide by costs: a table with a row for each true class (its name first) and a column "
-    "for each decision. The decision of least expected cost is printed.",
+    "for each decision, be it a class or not. The decision of least expected cost is printed, of "
+    "equal ones the first. Negative costs are gains.",
 )  # fmt: skip
 @click.option(
     "--reject-below", type=click.FloatRange(0, 1), metavar="P",
@@ -53,35 +54,39 @@ def predict(
 ) -> None:
     """Print the class of each row of TABLE, by MODEL.
 
-    Columns are found by name; others are ignored. If TABLE has the target too, standard error
-    says how often the answer agrees with it.
+    Columns are found by name, in any order; others are ignored. If TABLE has the target too,
+    standard error says how often the answer agrees with it. Probabilities have six digits; with
+    --json, all.
 
     Example: suffice predict flowers.suffice new.csv --proba
     """
     from suffice.cli.decisions import Decisions
-    from suffice.cli.model_files import open_model
+    from suffice.cli.model_files import open_classifier
     from suffice.cli.model_rows import ModelRows
     from suffice.cli.printed_rows import PrintedRows
     from suffice.cli.remarks import Progress, note
     from suffice.cli.stored_answers import StoredAnswers
+    from suffice.cli.unseen_levels import UnseenLevels
 
     if cost is not None and reject_below is not None:
         raise click.UsageError(
             "--cost and --reject-below: give rejecting a column of its own costs"
         )
-    stored, notes = open_model(model)
+    stored, notes = open_classifier(model)
     answers = StoredAnswers(stored, notes)
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
     rows = ModelRows.open(table, answers.columns, notes, reading, others=keep)
+    unseen = UnseenLevels(stored, rows)
     target = notes.target if notes.target in rows.table.names else None
     others = (*keep, *((target,) if target else ()))
     printed: PrintedRows | None = None
     agreed = asked = 0
     with Progress(f"reading {rows.table.name}", rows.table.share) as progress:
         for chunk, beside in rows.chunks(others):
+            unseen.look(chunk)
             found = decisions.about(chunk, proba=proba)
             if printed is None:  # not before the first answer: a refusal leaves no header behind
-                printed = PrintedRows((*keep, *found.names), as_json=as_json)
+                printed = PrintedRows((*keep, *found.names), as_json=as_json, digits=6)
             kept = [cells for _, cells in beside[: len(keep)]]
             printed.write(zip(*kept, *found.columns, strict=True))
             progress.more(chunk.size)
@@ -91,6 +96,7 @@ def predict(
     if printed is None:
         note(f"{rows.table.name} has no rows")
         return
+    unseen.tell()
     decisions.tell()
     if asked and cost is None:
         note(f"{agreed} of {asked} agree with {target} ({agreed / asked:.1%})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
 import sys
@@ -12,19 +13,23 @@ from suffice.files.text_cells import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import TextIO
 
 
 class PrintedRows:
     """Prints rows with named cells, one at a time.
 
     In CSV, a text that a spreadsheet would take for a formula is preceded by an apostrophe, which
-    is taken away again when such a table is read here.
+    is taken away again when such a table is read here. With `digits`, numbers have so many
+    significant digits in CSV, which people read; in JSON they have all.
     """
 
-    def __init__(self, names: Sequence[str], *, as_json: bool) -> None:
+    def __init__(self, names: Sequence[str], *, as_json: bool, digits: int | None = None) -> None:
         self._names = list(names)
+        self._digits = digits
         self._json = as_json
-        self._writer = csv.writer(sys.stdout, lineterminator="\n")
+        self._out = _standard_output()
+        self._writer = csv.writer(self._out, lineterminator="\n")
         if not as_json:
             self._writer.writerow([inert(name) for name in names])
 
@@ -33,16 +38,20 @@ class PrintedRows:
         if self._json:
             for row in rows:
                 cells = dict(zip(self._names, map(plain, row), strict=True))
-                sys.stdout.write(json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n")
+                self._out.write(json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n")
         else:
-            self._writer.writerows([cell_text(cell) for cell in row] for row in rows)
+            self._writer.writerows([cell_text(cell, self._digits) for cell in row] for row in rows)
 
 
-def cell_text(cell: Any) -> str:
+def cell_text(cell: Any, digits: int | None = None) -> str:
     """Return a cell as CSV has it: numbers in as few digits as name them, blanks empty.
+
+    With `digits`, numbers are rounded to so many significant ones.
 
     >>> cell_text(3.0), cell_text(0.1), cell_text(None), cell_text("=1+1"), cell_text(True)
     ('3', '0.1', '', "'=1+1", 'true')
+    >>> cell_text(2 / 3, 6), cell_text(1e-9 / 3, 6)
+    ('0.666667', '3.33333e-10')
     """
     cell = plain(cell)
     if cell is None:
@@ -50,6 +59,7 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float):
+        cell = cell if digits is None else float(f"{cell:.{digits}g}")
         return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
     return inert(cell) if isinstance(cell, str) else str(cell)
 
@@ -62,4 +72,12 @@ def plain(cell: Any) -> Any:
 
 def print_json(content: Any) -> None:
     """Print one JSON document."""
-    sys.stdout.write(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    _standard_output().write(
+        json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    )
+
+
+def _standard_output() -> TextIO:
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "Standard output is closed")
+    return sys.stdout

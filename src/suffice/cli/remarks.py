@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TextIO
 
 EVERY = 0.1
 """Seconds between two pictures of the progress."""
 PATIENCE = 0.5
 """Seconds before there is any."""
 WIDTH = 24
+CLEAR = "\r\033[K"
+"""What takes a line of a terminal back."""
 
 
 def note(text: str) -> None:
@@ -35,6 +40,7 @@ def tell_warnings() -> None:
             click.echo(f"warning: {text}", err=True)
 
     warnings.simplefilter("always")
+    warnings.simplefilter("ignore", ResourceWarning)  # about files that end with the program
     warnings.showwarning = show
 
 
@@ -50,18 +56,23 @@ class Progress:
         self._rows = 0
         self._shown = False
         self._next = time.monotonic() + PATIENCE
-        self._wanted = sys.stderr.isatty()
+        self._wanted = _is_terminal(sys.stderr)
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            sys.stderr.write("\r\033[K")
+            sys.stderr.write(CLEAR)
             sys.stderr.flush()
 
     def more(self, rows: int) -> None:
-        """Count rows that have been read."""
+        """Count rows that have been read; what was printed about them is let go.
+
+        Whoever writes rows into a pipe may wait for the answers before writing more.
+        """
+        if sys.stdout is not None:
+            sys.stdout.flush()
         self._rows += rows
         now = time.monotonic()
         if not self._wanted or now < self._next:
@@ -73,5 +84,13 @@ class Progress:
         if share is not None:
             done = round(WIDTH * min(share, 1.0))
             bar = f" [{'#' * done}{' ' * (WIDTH - done)}] {share:4.0%}"
-        sys.stderr.write(f"\r\033[K{self._what}{bar} {self._rows:,} rows")
+        # A line that is wider than the terminal could not be taken back.
+        width = get_terminal_size(os.get_terminal_size(sys.stderr.fileno())).columns
+        line = f"{self._what}{bar} {self._rows:,} rows"[: max(1, width - 1)]
+        sys.stderr.write(f"{CLEAR}{line}")
         sys.stderr.flush()
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal that can take a line back; a closed one is None."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"

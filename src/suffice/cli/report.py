@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Self
 
 import click
 
@@ -20,16 +22,17 @@ from suffice.cli.options import (
 @click.command()
 @table_argument()
 @target_option("The column of labels.", required=True)
-@output_option("Where to write the page.  [default: report.html]")
+@output_option("Where to write the page, - for standard output.  [default: report.html]")
 @click.option("--title", help="What stands at the top.")
 @click.option("--pictures/--no-pictures", default=True, help="Whether to draw any.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
-    "--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Parts of the rows."
-)
+    "--folds", type=click.IntRange(min=2),
+    help="Parts of the rows.  [default: 10, or fewer where that would take long]",
+)  # fmt: skip
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
 @seed_option("folds and splits")
-@json_option("the figures")
+@json_option("what is on the page")
 @reading_options
 def report(
     table: str,
@@ -38,7 +41,7 @@ def report(
     title: str | None,
     pictures: bool,
     drop: tuple[str, ...],
-    folds: int,
+    folds: int | None,
     all_rows: bool,
     seed: int,
     as_json: bool,
@@ -50,42 +53,73 @@ def report(
 
     Example: suffice report flowers.csv --target species -o flowers.html
     """
-    from suffice.cli.compare import records
+    if str(output) == "-" and as_json:
+        raise click.UsageError(
+            "--json and -o - both want standard output: write the page to a file"
+        )
     from suffice.cli.compared_rows import ComparedRows
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import note
-    from suffice.report import write_report
+    from suffice.evaluation import compare
     from suffice.report.album import Album
-    from suffice.report.writing import check_place
+    from suffice.report.contents import Contents
+    from suffice.report.page import rendered
+    from suffice.report.writing import check_place, write_page
 
     place = output or Path("report.html")
-    check_place(place)
+    printed = str(place) == "-"
+    if not printed:
+        check_place(place)
     rows = ComparedRows.read(table, target, reading, drop, seed=seed, all_rows=all_rows)
-    found = write_report(
-        place,
-        rows.X,
-        rows.y,
-        title=title,
-        target=target,
-        source=rows.origin,
-        pictures=pictures,
-        models=rows.models,
-        folds=min(folds, len(rows.y)),
-        random_state=seed,
-    )
-    said = found.recommendation
-    if as_json:
-        print_json(
-            {
-                "page": str(place),
-                "recommended": said.model,
-                "best": said.best,
-                "advice": said.advice,
-                "models": records(found.table),
-            }
+    with _Stages() as stage:
+        stage(f"comparing models on {len(rows.y):,} rows")
+        found = compare(
+            rows.X,
+            rows.y,
+            folds=folds and min(folds, len(rows.y)),
+            random_state=seed,
         )
-    else:
-        click.echo(str(said))
+        stage("looking at the columns")
+        contents = Contents.of(found)
+        stage("drawing")
+        html = rendered(
+            contents,
+            title=title,
+            target=target,
+            source=_origin(rows.place, rows.origin),
+            pictures=pictures,
+        )
     if pictures and not Album(pictures).installed:
         note("the page has no pictures without matplotlib: pip install 'suffice[plots]'")
+    if printed:
+        click.echo(html.encode("utf-8"), nl=False)
+        return
+    write_page(place, html)
+    if as_json:
+        print_json({"page": str(place), **contents.record()})
+    else:
+        click.echo(str(found.recommendation))
     click.echo(f"{place}: a page of {place.stat().st_size / 1000:,.0f} kB", err=True)
+
+
+def _origin(place: str, origin: str) -> str:
+    """Return where rows come from without the folders, which are nobody's business in a mail."""
+    return origin.replace(place, Path(place).name, 1)
+
+
+class _Stages:
+    """What is being done, for whoever waits at a terminal; nothing elsewhere."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, what: str) -> None:
+        self._say(f"{what} …")
+
+    def __exit__(self, *_: object) -> None:
+        self._say("")
+
+    def _say(self, words: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\033[K{words}")
+            sys.stderr.flush()

@@ -18,21 +18,25 @@ AT_ONCE = 1_000_000
 @click.command()
 @model_argument()
 @click.option(
-    "--size", "-n", type=click.IntRange(min=0), default=10, show_default=True, help="How many rows."
-)
+    "--size", "-n", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+    help="How many rows.",
+)  # fmt: skip
 @click.option("--class", "label", metavar="LABEL", help="Draw from one class only.")
 @seed_option("what is drawn")
 @json_option("a line for each row")
 def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) -> None:
-    """Print rows that MODEL makes up, as a table like the one it was fitted to.
+    """Print rows that MODEL makes up.
 
-    Classes are drawn by their probabilities, then cells by the law of the class; categories come
-    out as their names. Logistic regression has no law of x, and draws nothing.
+    A table like the one it was fitted to: classes are drawn by their shares, then cells as they
+    vary in the class. Categories come out as their names, numbers with as many digits as they had;
+    blank only where blank is a category of its own. Logistic regression knows how rows are told
+    apart, and not how they are made: it draws nothing.
 
-    Example: suffice sample flowers.suffice -n 1000 > invented.csv
+    Example: suffice sample flowers.suffice -n 5 --class virginica
     """
     import numpy as np
 
+    from suffice.cli.decimals import rounded
     from suffice.cli.densities import with_density
     from suffice.cli.printed_rows import PrintedRows
     from suffice.cli.target_labels import label_named
@@ -46,7 +50,11 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     step = max(1, AT_ONCE // max(1, len(columns.names)))
     for start in range(0, size, step):
         X, y = estimator.sample(min(step, size - start), chosen, rng)
-        printed.write(zip(*_cells(X, len(columns.names)), y, strict=True))
+        cells = [
+            rounded(column, saved.decimals.get(name))
+            for name, column in zip(columns.names, _cells(X, len(columns.names)), strict=True)
+        ]
+        printed.write(zip(*cells, y, strict=True))
 
 
 def _cells(rows: Any, width: int) -> list[list[Any]]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
+from suffice.estimators.table_notes import filled_table
 from suffice.files.stored_answers import stored_rows
-from suffice.rows.cells import CATEGORY, NUMBER
-from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
-    from suffice.cli.table_notes import TableNotes
-    from suffice.estimators.filled_columns import FilledColumns
+    from suffice.estimators.table_notes import TableNotes
     from suffice.files.stored_models import StoredModel
-    from suffice.rows import FloatArray, IntArray, Label
+    from suffice.rows import FloatArray, IntArray, Label, Table
 
 
 class StoredAnswers:
@@ -61,20 +57,3 @@ class StoredAnswers:
         if self._notes.filled is not None:
             table = filled_table(self._notes.filled, table)
         return stored_rows(self._stored, table)
-
-
-def filled_table(filled: FilledColumns, table: Table) -> Table:
-    """Return a table without blank numbers, and with the columns that say where they were."""
-    columns: list[tuple[str, Any]] = []
-    marks: list[tuple[str, Any]] = []
-    for j, mean in enumerate(filled.means):
-        if mean is None:
-            columns.append((CATEGORY, table.column(j)))
-            continue
-        values = np.asarray(table.column(j), dtype=np.float64)
-        missing = np.isnan(values)
-        columns.append((NUMBER, np.where(missing, mean, values)))
-        if filled.blank[j]:
-            marks.append((NUMBER, missing.astype(np.float64)))
-    names = (*filled.columns.names, *filled.marks)
-    return table_of_columns([*columns, *marks], names, None)

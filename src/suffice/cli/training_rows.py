@@ -11,7 +11,7 @@ from suffice.cli.frames import joined, some_rows
 from suffice.cli.remarks import Progress, note
 from suffice.cli.target_labels import check_classes, labels_of
 from suffice.errors import BadRows, BadSetting, listed
-from suffice.files.tables import missing_columns, open_table
+from suffice.files.tables import TableFile, missing_columns, open_table
 from suffice.rows.cells import CATEGORY
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class TrainingRows:
                 if cells > IN_MEMORY:
                     break
         if not first:
-            raise BadRows(f"{file.name} has no rows", hint="there is a header, but nothing below")
+            raise _nothing_to_learn(file, target, kinds[target])
         table = joined([rows for rows, _ in first])
         held = np.concatenate([labels for _, labels in first])
         check_classes(held, file.name, target)
@@ -100,9 +100,20 @@ class TrainingRows:
         return cls(table.take(kept), held, rest, dropped, file.name)
 
 
+def _nothing_to_learn(file: TableFile, target: str, kind: str) -> BadRows:
+    """Return the refusal of a table without rows, or without labels."""
+    rows = sum(chunk.size for chunk in file.chunks((target,), (kind,)))
+    if not rows:
+        return BadRows(f"{file.name} has no rows", hint="there is a header, but nothing below")
+    return BadRows(
+        f"{file.name}, target {target!r}: none of {rows:,} rows has a label",
+        hint="is it the right column? Blank cells are no labels",
+    )
+
+
 def _labelled(chunks: Iterator[Table], width: int) -> Iterator[Labelled]:
     """Yield rows and their labels; rows without a label are left out, and counted at the end."""
-    without = 0
+    without = found = 0
     for chunk in chunks:
         labels, there = labels_of(chunk.column(width), chunk.kinds[width])
         rows = chunk.take(range(width))
@@ -110,8 +121,9 @@ def _labelled(chunks: Iterator[Table], width: int) -> Iterator[Labelled]:
             without += int((~there).sum())
             rows = some_rows(rows, there)
         if len(labels):
+            found += len(labels)
             yield rows, labels
-    if without:
+    if without and found:  # where there is nothing else, the refusal says so
         note(f"{without} row{'s' * (without > 1)} without a label left out")
 
 
@@ -144,4 +156,4 @@ def describe(rows: TrainingRows) -> str:
         for kind, plural in (("number", "numbers"), ("boolean", "truths"), (CATEGORY, "categories"))
         if kind in kinds
     ]
-    return f"{rows.table.size} rows, {len(kinds)} columns: {listed(words)}"
+    return f"{rows.table.size:,} rows, {len(kinds):,} columns: {listed(words)}"

@@ -43,7 +43,8 @@ class GaussianAnswers(GaussianParameters, Answers):
 
     def _rows(self, X: object) -> FloatArray:
         """Return rows coded as at fit; float32 rows stay float32, whatever the type says."""
-        rows = self._require().columns.encode(read_table(X), type(self).__name__)
+        table = self._as_learned(read_table(X))
+        rows = self._require().columns.encode(table, type(self).__name__)
         return cast("FloatArray", rows)
 
     def _given_back(self, rows: FloatArray) -> Any:

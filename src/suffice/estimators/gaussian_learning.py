@@ -49,6 +49,8 @@ class GaussianLearning(GaussianParameters, Learning):
             and table.names is None
         ):
             return known, known.encode(table, type(self).__name__)  # there are no levels to widen
+        if known is not None:
+            table = self._as_learned(table)
         columns = Columns.infer(table)
         if known is not None:
             try:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import OneClass
-from suffice.estimators.persistence import Persistent, restored_dtype, stored_dtype
+from suffice.estimators.persistence import (
+    Persistent,
+    first_names,
+    restored_dtype,
+    stored_dtype,
+)
 from suffice.estimators.state import NotFitted, State, class_array, label_kind
 from suffice.estimators.statistics_left_out import LeftOut, ModelAlone
 from suffice.models.learner import checked_log_priors
@@ -116,7 +121,7 @@ class Learned(Persistent, ABC):
             "model": type(self).__name__,
             "rows": float(model.weights.sum()),
             "classes": weights,
-            "columns": list(state.columns.names[:1000]),
+            "columns": first_names(state.columns),
         }
 
     # The estimate

@@ -54,6 +54,7 @@ class Learning(Collecting, SingleRows):
             if waiting is not None:
                 self._waiting = waiting
             raise
+        self._notes = None
         self._warn(fit)
         self._warn_of_one_class()
         return self

@@ -10,7 +10,12 @@ import numpy as np
 from suffice.errors import BadRows, BadSetting, NotFinite
 from suffice.estimators.answers import comparison, place_of
 from suffice.estimators.opening import opened
-from suffice.estimators.persistence import Persistent, restored_dtype, stored_dtype
+from suffice.estimators.persistence import (
+    Persistent,
+    first_names,
+    restored_dtype,
+    stored_dtype,
+)
 from suffice.estimators.results import Contrasts, Explanation
 from suffice.estimators.state import NotFitted, class_array
 from suffice.rows.blanks import refuse_blanks_of
@@ -70,7 +75,11 @@ class LinearClassifier(Persistent):
         line = self._require()
         if line.reader is not None:
             return line.reader(X)  # type: ignore[no-any-return]
-        return line.design.rows(opened(X), type(self).__name__)
+        return line.design.rows(self._open(X), type(self).__name__)
+
+    def _open(self, X: object) -> Any:
+        """Return X as a table, or as sparse rows, by what a file says about the table."""
+        return self._as_learned(opened(X))
 
     def _asked(self, X: object, answer: Callable[[Any], Any]) -> Any:
         """Answer about rows; a cell that is not finite is refused by name."""
@@ -107,7 +116,7 @@ class LinearClassifier(Persistent):
         return {
             "model": type(self).__name__,
             "classes": [str(label) for label in line.form.labels],
-            "columns": list(line.design.columns.names[:1000]),
+            "columns": first_names(line.design.columns),
         }
 
     # What was learned

@@ -68,7 +68,9 @@ class LogisticLearning(LogisticSettings, Posteriors):
             return self._fit_source(X, target, sample_weight)
         batch = self._read(X, y, sample_weight, None)
         if self.solver == "sgd":
-            return self._fit_by_steps(batch)
+            self._fit_by_steps(batch)
+            self._notes = None
+            return self
         start = self._start(batch)
         found = naming(
             batch,
@@ -88,6 +90,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         seen = seen_at_fit(found, batch.rows, batch.codes, batch.weights)
         self._found, self._seen, self._stream = found, seen, None
         self._become(_line(found.form, batch.classes, batch.columns))
+        self._notes = None
         self._warn(found)
         return self
 
@@ -210,7 +213,9 @@ class LogisticLearning(LogisticSettings, Posteriors):
     # Reading
 
     def _read(self, X: object, y: object, sample_weight: object, line: Line | None) -> Batch:
-        return read_batch(X, y, sample_weight, partial(self._coded, line), opened)
+        return read_batch(
+            X, y, sample_weight, partial(self._coded, line), opened if line is None else self._open
+        )
 
     def _coded(self, line: Line | None, table: Any) -> tuple[Design, Any]:
         """Return the design of a table, or the one that is known, and its rows."""

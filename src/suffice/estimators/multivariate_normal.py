@@ -19,13 +19,17 @@ from suffice.estimators.law_columns import (
     refuse_categories,
     schema,
 )
+from suffice.estimators.law_files import restored_law, stored_law
+from suffice.estimators.persistence import first_names
 from suffice.estimators.randomness import random_generator
 from suffice.families.normal import Normal
+from suffice.files.stored_models import StoredModel, write_model
 from suffice.models.normal_fit import check_divisor, degeneracy, fit_normal
 from suffice.rows import read_table, read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -98,6 +102,25 @@ class MultivariateNormal:
         if (reason := degeneracy(law, evidence, names)) is not None:
             warnings.warn(reason, DegenerateData, stacklevel=2)
         return cls._dressed(law, columns, evidence)
+
+    # On disk
+
+    def save(self, path: str | Path) -> None:
+        """Write the law to a file, whole or not at all; `suffice.load` reads it.
+
+        >>> import tempfile, suffice
+        >>> place = tempfile.mkdtemp() + "/law.suffice"
+        >>> MultivariateNormal([1, 2], [[4, 1], [1, 9]], names=["a", "b"]).save(place)
+        >>> suffice.load(place)
+        MultivariateNormal(mean=[1, 2], covariance=[[4, 1], [1, 9]], names=['a', 'b'])
+        """
+        state = stored_law(self._law, self._columns, self._evidence)
+        about = {"model": type(self).__name__, "columns": first_names(self._columns)}
+        write_model(path, StoredModel(type(self).__name__, {}, state, about))
+
+    @classmethod
+    def _of_stored(cls, stored: StoredModel) -> Self:
+        return cls._dressed(*restored_law(stored.state))
 
     # What it says about rows
 

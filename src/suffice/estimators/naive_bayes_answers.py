@@ -55,7 +55,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
     def _rows(self, X: object) -> Blocks:
         """Return rows read by the families of their columns."""
         state = self._require()
-        table = state.columns.matched(self._open(X), type(self).__name__)
+        table = state.columns.matched(self._as_learned(self._open(X)), type(self).__name__)
         check_kinds(state, table)
         return blocks(state.chosen.product, table, learning=False)
 

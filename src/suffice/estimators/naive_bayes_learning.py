@@ -6,18 +6,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from suffice.columns import Columns, PlainColumns
-from suffice.errors import DifferentKinds, SufficeError, listed
+from suffice.errors import BadSetting, DifferentKinds, SufficeError, listed
 from suffice.estimators.batches import Batch, read_batch
 from suffice.estimators.column_kinds import check_kinds
 from suffice.estimators.learning import Learning
 from suffice.estimators.naive_bayes_parameters import Chosen, NaiveBayesParameters
 from suffice.estimators.single_rows import moderate
+from suffice.estimators.statistics_left_out import LeftOut
 from suffice.estimators.weightless import renumbered
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.blocks import Blocks
 from suffice.rows import read_table
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import table_of_array
+from suffice.statistics.folds import Folds
+from suffice.statistics.with_rows import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +46,7 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
     def _matched(self, known: State | None, table: Any) -> tuple[Any, Any]:
         """Return the schema, and the table with its columns in the order of the schema."""
         if known is not None:
-            matched = known.columns.matched(table, type(self).__name__)
+            matched = known.columns.matched(self._as_learned(table), type(self).__name__)
             check_kinds(known, matched)
             return known.columns, matched
         if isinstance(table, SparseRows):
@@ -72,6 +75,7 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
         if left.chosen != right.chosen:
             said = left.chosen.product.differences(right.chosen.product, ours.names)
             raise DifferentKinds(f"the families differ: {said}", hint=self._choice_hint)
+        _check_collected_alike(left.statistics, right.statistics)
         return super()._joined(left, right)
 
     def _merged(self, left: State, right: State) -> tuple[Any, Any]:
@@ -79,13 +83,19 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
 
     def _forgetting(self, state: State) -> Callable[[Any], Any]:
         learner = self._learner(state.chosen)
-        return partial(learner.forget, state.statistics, names=state.columns.names)
+
+        def forget(gone: Any) -> Any:
+            _check_collected_alike(state.statistics, gone)
+            return learner.forget(state.statistics, gone, names=state.columns.names)
+
+        return forget
 
     def _single_rows(
         self, state: State, learner: NaiveBayesLearner
     ) -> Callable[[FloatArray], bool] | None:
         product = learner.product
-        if not state.columns.is_plain or learner.keeps_folds or learner.keeps_rows:
+        kept = isinstance(state.statistics, (Folds, WithRows))
+        if not state.columns.is_plain or learner.keeps_folds or learner.keeps_rows or kept:
             return None
         simple = all(family.name.endswith("gaussian") for family in product.families)
         if simple:
@@ -101,6 +111,23 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
             return True
 
         return fits
+
+
+def _check_collected_alike(known: Any, new: Any) -> None:
+    """Refuse to add statistics that were collected for another setting of held-out choices."""
+    if isinstance(known, LeftOut) or isinstance(new, LeftOut):
+        return
+    inner = [held.held if isinstance(held, WithRows) else held for held in (known, new)]
+    for name, ours, theirs in (
+        ("temperature", isinstance(known, WithRows), isinstance(new, WithRows)),
+        ("smoothing", isinstance(inner[0], Folds), isinstance(inner[1], Folds)),
+    ):
+        if ours != theirs:
+            told = 'is "held-out" now and was not' if theirs else 'is not "held-out" now but was'
+            raise BadSetting(
+                f"{name} {told} when the rows were read: other statistics were collected",
+                hint=f"set {name} as it was, or fit again",
+            )
 
 
 def blocks(product: Product, table: Any, *, learning: bool = True) -> Blocks:

@@ -88,6 +88,7 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
             ),
         )
         self._learned(found, batch, batch.classes.dtype)
+        self._notes = None
         if len(batch.labels) == 1:
             warnings.warn(
                 f"there is only one class, {batch.labels[0]!r}: every row is predicted to be of it",
@@ -219,7 +220,9 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
                 raise BadSetting(f"{name}={value!r:.50} is not known", hint="True or False")
 
     def _read(self, X: object, y: object, sample_weight: object, line: Line | None) -> Batch:
-        return read_batch(X, y, sample_weight, partial(self._coded, line), opened)
+        return read_batch(
+            X, y, sample_weight, partial(self._coded, line), opened if line is None else self._open
+        )
 
     def _coded(self, line: Line | None, table: Any) -> tuple[Design, Any]:
         """Return the design of a table, or the one that is known, and its rows."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.columns import PlainColumns
 from suffice.errors import BadFile
+from suffice.estimators.table_notes import STATE, TableNotes
 from suffice.files.stored_models import StoredModel, no_model, read_model, write_model
 
 if TYPE_CHECKING:
@@ -19,14 +21,20 @@ HOMES = {
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "LogisticRegression": "suffice.estimators.logistic_regression",
     "MultinomialNaiveBayes": "suffice.estimators.count_naive_bayes",
+    "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.perceptron",
 }
 """The estimators that a file may be, and where each lives."""
+NAMED = 1000
+"""Columns whose names are told in a file, for people; the schema has them all."""
 
 
 class Persistent:
     """What can be saved: settings, and a state of objects that a file may hold."""
+
+    _notes: TableNotes | None = None
+    """How the table is read that it was learned from, where the file said so; `fit` forgets it."""
 
     def _stored_state(self, statistics: bool) -> dict[str, Any]:
         """Return what was learned, by name; without statistics, what is needed to answer."""
@@ -49,8 +57,27 @@ class Persistent:
         settings = self.get_params(deep=False)  # type: ignore[attr-defined]
         if isinstance(settings.get("random_state"), (np.random.Generator, np.random.RandomState)):
             settings["random_state"] = None  # a stream of numbers is nothing to keep
-        state = self._stored_state(statistics)
-        write_model(path, StoredModel(type(self).__name__, settings, state, self._about()))
+        state, about = self._stored_state(statistics), self._about()
+        if self._notes is not None:
+            state[STATE] = self._notes.to_dict()
+            about["target"] = self._notes.target
+        write_model(path, StoredModel(type(self).__name__, settings, state, about))
+
+    @classmethod
+    def _of_stored(cls, stored: StoredModel) -> Self:
+        """Return the estimator that was stored."""
+        model = cls(**stored.settings)
+        model._check_settings()  # type: ignore[attr-defined]
+        model._restore(dict(stored.state))
+        notes = TableNotes.from_state(stored.state)
+        if notes is not None:
+            notes.check_columns(model._require())  # type: ignore[attr-defined]
+            model._notes = notes
+        return model
+
+    def _as_learned(self, table: Any) -> Any:
+        """Return a table as it was when the model learned from it, if a file says how."""
+        return table if self._notes is None else self._notes.rows(table)
 
 
 def load(path: str | Path) -> Any:
@@ -72,12 +99,22 @@ def load(path: str | Path) -> Any:
         )
     kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
     try:
-        model = kind(**stored.settings)
-        model._check_settings()
-        model._restore(dict(stored.state))
+        return kind._of_stored(stored)
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
         raise no_model(path, error) from None
-    return model
+
+
+def first_names(columns: Any) -> list[str]:
+    """Return the names of the first columns, to be read by people.
+
+    >>> from suffice.columns import PlainColumns
+    >>> first_names(PlainColumns(10**9))[:2]
+    ['x0', 'x1']
+    """
+    some = columns
+    if isinstance(columns, PlainColumns):  # there may be millions
+        some = PlainColumns(min(columns.width, NAMED))
+    return list(some.names[:NAMED])
 
 
 def stored_dtype(dtype: np.dtype[Any]) -> str:

@@ -14,7 +14,7 @@ from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from suffice.evaluation.preparation import Preparation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import FloatArray, IntArray
@@ -56,50 +56,67 @@ def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
     predicted = np.empty(len(rows), dtype=np.intp)
     has_odds = True
     said: dict[str, int] = {}
-    notes: list[str] = []
     begun = time.perf_counter()
-    fitted = _trained(model, rows, parts)
-    for places in parts:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        training = trainings(model, rows, parts)
+        note = "" if is_closed_form(model) else Preparation.of(model, rows).note
+    for f, places in enumerate(parts):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            one, preparation = next(fitted)
+            one, preparation = training(f)
             held = rows.take(places)
-            known = positions(one.classes_, rows)
-            log_odds = answers(one, preparation.rows(held.X))
+            found, log_odds = judged(one, preparation, held)
+            predicted[places] = found
             if log_odds is None:
                 has_odds = False
-                found = one.predict(preparation.rows(held.X))
-                predicted[places] = positions(found, rows)
             else:
-                log_posterior[np.ix_(places, known)] = log_odds
-                predicted[places] = known[log_odds.argmax(axis=1)]
+                log_posterior[places] = log_odds
         for text in {str(warning.message) for warning in caught}:
             said[text] = said.get(text, 0) + 1
-        if preparation.note and not notes:
-            notes.append(preparation.note)
     seconds = time.perf_counter() - begun
-    if _chooses(model) and MergedParts.of(model, rows, parts).chooses_once:
-        notes.append("pool, shrink and target were chosen once, on the rows outside the first fold")
+    notes = tuple(text for text in (note, preparation.remark) if text)
     return HeldOut(
-        log_posterior if has_odds else None, predicted, seconds, tuple(said.items()), tuple(notes)
+        log_posterior if has_odds else None, predicted, seconds, tuple(said.items()), notes
     )
 
 
-def _chooses(model: Any) -> bool:
-    return is_closed_form(model) and getattr(model, "covariance", None) == "auto"
-
-
-def _trained(model: Any, rows: LabelledRows, parts: list[IntArray]) -> Iterator[Fitted]:
-    """Yield, for each part, the estimator trained on all the others, and what rows it takes."""
+def trainings(model: Any, rows: LabelledRows, parts: list[IntArray]) -> Callable[[int], Fitted]:
+    """Return what fits an estimator on all parts but one, by the place of that one."""
     from sklearn.base import clone
 
     if is_closed_form(model):
-        for one in MergedParts.of(clone(model), rows, parts).without_one():
-            yield one, Preparation()
-        return
-    for f in range(len(parts)):
+        merged = MergedParts.without_one(clone(model), rows, parts)
+        preparation = Preparation(remark=merged.note)
+        return lambda f: (merged.fitted(f), preparation)
+
+    def fitted(f: int) -> Fitted:
         others = np.sort(np.concatenate([p for i, p in enumerate(parts) if i != f]))
-        yield fitted_on(model, rows.take(others))
+        return fitted_on(model, rows.take(others))
+
+    return fitted
+
+
+def judged(
+    model: Any, preparation: Preparation, held: LabelledRows
+) -> tuple[IntArray, FloatArray | None]:
+    """Return the place of each row's predicted class, and log p(y | x) if the model has it.
+
+    A class that the model has never seen has -inf.
+    """
+    X = preparation.rows(held.X)
+    log_odds = answers(model, X)
+    if log_odds is None:
+        return positions(model.predict(X), held), None
+    if np.isnan(log_odds).any():
+        raise BadSetting(
+            f"{type(model).__name__} gives probabilities that are no numbers",
+            hint="leave it out, or look at what it was trained on",
+        )
+    known = positions(model.classes_, held)
+    log_posterior = np.full((len(held), len(held.classes)), -np.inf)
+    log_posterior[:, known] = log_odds
+    return known[log_odds.argmax(axis=1)], log_posterior
 
 
 def fitted_on(model: Any, rows: LabelledRows) -> Fitted:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.errors import BadSetting
+
 if TYPE_CHECKING:
     from suffice.evaluation.learning_curves import LearningCurves
     from suffice.rows import FloatArray, IntArray
@@ -66,21 +68,26 @@ def crossing(curves: LearningCurves, first: str, second: str, level: float = 0.9
     were tried are not guessed at.
     """
     a, b = curves.errors[curves.place(first)], curves.errors[curves.place(second)]
-    gaps = a - b
-    splits = np.isfinite(gaps).sum(axis=1)
-    place = _place(np.array([row[:n].mean() for row, n in zip(gaps, splits, strict=True)]))
-    rng = np.random.default_rng(SEED)
+    # Splits that one of the two has failed in say nothing of either.
+    gaps = [row[np.isfinite(row)] for row in a - b]
+    known = [place for place, row in enumerate(gaps) if len(row)]
+    if not known:
+        raise BadSetting(
+            f"no split has errors of both {first} and {second}",
+            hint="ask for more splits, or compare other models",
+        )
+    sizes = [int(curves.sizes[place]) for place in known]
+    gaps = [gaps[place] for place in known]
+    place = _place(np.array([row.mean() for row in gaps]))
     # One draw of splits for all sizes: training sets of one split hold each other.
-    drawn = rng.random((DRAWS, gaps.shape[1]))
+    drawn = np.random.default_rng(SEED).random((DRAWS, curves.errors.shape[2]))
     means = np.stack(
-        [row[:n][(drawn[:, :n] * n).astype(np.intp)].mean(axis=1)
-         for row, n in zip(gaps, splits, strict=True)],
+        [row[(drawn[:, : len(row)] * len(row)).astype(np.intp)].mean(axis=1) for row in gaps],
         axis=1,
-    )  # fmt: skip
+    )
     places: IntArray = np.array([_place(mean) for mean in means])
     half = (1.0 - level) / 2.0
     low, high = (int(np.quantile(places, q, method="inverted_cdf")) for q in (half, 1.0 - half))
-    sizes = [int(m) for m in curves.sizes]
 
     def size(at: int) -> int | None:
         return sizes[at] if at < len(sizes) else None

@@ -23,6 +23,8 @@ OUTLYING = 0.001
 """A row is called an outlier of its class if its p-value is below this: one in a thousand is."""
 MANY = 0.01
 """A share of outliers that is worth a word."""
+MOST_COLUMNS = 300
+"""Columns of numbers beyond which nothing is tested: it takes long, and needs many rows."""
 MANY_ROWS = 500
 """Rows of a class from which on tests see what does not matter."""
 
@@ -48,11 +50,13 @@ class Diagnostics:
     """Every class, and Box's test that all have one covariance.
 
     columns   the columns of numbers, which these figures are about; categories are not normal
+    failure   why there are no figures, where there could be some
     """
 
     classes: tuple[ClassDiagnostics, ...]
     box: BoxM | None
     columns: tuple[str, ...]
+    failure: str = ""
 
     @property
     def table(self) -> TextTable:
@@ -71,7 +75,8 @@ class Diagnostics:
                 )
             outliers = None if one.outliers is None else 100.0 * one.outliers
             cells.append((one.label, one.rows, *figures, outliers))
-        title = f"Are the classes normal? {len(self.columns)} columns of numbers"
+        count = len(self.columns)
+        title = f"Are the classes normal? {count:,} column{'s' * (count != 1)} of numbers"
         return TextTable(title, COLUMNS, tuple(cells), self.notes)
 
     @property
@@ -79,6 +84,8 @@ class Diagnostics:
         """What else is to be said of these figures."""
         if not self.columns:
             return ("There are no columns of numbers: normality is not in question.",)
+        if self.failure:
+            return (self.failure,)
         found = [
             (
                 "Skewness and kurtosis are Mardia's: near 0 and near d(d + 2) for normal rows. "
@@ -133,14 +140,34 @@ def diagnose(rows: LabelledRows) -> Diagnostics:
     2   virginica       0.098       0.434
     """
     matrix, names = _numbers(rows)
+    if matrix is None:
+        return _without_figures(rows, names)
+    if len(names) > MOST_COLUMNS:
+        return _without_figures(
+            rows,
+            names,
+            f"With more than {MOST_COLUMNS} columns of numbers normality is not looked at: it "
+            "would take long.",
+        )
+    try:
+        # Rows far out overflow on the way; what is not finite in the end is left out.
+        with np.errstate(all="ignore"):
+            return _diagnosed(matrix, names, rows)
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        return _without_figures(rows, names, f"Normality could not be looked at: {error}.")
+
+
+def _without_figures(rows: LabelledRows, names: tuple[str, ...], failure: str = "") -> Diagnostics:
+    classes = tuple(
+        ClassDiagnostics(label, float(n), float(n), None, None)
+        for label, n in zip(rows.classes.tolist(), rows.counts, strict=True)
+    )
+    return Diagnostics(classes, None, names, failure)
+
+
+def _diagnosed(matrix: FloatArray, names: tuple[str, ...], rows: LabelledRows) -> Diagnostics:
     w = np.ones(len(rows)) if rows.weights is None else rows.weights
     counts = rows.counts
-    if matrix is None:
-        classes = tuple(
-            ClassDiagnostics(label, float(n), float(n), None, None)
-            for label, n in zip(rows.classes.tolist(), counts, strict=True)
-        )
-        return Diagnostics(classes, None, ())
     whole = np.isfinite(matrix).all(axis=1)
     groups, weights, found = [], [], []
     far = _outlying(matrix, rows)
@@ -200,7 +227,7 @@ def chance(p: float) -> str:
 
 def assumed(found: Diagnostics) -> list[str]:
     """Return what these figures say about normal classes and one covariance, in words."""
-    if not found.columns:
+    if not found.columns or found.failure:
         return []
     said = []
     tested = [one for one in found.classes if one.mardia is not None]

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting, listed
-from suffice.evaluation.cross_validation import answers, fitted_on, positions
+from suffice.evaluation.cross_validation import fitted_on, judged, refusal
 from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from suffice.evaluation.metrics import log_loss
 from suffice.evaluation.preparation import Preparation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from suffice.evaluation.cross_validation import Fitted
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import FloatArray, IntArray
 
@@ -41,12 +44,15 @@ class LearningCurves:
     sizes    how many rows each was trained on
     errors   the share of rows that were predicted wrongly
     losses   log-loss; NaN for a model without probabilities
+    notes    which models failed, where and why; one that has failed at every split of a size
+             has no curve
     """
 
     names: tuple[str, ...]
     sizes: IntArray
     errors: FloatArray
     losses: FloatArray
+    notes: tuple[str, ...] = ()
 
     def place(self, name: str) -> int:
         """Return where a model stands, or refuse a name that is none."""
@@ -59,7 +65,10 @@ class LearningCurves:
     def band(
         self, name: str, level: float = 0.95, losses: bool = False
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the mean over splits, and the ends of its interval by Student's t, per size."""
+        """Return the mean over splits, and the ends of its interval by Student's t, per size.
+
+        A single split has no interval: both ends are its value.
+        """
         from scipy.stats import t
 
         found = (self.losses if losses else self.errors)[self.place(name)]
@@ -68,7 +77,7 @@ class LearningCurves:
         with np.errstate(all="ignore"):
             mean = filled.sum(axis=1) / splits
             gaps = np.where(np.isfinite(found), found - mean[:, np.newaxis], 0.0)
-            spread = np.sqrt(np.square(gaps).sum(axis=1) / (splits - 1.0) / splits)
+            spread = np.sqrt(np.square(gaps).sum(axis=1) / np.maximum(splits - 1.0, 1.0) / splits)
             half = t.ppf(0.5 + level / 2.0, np.maximum(splits - 1, 1)) * spread
         return mean, mean - half, mean + half
 
@@ -122,6 +131,7 @@ def learning_curves(
         )
     shape = (len(models), len(steps), repeats)
     errors, losses = np.full(shape, np.nan), np.full(shape, np.nan)
+    failed: dict[tuple[int, int], list[Exception]] = {}
     for r in range(repeats):
         rng = np.random.default_rng([random_state, r])
         made = steps if r < REPEATS_WHEN_LARGE else steps[steps < LARGE]
@@ -130,10 +140,39 @@ def learning_curves(
         order = _drawn(rows.codes, int(steps[0]), k, rng)
         tests = [order[m : m + most_tested] for m in made]
         for i, model in enumerate(models.values()):
-            for s, (one, preparation) in enumerate(_grown(model, rows, order, made)):
-                held = rows.take(tests[s])
-                errors[i, s, r], losses[i, s, r] = _judged(one, preparation, held)
-    return LearningCurves(tuple(models), steps, errors, losses)
+            for s, told in enumerate(_judgements(model, rows, order, made, tests)):
+                if isinstance(told, Exception):
+                    failed.setdefault((i, s), []).append(told)
+                else:
+                    errors[i, s, r], losses[i, s, r] = told
+    return _without_failures(models, steps, errors, losses, failed)
+
+
+def _without_failures(
+    models: Mapping[str, Any],
+    sizes: IntArray,
+    errors: FloatArray,
+    losses: FloatArray,
+    failed: dict[tuple[int, int], list[Exception]],
+) -> LearningCurves:
+    """Return the curves that there are, and say which are not, or not whole, and why."""
+    known: NDArray[np.bool_] = np.array([np.isfinite(one).any(axis=1).all() for one in errors])
+    notes = []
+    for i, name in enumerate(models):
+        places = [(s, found) for (j, s), found in failed.items() if j == i]
+        if not places:
+            continue
+        s, found = max(places, key=lambda one: len(one[1]))
+        splits = len(found) + int(np.isfinite(errors[i, s]).sum())
+        lost = "" if known[i] else f"{name} has no learning curve. "
+        notes.append(
+            f"{lost}{name}, trained on {sizes[s]:,} rows, could not be judged in {len(found)} of "
+            f"{splits} splits: {refusal(found[0])}"
+        )
+    if not known.any():
+        raise BadSetting(notes[0], hint="compare models that can be trained on few rows")
+    names = tuple(name for name, there in zip(models, known, strict=True) if there)
+    return LearningCurves(names, sizes, errors[known], losses[known], tuple(notes))
 
 
 def _drawn(codes: IntArray, first: int, k: int, rng: np.random.Generator) -> IntArray:
@@ -152,35 +191,47 @@ def _drawn(codes: IntArray, first: int, k: int, rng: np.random.Generator) -> Int
     return np.concatenate([rng.permutation(head), rest[first - k :]])
 
 
-def _grown(
-    model: Any, rows: LabelledRows, order: IntArray, sizes: IntArray
-) -> Iterator[tuple[Any, Preparation]]:
-    """Yield the estimator trained on the first rows of an order, for each size."""
-    from sklearn.base import clone
+def _judgements(
+    model: Any, rows: LabelledRows, order: IntArray, sizes: IntArray, tests: list[IntArray]
+) -> list[tuple[float, float] | Exception]:
+    """Return share of errors and log-loss after training on the first rows of an order.
 
+    One for each size; where the model fails, why it does.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few rows are degenerate, and that is the point
-        if is_closed_form(model):
-            known = rows.take(order[: sizes[-1]])
-            parts = np.split(np.arange(sizes[-1]), sizes[:-1])
-            fitted = MergedParts.of(clone(model), known, parts).running()
-            for one in fitted:
-                yield one, Preparation()
+        found: list[tuple[float, float] | Exception] = []
+        try:
+            training = _growing(model, rows, order, sizes)
+        except Exception as error:  # noqa: BLE001 - other models have their curves still
+            found = [error] * len(sizes)
         else:
-            for m in sizes:
-                yield fitted_on(model, rows.take(order[:m]))
+            for s, places in enumerate(tests):
+                try:
+                    found.append(_lost(*training(s), rows.take(places)))
+                except Exception as error:  # noqa: BLE001 - likewise, and other sizes
+                    found.append(error)
+    return found
 
 
-def _judged(model: Any, preparation: Preparation, held: LabelledRows) -> tuple[float, float]:
+def _growing(
+    model: Any, rows: LabelledRows, order: IntArray, sizes: IntArray
+) -> Callable[[int], Fitted]:
+    """Return what fits an estimator on the first rows of an order, by the place of their number."""
+    from sklearn.base import clone
+
+    if is_closed_form(model):
+        known = rows.take(order[: sizes[-1]])
+        parts = np.split(np.arange(sizes[-1]), sizes[:-1])
+        merged = MergedParts.running(clone(model), known, parts)
+        return lambda s: (merged.fitted(s), Preparation())
+    return lambda s: fitted_on(model, rows.take(order[: sizes[s]]))
+
+
+def _lost(model: Any, preparation: Preparation, held: LabelledRows) -> tuple[float, float]:
     """Return the share of errors and the log-loss on held-out rows."""
-    X = preparation.rows(held.X)
-    known = positions(model.classes_, held)
-    found = answers(model, X)
-    if found is None:
-        wrong = positions(model.predict(X), held) != held.codes
-        return float(np.average(wrong, weights=held.weights)), float("nan")
-    log_posterior = np.full((len(held), len(held.classes)), -np.inf)
-    log_posterior[:, known] = found
-    wrong = known[found.argmax(axis=1)] != held.codes
-    loss = log_loss(log_posterior, held.codes, held.weights)
-    return float(np.average(wrong, weights=held.weights)), loss
+    predicted, log_posterior = judged(model, preparation, held)
+    wrong = float(np.average(predicted != held.codes, weights=held.weights))
+    if log_posterior is None:
+        return wrong, float("nan")
+    return wrong, log_loss(log_posterior, held.codes, held.weights)

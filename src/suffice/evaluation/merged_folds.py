@@ -8,7 +8,8 @@ subtracted). Learning curves are running sums.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -21,13 +22,13 @@ from suffice.rows.sparse import SparseRows
 from suffice.statistics import leave_one_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from suffice.estimators.batches import Batch
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import IntArray
 
-CHOICE_BUDGET = 3e8
+CHOICE_BUDGET = 1e8
 """Settings · rows · classes · columns², beyond which "auto" chooses once, not for every fold.
 
 45 settings are judged by leave-one-out; at the budget that takes some seconds.
@@ -40,72 +41,84 @@ def is_closed_form(model: object) -> bool:
     return isinstance(model, Learning)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class MergedParts:
-    """Rows read once and cut into parts, for one closed-form model.
+    """Rows read once and cut into parts, for one closed-form model; training sets are merges.
 
-    model    the estimator, not fitted
-    batch    all rows, as the model reads them
-    parts    which rows belong to each part
+    Made by `without_one` or `running`. Nothing is estimated before `fitted` asks for it, so that
+    a training set on which the model fails does not take the others with it.
     """
 
-    model: Any
-    batch: Batch
-    parts: tuple[IntArray, ...]
+    def __init__(
+        self,
+        model: Any,
+        rows: LabelledRows,
+        parts: Sequence[IntArray],
+        trainings: Sequence[IntArray],
+        merged: Callable[[list[Any]], list[Any]],
+    ) -> None:
+        model._check_settings()
+        self.model = model
+        self.batch: Batch = model._read(rows.X, rows.y, rows.weights, None)
+        self.parts, self.trainings, self.merged = tuple(parts), tuple(trainings), merged
+        self.choices: dict[int, Any] = {}
+        self.sums: list[tuple[Any, list[Any]]] = []  # of each choice: mostly there is one
 
     @classmethod
-    def of(cls, model: Any, rows: LabelledRows, parts: Sequence[IntArray]) -> MergedParts:
-        """Read the rows once, for all training sets."""
-        model._check_settings()
-        return cls(model, model._read(rows.X, rows.y, rows.weights, None), tuple(parts))
+    def without_one(cls, model: Any, rows: LabelledRows, parts: Sequence[IntArray]) -> MergedParts:
+        """Return training sets that hold all parts but one: the folds of cross-validation."""
+        others = [
+            np.sort(np.concatenate([p for i, p in enumerate(parts) if i != f]))
+            for f in range(len(parts))
+        ]
+        return cls(model, rows, parts, others, leave_one_out)
 
-    @property
+    @classmethod
+    def running(cls, model: Any, rows: LabelledRows, parts: Sequence[IntArray]) -> MergedParts:
+        """Return training sets that hold a part and all before it: a learning curve."""
+        prefixes = [np.concatenate(parts[: i + 1]) for i in range(len(parts))]
+        return cls(model, rows, parts, prefixes, lambda sums: list(accumulate(sums, add)))
+
+    @cached_property
     def chooses_once(self) -> bool:
         """Whether what is chosen from the data is chosen on the first training set alone."""
         if getattr(self.model, "covariance", None) != "auto":
             return False
         n, width = self.batch.rows.shape
+        if not self.batch.columns.is_plain or np.isnan(self.batch.rows).any():
+            return True  # many rows can be judged by a refit only
         return float(SETTINGS * n * width**2 * len(self.batch.labels)) > CHOICE_BUDGET
 
-    def without_one(self) -> Iterator[Any]:
-        """Yield, for each part, the estimator as if fitted on all the others."""
-        others = [
-            np.sort(np.concatenate([p for i, p in enumerate(self.parts) if i != f]))
-            for f in range(len(self.parts))
-        ]
-        yield from self._fitted(others, leave_one_out)
+    @property
+    def note(self) -> str:
+        """What was not done as usual, in words; empty where nothing was."""
+        if not self.chooses_once:
+            return ""
+        return "pool, shrink and target were chosen once, on the rows outside the first fold"
 
-    def running(self) -> Iterator[Any]:
-        """Yield, for each part, the estimator as if fitted on it and all before it."""
-        prefixes = [np.concatenate(self.parts[: i + 1]) for i in range(len(self.parts))]
-        yield from self._fitted(prefixes, lambda sums: list(accumulate(sums, add)))
+    def fitted(self, f: int) -> Any:
+        """Return the estimator as if fitted on one of the training sets."""
+        chosen = self._chosen(f)
+        return self._estimated(self._merged_sums(chosen)[f], chosen)
 
-    def _fitted(self, trainings: list[IntArray], merged: Any) -> Iterator[Any]:
-        choices: list[Any] = []
-        for places in trainings:
-            again = self.chooses_once and choices
-            choices.append(choices[0] if again else self._chosen(places))
-        sums: list[tuple[Any, list[Any]]] = []  # statistics of each choice: mostly there is one
-        for chosen in choices:
-            held = next((found for other, found in sums if other == chosen), None)
-            if held is None:
-                learner = self.model._learner(chosen)
-                held = next((f for other, f in sums if self._same_sums(other, chosen)), None)
-                if held is None:
-                    held = merged(
-                        [self.model._summary(part(self.batch, p), learner) for p in self.parts]
-                    )
-                sums.append((chosen, held))
-        for f, chosen in enumerate(choices):
-            statistics = next(found for other, found in sums if other == chosen)[f]
-            yield self._estimated(statistics, chosen)
-
-    def _chosen(self, places: IntArray) -> Any:
+    def _chosen(self, f: int) -> Any:
         """Return what the model decides on the rows of one training set."""
-        model = self.model
-        if hasattr(model, "covariance") and model.covariance != "auto":
-            return None
-        return model._choose(part(self.batch, places))
+        place = 0 if self.chooses_once else f
+        if place not in self.choices:
+            model = self.model
+            plain = hasattr(model, "covariance") and model.covariance != "auto"
+            rows = self.trainings[place]
+            self.choices[place] = None if plain else model._choose(part(self.batch, rows))
+        return self.choices[place]
+
+    def _merged_sums(self, chosen: Any) -> list[Any]:
+        """Return the statistics of every training set; those of a choice are summed up once."""
+        for other, found in self.sums:
+            if other == chosen or self._same_sums(other, chosen):
+                return found
+        learner = self.model._learner(chosen)
+        parts = [self.model._summary(part(self.batch, p), learner) for p in self.parts]
+        self.sums.append((chosen, self.merged(parts)))
+        return self.sums[-1][1]
 
     def _same_sums(self, one: Any, other: Any) -> bool:
         """Whether two choices need the same statistics: pooling and shrinking come after them."""

@@ -21,10 +21,12 @@ class Preparation:
 
     filled    means for blank numbers, or None where they may stay
     columns   the coding of categories as zeros and ones, or None where they may stay
+    remark    what else was not done as usual when the candidate was trained
     """
 
     filled: FilledColumns | None = None
     columns: Columns | None = None
+    remark: str = ""
 
     @classmethod
     def of(cls, model: Any, rows: LabelledRows) -> Preparation:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
+NEGLIGIBLE = 5e-4
+"""A difference of log-losses that is nothing when they are shown, however surely it is there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """By how much the log-loss of one model exceeds another's, on the same folds.
@@ -34,8 +38,8 @@ class Difference:
 
     @property
     def is_noise(self) -> bool:
-        """Whether it is no more than one standard error."""
-        return self.mean <= self.standard_error
+        """Whether it is no more than one standard error, or too small to matter."""
+        return self.mean <= max(self.standard_error, NEGLIGIBLE)
 
     def __str__(self) -> str:
         return f"{self.mean:.3f} ± {self.standard_error:.3f}"
@@ -117,9 +121,12 @@ def recommend(
     advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {loss:.3f}."
     reasons = []
     if chosen is not best:
+        gap = gaps[chosen.name]
+        slight = "within one standard error"
+        slight = slight if gap.mean <= gap.standard_error else "too little to matter"
         reasons.append(
-            f"{sentence(best.name)} loses less by {gaps[chosen.name]}, which is within one "
-            "standard error: the simpler of the two is taken."
+            f"{sentence(best.name)} loses less by {gap}, which is {slight}: the simpler of the "
+            "two is taken."
         )
     others = [one for one in tied if one is not chosen and one is not best]
     if others:
@@ -129,6 +136,11 @@ def recommend(
         reasons.append(
             "It assumes nothing about how the columns are distributed within a class; it cannot "
             "say how typical a row is, nor leave a blank cell out."
+        )
+    elif chosen.school == GENERATIVE:
+        reasons.append(
+            "It learns what the rows of each class look like: so it can also say how typical a "
+            "row is, leave a blank cell out, and take in new rows without a refit."
         )
     reasons += [str(one) for one in crossings]
     if crossings:
@@ -157,7 +169,7 @@ def _schools(
         return []
     rival = min(rivals, key=lambda one: gaps[one.name].mean)
     gap = difference(losses[chosen.name], losses[rival.name], share)
-    if abs(gap.mean) <= gap.standard_error:
+    if abs(gap.mean) <= max(gap.standard_error, NEGLIGIBLE):
         return [
             (
                 f"The best of the {other} school, {rival.name}, is within noise of it "

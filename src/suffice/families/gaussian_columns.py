@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
-from suffice.errors import BadRows, BadSetting
+from suffice.errors import BadRows, BadSetting, OutsideSupport, listed
 from suffice.families.blocks import read_numbers
 from suffice.families.gaussian import Gaussian
 from suffice.families.normal_columns import LogNormalColumns, NormalColumns, logarithms
@@ -121,7 +122,8 @@ class LogNormal(GaussianColumns):
     """Columns whose logarithms are normal: positive, skewed to the right.
 
     A cell that is not positive cannot be learned from. Asked about, it is as impossible in one
-    class as in any other, so it says nothing about the class.
+    class as in any other, so it says nothing about the class: the density of the row is 0, and
+    its posterior is that of the other cells. An `OutsideSupport` warning names the cells.
 
     >>> from suffice import NaiveBayes
     >>> rows, labels = [[1.0], [100.0], [10.0], [1000.0]], ["a", "a", "b", "b"]
@@ -138,13 +140,16 @@ class LogNormal(GaussianColumns):
         """Return the block of these columns; a cell to learn from has to be positive."""
         rows = GaussianColumns.read(self, table, columns)
         bad = rows <= 0.0
-        if learning and bad.any():
+        if not bad.any():
+            return rows
+        if learning:
             row, place = divmod(int(bad.argmax()), rows.shape[1])
             raise BadRows(
                 f"row {row}, {place_of(columns[place], table.names)}: "
                 f"{rows[row, place]:g} is not positive, but the column is log-normal",
                 hint="choose gaussian for columns that can be zero or negative",
             )
+        _warn_of(bad, [place_of(column, table.names) for column in columns])
         return rows
 
     def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
@@ -154,3 +159,17 @@ class LogNormal(GaussianColumns):
     def laws(self, normals: Any, counts: FloatArray) -> NormalColumns:
         """Return the laws of cells whose logarithms are normal."""
         return LogNormalColumns(normals, counts)
+
+
+def _warn_of(outside: NDArray[np.bool_], names: Sequence[str]) -> None:
+    """Say where cells are not positive though their columns are log-normal."""
+    places = np.flatnonzero(outside.any(axis=0)).tolist()
+    told = listed(
+        f"{names[j]} (row {listed(np.flatnonzero(outside[:, j]).tolist())})" for j in places
+    )
+    warnings.warn(
+        f"cells that are not positive, in columns learned as log-normal: {told}; no class explains "
+        "them, so they say nothing about the class",
+        OutsideSupport,
+        stacklevel=2,
+    )

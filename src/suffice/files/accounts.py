@@ -74,10 +74,12 @@ class Account:
         }
 
     def __str__(self) -> str:
-        known = "" if self.rows is None else f", learned from {_number(self.rows)} rows"
-        lines = [f"{self.estimator}{known}", "", _counted(len(self.classes), "class", "classes")]
+        known = "" if self.rows is None else f", learned from {_rows(self.rows)}"
+        lines = [f"{self.estimator}{known}"]
+        if self.classes:
+            lines += ["", _counted(len(self.classes), "class", "classes")]
         for c in self.classes:
-            parts = [] if c.weight is None else [f"{_number(c.weight)} rows"]
+            parts = [] if c.weight is None else [_rows(c.weight)]
             parts += [] if c.prior is None else [f"prior {c.prior:.4g}"]
             lines.append(f"  {shown(c.label)}" + (": " if parts else "") + ", ".join(parts))
         lines += ["", _counted(len(self.columns), "column", "columns")]
@@ -106,6 +108,8 @@ def told(stored: StoredModel) -> Account:
     ClassAccount(label='a', weight=2.0, prior=0.5)
     """
     state, model = stored.state, stored.state["model"]
+    if name_of(model) == "Normal":
+        return _law_account(stored)
     linear = name_of(model) == "LinearForm"
     weights, priors, rows = _weights(state, model)
     held = state.get("stream") or state.get("seen") or state.get("found")
@@ -123,6 +127,25 @@ def told(stored: StoredModel) -> Account:
         tuple(_assumptions(stored)),
         streams if linear else state["statistics"] is not None,
         not linear and state["statistics"] is not None,
+    )
+
+
+def _law_account(stored: StoredModel) -> Account:
+    """Return what a normal law of its own holds."""
+    law, evidence, spread = (stored.state[name] for name in ("model", "evidence", "spread"))
+    fitted = evidence is not None and evidence.weight > 0.0
+    assumptions = ["rows are normal"]
+    if spread.rank < len(law.mean):
+        assumptions.append(f"they vary in {spread.rank} of {len(law.mean)} directions")
+    return Account(
+        stored.estimator,
+        evidence.weight if fitted else None,
+        (),
+        _columns(stored.state, law),
+        (),
+        tuple(assumptions),
+        False,
+        False,
     )
 
 
@@ -166,22 +189,15 @@ def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
 
 def _assumptions(stored: StoredModel) -> list[str]:
     model, settings = stored.state["model"], stored.settings
+    given = ["classes come in the shares that were given, not in those of the rows"]
+    given = given if settings.get("priors") is not None else []
     if name_of(model) == "GenerativeModel":
-        chosen: Any = stored.state.get("chosen")
-        form = "per-class" if chosen is not None else str(settings.get("covariance", "shared"))
-        found = ["the rows of each class are normal", FORMS.get(form, form)]
-        if chosen is not None:
-            found.append(f"pool {chosen.pool}, shrink {chosen.shrink}: chosen by leave-one-out")
-        if settings.get("priors") is not None:
-            found.append("classes come in the shares that were given, not in those of the rows")
-        return found
+        return _of_covariances(stored) + given
     if name_of(model) == "NaiveBayesModel":
-        found = ["the columns are independent within each class"]
+        found = _of_columns(model)
         if model.temperature != 1.0:
             found.append(f"but say partly the same: evidence counts {model.temperature:.3g} times")
-        if settings.get("priors") is not None:
-            found.append("classes come in the shares that were given, not in those of the rows")
-        return found
+        return found + given
     if stored.estimator == "Perceptron":
         return ["a plane parts the classes, or nearly so; its scores are no probabilities"]
     found = ["the log odds of the classes are linear in the columns"]
@@ -192,6 +208,38 @@ def _assumptions(stored: StoredModel) -> list[str]:
         found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
     if fit is not None and fit.separation is not None:
         found.append("but a plane parts its classes: there is no maximum of the likelihood")
+    return found
+
+
+def _of_covariances(stored: StoredModel) -> list[str]:
+    """Return what is assumed about the covariances of normal classes."""
+    settings, chosen = stored.settings, stored.state.get("chosen")
+    form = str(settings.get("covariance", "shared"))
+    pool, shrink = settings.get("pool"), settings.get("shrink")
+    if chosen is not None:
+        pool, shrink = chosen.pool, chosen.shrink
+        form = "shared" if pool == 1.0 else "per-class"
+    found = ["the rows of each class are normal", FORMS.get(form, form)]
+    if pool and form == "per-class":
+        found.append(f"pooled with that of all classes, by {pool:g}")
+    if shrink:
+        found.append(f"covariances between columns are shrunk, by {shrink:g}")
+    return found if chosen is None else [*found, "which was chosen by leave-one-out"]
+
+
+def _of_columns(model: Any) -> list[str]:
+    """Return what is assumed about the columns of naive Bayes."""
+    kinds = {name_of(law) for law in model.laws}
+    if kinds == {"ComplementForm"}:
+        return [
+            "the counts of a row are draws, one by one, with the shares of a class",
+            "a row is compared with the rows of all other classes: scores are no probabilities",
+        ]
+    if kinds == {"MultinomialCounts"}:
+        return ["the counts of a row are draws, one by one, with the shares of its class"]
+    found = ["the columns are independent within each class"]
+    if "MultinomialCounts" in kinds:
+        found.append("but those that are multinomial are the counts of one list of draws")
     return found
 
 
@@ -215,6 +263,13 @@ def shown(name: object) -> str:
 
 def _counted(size: int, one: str, many: str) -> str:
     return f"{size:,} {one if size == 1 else many}"
+
+
+def _rows(weight: float) -> str:
+    """Return how many rows a weight is; what is no whole number is called a weight."""
+    if weight != round(weight):
+        return f"rows of weight {_number(weight)}"
+    return f"{_number(weight)} {'row' if weight == 1.0 else 'rows'}"
 
 
 def _number(value: float) -> str:

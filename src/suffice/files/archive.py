@@ -114,12 +114,8 @@ def _members(archive: zipfile.ZipFile, room: int) -> tuple[dict[str, Any], Store
     entries = {entry.filename: entry for entry in archive.infolist()}
     if len(entries) < len(archive.infolist()):
         raise _Damage("a member is there twice")
-    for name, entry in entries.items():
-        if name not in MEMBERS:
-            raise _Damage(f"{name[:60]!r} does not belong in it")
-        stored = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1
-        if not stored or entry.file_size != entry.compress_size:
-            raise _Damage(f"{name} is compressed or encrypted")
+    for entry in entries.values():
+        _check_entry(entry)
         room -= entry.file_size
     if room < 0:
         raise _Damage("its members are larger than the file")
@@ -145,6 +141,17 @@ def _members(archive: zipfile.ZipFile, room: int) -> tuple[dict[str, Any], Store
         found = data[HEADER:].view(TYPES[kind])
         flat[kind] = found.astype(found.dtype.newbyteorder("="), copy=False)
     return content, StoredArrays(flat)
+
+
+def _check_entry(entry: zipfile.ZipInfo) -> None:
+    name = entry.filename
+    if name not in MEMBERS:
+        raise _Damage(f"{name!r:.60} does not belong in it")
+    stored = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1
+    if not stored or entry.file_size != entry.compress_size:
+        raise _Damage(f"{name} is compressed or encrypted")
+    if entry.external_attr >> 16 & 0o170000 not in (0, 0o100000):
+        raise _Damage(f"{name} is no plain file, but a link or a folder")
 
 
 def _read(archive: zipfile.ZipFile, name: str, size: int) -> tuple[Any, str]:

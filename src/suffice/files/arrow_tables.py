@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ class ArrowTable:
             raise self._damaged(error) from None
         self.names = tuple(self._schema.names)
         if len(set(self.names)) < len(self.names):
-            twice = sorted({name for name in self.names if self.names.count(name) > 1})
+            twice = sorted(name for name, times in Counter(self.names).items() if times > 1)
             raise BadRows(
                 f"{self.name}: more than one column is named {listed(twice)}",
                 hint="rename one of them",
@@ -87,25 +88,22 @@ class ArrowTable:
                     for place in range(0, batch.num_rows, size):
                         yield self._table(batch.slice(place, size), names, kinds, start + place)
                     start += batch.num_rows
-        except self._pa.ArrowException as error:
-            raise self._damaged(error) from None
+        except (self._pa.ArrowException, OSError) as error:
+            raise self._damaged(error, f" beyond row {start - 1}") from None
 
     def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
         pa = self._pa
         columns = []
         for name, kind in zip(names, kinds, strict=True):
             field, cells = batch.schema.field(name), batch.column(name)
+            self._refuse_type(field)
             given = cells
-            if pa.types.is_null(field.type) or pa.types.is_decimal(field.type):
-                given = cells.cast(pa.float64())
-            elif pa.types.is_dictionary(field.type):
+            if pa.types.is_dictionary(field.type):
                 given = cells.cast(field.type.value_type)
-            try:
-                one = table_of_frame(pa.table({field.name: given}))
-            except NotANumber as error:
-                raise NotANumber(
-                    f"{self.name}, {error.problem}", hint=f"{error.hint}; --drop leaves it out"
-                ) from None
+            if self._kind(field.type) == NUMBER:
+                # As a text of digits would be read: a whole number beyond 2⁵³ is rounded.
+                given = given.cast(pa.float64(), safe=False)
+            one = table_of_frame(pa.table({field.name: given}))
             values = one.column(0)
             if one.kinds[0] == CATEGORY and kind != CATEGORY:
 
@@ -118,6 +116,20 @@ class ArrowTable:
                 self._refuse_infinite(values, field.name, start)
             columns.append((kind if one.kinds[0] == CATEGORY else one.kinds[0], values))
         return table_of_columns(columns, tuple(names), None)
+
+    def _refuse_type(self, field: Any) -> None:
+        types = self._pa.types
+        held = field.type.value_type if types.is_dictionary(field.type) else field.type
+        bytes_alone = types.is_binary(held) or types.is_large_binary(held)
+        fixed = types.is_fixed_size_binary(held)
+        nested = types.is_nested(held) and not types.is_run_end_encoded(held)
+        if nested or types.is_temporal(held) or bytes_alone or fixed:
+            raise NotANumber(
+                f"{self.name}, {field.name}: a column of type {held!s:.60} holds neither numbers "
+                "nor categories",
+                hint="dates: make numbers of them, such as days since a fixed day; lists and "
+                "structs: make columns of their parts; --drop leaves the column out",
+            )
 
     def _refuse_infinite(self, values: Any, name: str, start: int) -> None:
         bad = np.isinf(values)
@@ -148,8 +160,9 @@ class ArrowTable:
             stream = ipc.open_stream(file)
             yield stream.schema, lambda *_: iter(stream)
 
-    def _damaged(self, error: Exception) -> BadFile:
+    def _damaged(self, error: Exception, place: str = "") -> BadFile:
         words = " ".join(str(error).split())
         return BadFile(
-            f"{self.name} cannot be read: {words:.120}", hint="it may be damaged: write it again"
+            f"{self.name} cannot be read{place}: {words:.120}",
+            hint="it is cut short or damaged: write or fetch it again",
         )

@@ -94,13 +94,14 @@ class CsvBlocks:
         self, names: Sequence[str], kinds: Sequence[str]
     ) -> Iterator[tuple[int, Table | None]]:
         """Yield how many rows came before, and the next; None where another has to go on."""
-        places = [self._names.index(name) for name in names]
+        place = {name: j for j, name in enumerate(self._names)}
+        places = [place[name] for name in names]
         done = 0
         try:
             for block in self._blocks():
                 columns = [
-                    (kind, self._column(block.column(place), kind, name))
-                    for place, name, kind in zip(places, names, kinds, strict=True)
+                    (kind, self._column(block.column(at), kind, name))
+                    for at, name, kind in zip(places, names, kinds, strict=True)
                 ]
                 yield done, table_of_columns(columns, tuple(names), None)
                 done += block.num_rows

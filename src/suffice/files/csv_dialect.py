@@ -45,14 +45,17 @@ def sniffed(
     r"""Return how the first lines of a table are written.
 
     `delimiter` and `header` are what is known already; `expected` are names of columns that
-    should be there: where one of them stands in the first row, that row is a header.
+    should be there: the delimiter that sets most of them free in the first row is the right one,
+    and that row is a header.
 
     >>> sniffed(["a;b\n", "1;2\n"])
     Dialect(delimiter=';', spaced=False, header=True)
     >>> sniffed(["5.1, 3.5\n", "4.9, 3.0\n"])
     Dialect(delimiter=',', spaced=True, header=False)
+    >>> sniffed(["a,b;c\n", "1,5;2\n"], expected=["c"]).delimiter
+    ';'
     """
-    found = _delimiter(sample) if delimiter is None else delimiter
+    found = _delimiter(sample, expected) if delimiter is None else delimiter
     spaced = found != " " and _spaced(sample, found)
     rows = _rows(sample, found, spaced)
     named = _has_header(rows, expected) if header is None else header
@@ -67,17 +70,22 @@ def _rows(sample: Sequence[str], delimiter: str, spaced: bool) -> list[list[str]
         return []
 
 
-def _delimiter(sample: Sequence[str]) -> str:
-    """Return what cuts most rows into as many cells as the first, two at least."""
-    best, most = DELIMITERS[0], (0.0, 0)
+def _delimiter(sample: Sequence[str], expected: Collection[str]) -> str:
+    """Return what names expected columns, or else cuts most rows into as many cells as the first.
+
+    Two cells at least, where nothing is expected.
+    """
+    best, most = DELIMITERS[0], (0, 0.0, 0)
     for candidate in DELIMITERS:
         rows = _rows(sample, candidate, False)
         if not rows or len(rows[0]) < 2:
             continue
         width = len(rows[0])
+        named = {plain_text(cell.strip()) for cell in rows[0]}
         even = sum(len(row) == width for row in rows) / len(rows)
-        if (round(even, 2), width) > most:
-            best, most = candidate, (round(even, 2), width)
+        found = (len(named.intersection(expected)), round(even, 2), width)
+        if found > most:
+            best, most = candidate, found
     return best
 
 

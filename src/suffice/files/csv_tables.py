@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import csv
-import io
 import sys
-from array import array
-from itertools import islice
-from typing import TYPE_CHECKING, cast
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows, listed
 from suffice.files.csv_dialect import SEEN_ROWS, Dialect, sniffed
 from suffice.files.text_cells import plain_text
-from suffice.files.text_chunks import TextChunk, TextRows
+from suffice.files.text_chunks import TextRows
+from suffice.files.text_lines import end_of_lines, split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from suffice.files.csv_blocks import CsvBlocks
     from suffice.files.table_bytes import TableBytes
+    from suffice.files.text_chunks import Record
+    from suffice.files.text_lines import TextLines
     from suffice.rows.tables import Table
 
 LONGEST_CELL = min(sys.maxsize, (1 << 31) - 1)
 """Characters of one cell: as many as the reader can count."""
+LONG_RECORD = 1000
+"""Lines of one row from which on it is not begun again for every few more."""
 LARGE, LARGE_PACKED = 1 << 23, 1 << 20
 """Bytes of a file from which on it pays to import pyarrow."""
 
@@ -52,59 +56,88 @@ class CsvTable(TextRows):
     ) -> None:
         super().__init__(source)
         self._encoding = _encoding(source)
-        sample = source.beginning.decode(self._encoding, errors="ignore").lstrip("\ufeff")
-        lines = list(islice(io.StringIO(sample, newline=""), SEEN_ROWS))
-        if len(lines) > 2 and len(lines) < SEEN_ROWS:
-            lines.pop()  # it may have been cut short
-        self.dialect: Dialect = sniffed(
-            lines, delimiter=delimiter, header=header, expected=expected
-        )
-        first = next((row for row in self.dialect.rows(_whole(sample)) if row), None)
+        # A dialect is judged by two rows at least; where it is known that the first of them holds
+        # cells, by that one: whoever writes it may wait for an answer.
+        wanted = 1 if header is False else 2
+        while True:
+            sample = source.look(wanted).decode(self._encoding, errors="ignore").lstrip("\ufeff")
+            lines = _seen_lines(sample, whole=source.seen)
+            self.dialect: Dialect = sniffed(
+                lines[:SEEN_ROWS], delimiter=delimiter, header=header, expected=expected
+            )
+            first = self._first_row(lines, last=source.seen)
+            if first is not None or source.seen:
+                break
+            wanted = 2 * max(wanted, len(lines))
         if first is None:
             raise BadFile(f"{self.name} is empty", hint="a table has a header and rows")
         self.names = _names(first, self.name) if self.dialect.header else _numbered(len(first))
 
-    def text_chunks(self, size: int) -> Iterator[TextChunk]:
-        """Yield the rows, `size` at a time, cut into columns of text."""
-        width = len(self.names)
+    def _first_row(self, lines: list[str], *, last: bool) -> list[str] | None:
+        """Return the first row, if it has come whole."""
+        try:
+            given = lines if last else _not_all(lines)
+            return next((row for row in self.dialect.rows(given) if row), None)
+        except _NothingYet:
+            return None
+        except csv.Error as error:
+            raise self._unreadable(1, error) from None
+
+    def columns(self, rows: list[list[str]]) -> list[list[str]]:
+        """Return rows as columns; apostrophes that made a text inert are taken away."""
+        return [
+            list(map(plain_text, column)) if "'" in "".join(column) else list(column)
+            for column in zip(*rows, strict=True)
+        ]
+
+    def records(self, lines: TextLines) -> Iterator[Record | None]:
+        """Yield each row and the line it ends on; None where the next may have to be waited for."""
         csv.field_size_limit(LONGEST_CELL)
-        with io.TextIOWrapper(
-            self._source.open(), self._encoding, errors="strict", newline=""
-        ) as text:
-            reader = self.dialect.rows(text)
-            rows: list[list[str]] = []
-            lines = array("q")
-            awaiting_header = self.dialect.header
+        width = len(self.names)
+        awaiting_header = self.dialect.header
+        for record in self._cut(lines):
+            if record is not None:
+                if awaiting_header:
+                    awaiting_header = False
+                    continue
+                if len(record[1]) != width:
+                    raise self._ragged(*record)
+            yield record
+
+    def _cut(self, blocks: Iterable[list[str]]) -> Iterator[Record | None]:
+        """Yield rows that are not empty, each with its line, and None after each block of lines.
+
+        A quoted cell may go on in the next block: then its row is begun again, once there are more
+        lines.
+        """
+        begun: list[str] = []
+        done = 0
+        for block in chain(blocks, [None]):
+            if block is not None:
+                if len(block) < len(begun) > LONG_RECORD:  # not again for every line
+                    begun += block
+                    continue
+                begun += block
+            reader: Any = self.dialect.rows(begun if block is None else _not_all(begun))
+            end = 0
             try:
                 for row in reader:
-                    if not row:
-                        continue
-                    if awaiting_header:
-                        awaiting_header = False
-                        continue
-                    line = cast("int", reader.line_num)  # type: ignore[attr-defined]
-                    if len(row) != width:
-                        raise self._ragged(line, row)
-                    rows.append(row)
-                    lines.append(line)
-                    if len(rows) >= size:
-                        yield _chunk(rows, lines)
-                        rows, lines = [], array("q")
+                    end = reader.line_num
+                    if row:
+                        yield done + end, row
+            except _NothingYet:
+                pass
             except csv.Error as error:
-                line = cast("int", reader.line_num)  # type: ignore[attr-defined]
-                raise BadRows(
-                    f"{self.name}, line {line}: {error}",
-                    hint="is a quotation mark left open? Or is it not a CSV at all?",
-                ) from None
-            except UnicodeDecodeError as error:
-                line = cast("int", reader.line_num)  # type: ignore[attr-defined]
-                raise BadRows(
-                    f"{self.name}, about line {line + 1}: the byte "
-                    f"0x{error.object[error.start]:02x} is not {self._encoding}",
-                    hint=f"convert it first: iconv -f latin1 -t utf-8 {self.name}",
-                ) from None
-            if rows:
-                yield _chunk(rows, lines)
+                raise self._unreadable(done + reader.line_num, error) from None
+            begun = begun[end:]
+            done += end
+            yield None
+
+    def _unreadable(self, line: int, error: csv.Error) -> BadRows:
+        return BadRows(
+            f"{self.name}, line {line}: {error}",
+            hint="is a quotation mark left open? Or is it not a CSV at all?",
+        )
 
     # Large files
 
@@ -155,16 +188,20 @@ class CsvTable(TextRows):
         )
 
 
-def _chunk(rows: list[list[str]], lines: array[int]) -> TextChunk:
-    columns = [
-        [plain_text(cell) if cell[:1] == "'" else cell for cell in column]
-        for column in zip(*rows, strict=True)
-    ]
-    return TextChunk(columns, lines)
+class _NothingYet(Exception):
+    """The lines that are there end, but not the table."""
 
 
-def _whole(sample: str) -> Iterator[str]:
-    return iter(io.StringIO(sample, newline=""))
+def _not_all(lines: list[str]) -> Iterator[str]:
+    """Yield lines that are not the last of their table."""
+    yield from lines
+    raise _NothingYet
+
+
+def _seen_lines(sample: str, *, whole: bool) -> list[str]:
+    """Return the lines of the beginning of a table, without one that is cut short."""
+    end = len(sample) if whole else end_of_lines(sample)
+    return split_lines(sample[:end])
 
 
 def _numbered(width: int) -> tuple[str, ...]:
@@ -176,7 +213,7 @@ def _names(first: list[str], place: str) -> tuple[str, ...]:
     given = [plain_text(cell).strip() for cell in first]
     names = [name or f"column {j + 1}" for j, name in enumerate(given)]
     if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, times in Counter(names).items() if times > 1)
         raise BadRows(
             f"{place}, line 1: more than one column is named {listed(twice)}",
             hint="rename one of them; if line 1 is no header, say --no-header",

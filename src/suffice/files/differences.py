@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import DifferentKinds
 from suffice.files.accounts import shown
-from suffice.files.estimates import COEFFICIENT, PROBABILITY, RATE, estimates_of
+from suffice.files.estimates import COEFFICIENT, LAW_MEAN, PROBABILITY, RATE, estimates_of
 from suffice.files.kinds import name_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Move:
     """One estimate before and after, and the difference in its standard errors.
 
     `errors` is None where no standard error is known, and infinite where there was no variance.
+    `against` is the class that a coefficient compares with. `label` is None for a law of all rows.
     """
 
     label: Label
@@ -35,6 +36,24 @@ class Move:
     before: float
     after: float
     errors: float | None
+    against: Label | None = None
+
+    def __str__(self) -> str:
+        if self.kind == SHARE:
+            what = f"share of class {self.label!r} among the rows"
+        elif self.kind == LAW_MEAN:
+            what = f"mean of {shown(self.place)}"
+        elif self.kind == COEFFICIENT:
+            what = f"coefficient of {shown(self.place)}, {self.label!r} against {self.against!r}"
+        else:
+            what = f"{self.kind} of {shown(self.place)} in class {self.label!r}"
+        if self.errors is None:
+            told = ""
+        elif np.isinf(self.errors):
+            told = ", where there was no variance"
+        else:
+            told = f", {self.errors:+.1f} standard errors"
+        return f"{what}: {self.before:.6g} became {self.after:.6g}{told}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,7 @@ class Differences:
             "moves": [
                 {
                     "class": move.label,
+                    "against": move.against,
                     "what": move.place,
                     "kind": move.kind,
                     "before": _plain(move.before),
@@ -76,16 +96,12 @@ class Differences:
             lines += [f"{what} {name!r} is only in the first" for name in before]
             lines += [f"{what} {name!r} is only in the second" for name in after]
         moved = [move for move in self.moves if move.before != move.after]
-        for move in moved[:SHOWN]:
-            told = "" if move.errors is None else f", {move.errors:+.1f} standard errors"
-            lines.append(
-                f"{move.kind} of {shown(move.place)} in {move.label!r}: "
-                f"{move.before:.6g} became {move.after:.6g}{told}"
-            )
+        lines += map(str, moved[:SHOWN])
         if len(moved) > SHOWN:
             lines.append(f"and {len(moved) - SHOWN:,} more that moved less")
         same = len(self.moves) - len(moved)
-        lines += [f"{same:,} estimates are the same"] if same else []
+        if same:
+            lines.append(f"{same:,} estimate{' is' if same == 1 else 's are'} the same")
         return "\n".join(lines) or "no difference"
 
 
@@ -96,14 +112,15 @@ def differences(first: StoredModel, second: StoredModel) -> Differences:
     learned from the rows of the first as well, they are larger than they need be.
     """
     kinds = [name_of(stored.state["model"]) for stored in (first, second)]
-    if (kinds[0] == "LinearForm") != (kinds[1] == "LinearForm"):
-        raise DifferentKinds(
-            f"a {first.estimator} and a {second.estimator} have no estimates in common",
-            hint="compare two models of classes, or two of coefficients",
-        )
+    for alone in ("LinearForm", "Normal"):
+        if (kinds[0] == alone) != (kinds[1] == alone):
+            raise DifferentKinds(
+                f"a {first.estimator} and a {second.estimator} have no estimates in common",
+                hint="compare two models of classes, two of coefficients, or two normal laws",
+            )
     return Differences(
         _settings(first, second),
-        _apart(first.state["model"].labels, second.state["model"].labels),
+        _apart(_labels(first), _labels(second)),
         _apart(_names(first), _names(second)),
         _moves(first, second),
     )
@@ -123,6 +140,11 @@ def _names(stored: StoredModel) -> tuple[str, ...]:
     return found
 
 
+def _labels(stored: StoredModel) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = getattr(stored.state["model"], "labels", ())
+    return found
+
+
 def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, Any]:
     left, right = set(ours), set(theirs)
     return (
@@ -132,11 +154,12 @@ def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def _moves(first: StoredModel, second: StoredModel) -> tuple[Move, ...]:
-    known = set(second.state["model"].labels)
-    both = [label for label in first.state["model"].labels if label in known]
-    if not both:
+    known = set(_labels(second))
+    both = [label for label in _labels(first) if label in known]
+    if not both and name_of(first.state["model"]) != "Normal":
         return ()
-    a, b = estimates_of(first, both[0]), estimates_of(second, both[0])
+    reference = both[0] if both else None
+    a, b = estimates_of(first, reference), estimates_of(second, reference)
     labels = [label for label in a.labels if label in set(b.labels)]
     at = {key: j for j, key in enumerate(zip(b.places, b.kinds, strict=True))}
     keys = list(zip(a.places, a.kinds, strict=True))
@@ -147,6 +170,7 @@ def _moves(first: StoredModel, second: StoredModel) -> tuple[Move, ...]:
     theirs = _taken(b, labels, [at[keys[j]] for j in common])
     kinds = np.array([a.kinds[j] for j in common])
     errors = _errors(ours, theirs, kinds)
+    linear = name_of(first.state["model"]) == "LinearForm"
     moves = [
         Move(
             label,
@@ -155,6 +179,7 @@ def _moves(first: StoredModel, second: StoredModel) -> tuple[Move, ...]:
             float(ours[0][c, i]),
             float(theirs[0][c, i]),
             None if np.isnan(errors[c, i]) else float(errors[c, i]),
+            reference if linear else None,
         )
         for c, label in enumerate(labels)
         for i, j in enumerate(common)

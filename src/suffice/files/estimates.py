@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, Label
 
 MEAN, PROBABILITY, RATE, COEFFICIENT = "mean", "probability", "rate", "coefficient"
+LAW_MEAN = "mean of all rows"
+"""Of a normal law that is not that of a class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +59,32 @@ def estimates_of(stored: StoredModel, reference: Label | None = None) -> Estimat
         return _of_coefficients(stored, reference)
     if name_of(model) == "GenerativeModel":
         return _of_normals(stored)
+    if name_of(model) == "Normal":
+        return _of_law(stored)
     return _of_columns(stored)
+
+
+# Normal laws
+
+
+def _of_law(stored: StoredModel) -> Estimates:
+    """Return the means of a law. One that was given is exact; a conditional one has no count."""
+    law, evidence, names = (
+        stored.state["model"],
+        stored.state["evidence"],
+        stored.state["columns"].names,
+    )
+    spread = np.diagonal(law.covariance)
+    if evidence is None:
+        count, variances = np.inf, np.full(len(names), np.nan)
+    elif evidence.weight > 0.0 and evidence.degrees > 0.0:
+        count, variances = evidence.weight, spread * (evidence.divisor / evidence.degrees)
+    else:
+        count, variances = np.nan, np.full(len(names), np.nan)
+    counts = np.full((1, len(names)), count)
+    kinds = (LAW_MEAN,) * len(names)
+    means = law.mean[np.newaxis]
+    return Estimates((None,), names, kinds, means, counts, variances[np.newaxis])
 
 
 # Normal classes

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
     Sizes = dict[str, int]
 
+MODERATE = {
+    "moderate": (-1e150, 1e150),
+    "deviation": (1e-100, 1e300),
+    "unit": (1e-170, 1e170),
+}
+"""What can be fitted lies between these. Beyond, squares and inverses of numbers in units of the
+standard deviations, or the deviations themselves, would leave the range of a double."""
 TYPES = {"truth": "bool", "place": "int64"}
 """The types of arrays by the word of their form; all others are of doubles."""
 
@@ -113,7 +120,7 @@ def _check_array(value: Any, form: Form, place: str, sizes: Sizes) -> None:
     if value.size and form.word != "truth":
         low, high = float(value.min()), float(value.max())  # NaN, where there is one
         if not _allowed(form.word, low) or not _allowed(form.word, high):
-            raise refusal(place, f"holds {low:g} to {high:g}: it is a {form.word}")
+            raise refusal(place, f"holds {low:g} to {high:g}, which no {form.word} is")
 
 
 def _check_one(value: Any, word: str, place: str) -> None:
@@ -127,6 +134,9 @@ def _check_one(value: Any, word: str, place: str) -> None:
 def _allowed(word: str, value: float) -> bool:
     if word == "log":
         return value == value  # noqa: PLR0124  not NaN
+    if word in MODERATE:
+        low, high = MODERATE[word]
+        return low <= value <= high
     low = {"float": -np.inf, "scale": 0.0}.get(word, -0.5)
     return low < value < np.inf and (word not in ("weight", "count", "place") or value >= 0)
 

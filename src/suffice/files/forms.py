@@ -7,6 +7,8 @@ named after it. "?" is: or nothing.
     float d      finite numbers, one for each of d columns; without a shape, one number
     log k        numbers that may be infinite, but not NaN
     weight k     finite and not negative        scale d   finite and positive
+    moderate k d finite, at most 1e150 either way: squares of it are finite too
+    deviation d  from 1e-100 to 1e300           unit d    from 1e-170 to 1e170
     truth d      truths                         place n   integers, not negative
     count        one integer, not negative      text      text
     labels k     a tuple of k labels
@@ -32,9 +34,9 @@ _TALLIES = {
 _NORMALS = {
     "origin": "float d",
     "origin_low": "float d",
-    "scale": "scale d",
+    "scale": "unit d",
     "active": "truth d",
-    "means": "float k d",
+    "means": "moderate k d",
 }
 _LAWS = (
     "=BernoulliColumns|BinnedColumns|CategoricalColumns|CommonColumns|ComplementForm|"
@@ -106,11 +108,11 @@ FORMS: dict[str, dict[str, str]] = {
     "CommonColumns": {"inner": f"{_LAWS} d", "size": "count"},
     "NormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
     "LogNormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
-    "DiagonalNormals": {**_NORMALS, "deviations": "scale m d"},
+    "DiagonalNormals": {**_NORMALS, "deviations": "deviation m d"},
     "FullNormals": {
         **_NORMALS,
-        "factors": "float m a a",
-        "whitenings": "float m a a",
+        "factors": "moderate m a a",
+        "whitenings": "moderate m a a",
         "rank": "count",
         "silent": "count",
     },
@@ -138,7 +140,7 @@ FORMS: dict[str, dict[str, str]] = {
     },
     "LogisticFit": {
         "labels": "labels k",
-        "theta": "float m e",
+        "theta": "moderate m e",
         "origin": "float d",
         "inverse": "weight d",
         "estimable": "truth d",
@@ -165,6 +167,15 @@ FORMS: dict[str, dict[str, str]] = {
         "rows_tied": "count",
         "reason": "text",
     },
+    # A normal law of its own
+    "Normal": {"mean": "float d", "covariance": "float d d"},
+    "Spread": {
+        "scale": "weight d",
+        "directions": "float d r",
+        "lengths": "scale r",
+        "slack": "weight d",
+    },
+    "Evidence": {"weight": "weight", "divisor": "scale", "degrees": "float", "leverage": "weight"},
     # Streams
     "SeenRows": {
         "labels": "labels k",
@@ -175,15 +186,15 @@ FORMS: dict[str, dict[str, str]] = {
     },
     "Stochastic": {
         "seen": "=SeenRows k d",
-        "theta": "float r e",
-        "mean": "float r e",
+        "theta": "moderate r e",
+        "mean": "moderate r e",
         "time": "weight",
         "steps": "count",
     },
     "OnlinePerceptron": {
         "seen": "=SeenRows k d",
-        "theta": "float r e",
-        "drift": "float r e",
+        "theta": "moderate r e",
+        "drift": "moderate r e",
         "weight": "weight",
         "updates": "count",
     },

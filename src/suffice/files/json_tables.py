@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
-from suffice.files.text_chunks import TextChunk, TextRows
+from suffice.files.text_chunks import TextRows
+from suffice.files.text_lines import TextLines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from suffice.files.table_bytes import TableBytes
+    from suffice.files.text_chunks import Record
 
 
 class JsonTable(TextRows):
@@ -38,55 +39,46 @@ class JsonTable(TextRows):
         super().__init__(source)
         names: dict[str, None] = {}
         if expected is None:
-            for _, row in self._rows():
-                names.update(dict.fromkeys(row))
+            with source.open() as file:
+                for found in self._objects(TextLines(file, self._encoding, self.name)):
+                    names.update(dict.fromkeys(found[1] if found else ()))
         else:
             names = dict.fromkeys((*_first_names(source), *expected))
         if not names:
             raise BadFile(f"{self.name} has no columns", hint="each line is an object with names")
         self.names = tuple(names)
 
-    def text_chunks(self, size: int) -> Iterator[TextChunk]:
-        """Yield the rows, `size` at a time, cut into columns of text."""
-        known = dict.fromkeys(self.names)
-        columns: list[list[str]] = [[] for _ in known]
-        lines: list[int] = []
-        for line, row in self._rows():
-            for name, column in zip(known, columns, strict=True):
-                column.append(self._text(row.get(name), line, name))
-            lines.append(line)
-            if len(lines) >= size:
-                yield TextChunk(columns, lines)
-                columns, lines = [[] for _ in known], []
-        if lines:
-            yield TextChunk(columns, lines)
+    def records(self, lines: TextLines) -> Iterator[Record | None]:
+        """Yield each row and the line it ends on; None where the next may have to be waited for."""
+        for found in self._objects(lines):
+            if found is None:
+                yield None
+                continue
+            line, row = found
+            yield line, [self._text(row.get(name), line, name) for name in self.names]
 
-    def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        with io.TextIOWrapper(self._source.open(), "utf-8-sig", errors="strict") as text:
-            line = 0
-            try:
-                for line, given in enumerate(text, start=1):
-                    if given.isspace():
-                        continue
-                    row = json.loads(given, parse_constant=str)
-                    if not isinstance(row, dict):
-                        raise BadRows(
-                            f"{self.name}, line {line}: {given.strip()!r:.40} is no object",
-                            hint='one row a line: {"size": 1.5, "colour": "red"}',
-                        )
-                    yield line, row
-            except (json.JSONDecodeError, RecursionError) as error:
-                raise BadRows(
-                    f"{self.name}, line {line}: {str(error).partition(':')[0]}",
-                    hint='one object a line, as in {"size": 1.5, "colour": "red"}; '
-                    "a JSON array becomes lines by: jq -c '.[]'",
-                ) from None
-            except UnicodeDecodeError as error:
-                raise BadRows(
-                    f"{self.name}, line {line + 1}: the byte "
-                    f"0x{error.object[error.start]:02x} is not UTF-8",
-                    hint="JSON is written in UTF-8",
-                ) from None
+    def _objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:
+        """Yield objects with their lines, and None after each block of lines."""
+        line = 0
+        for block in blocks:
+            for line, given in enumerate(block, start=line + 1):  # noqa: B020
+                if given.isspace():
+                    continue
+                try:
+                    row = json.loads(given, parse_constant=str, parse_int=str)  # of any length
+                except (json.JSONDecodeError, RecursionError) as error:
+                    raise BadRows(
+                        f"{self.name}, line {line}: {str(error).partition(':')[0]}",
+                        hint='one object a line, as in {"size": 1.5, "colour": "red"}; '
+                        "a JSON array becomes lines by: jq -c '.[]'",
+                    ) from None
+                if not isinstance(row, dict):
+                    raise BadRows(
+                        f"{self.name}, line {line}: {given.strip()!r:.40} is no object",
+                        hint='one row a line: {"size": 1.5, "colour": "red"}',
+                    )
+                yield line, row
+            yield None
 
     def _text(self, value: Any, line: int, name: str) -> str:
         if value is None:
@@ -95,7 +87,7 @@ class JsonTable(TextRows):
             return value
         if isinstance(value, bool):
             return "true" if value else "false"
-        if isinstance(value, (int, float)):
+        if isinstance(value, float):
             return repr(value)
         raise BadRows(
             f"{self.name}, line {line}, {name}: a {type(value).__name__} is no cell",
@@ -105,8 +97,8 @@ class JsonTable(TextRows):
 
 def _first_names(source: TableBytes) -> tuple[str, ...]:
     """Return the names that the first row mentions."""
-    start = source.beginning.decode("utf-8-sig", errors="ignore").lstrip()
+    start = source.look(1).decode("utf-8-sig", errors="ignore").lstrip()
     with suppress(ValueError):
-        row, _ = json.JSONDecoder(parse_constant=str).raw_decode(start)
+        row, _ = json.JSONDecoder(parse_constant=str, parse_int=str).raw_decode(start)
         return tuple(row)
     return ()

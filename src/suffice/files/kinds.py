@@ -34,6 +34,7 @@ DATACLASSES = {
     "ComplementForm": "suffice.families.complement",
     "Design": "suffice.columns.design",
     "DiagonalNormals": "suffice.families.diagonal_normals",
+    "Evidence": "suffice.models.predictive",
     "FullNormals": "suffice.families.full_normals",
     "Gaussian": "suffice.families.gaussian",
     "GaussianColumns": "suffice.families.gaussian_columns",
@@ -45,6 +46,7 @@ DATACLASSES = {
     "Multinomial": "suffice.families.multinomial",
     "MultinomialCounts": "suffice.families.multinomial",
     "NaiveBayesModel": "suffice.models.naive_bayes",
+    "Normal": "suffice.families.normal",
     "NormalColumns": "suffice.families.normal_columns",
     "OnlinePerceptron": "suffice.models.perceptron",
     "PerceptronFit": "suffice.models.perceptron",
@@ -54,6 +56,7 @@ DATACLASSES = {
     "Product": "suffice.families.product",
     "SeenRows": "suffice.models.seen_rows",
     "Separation": "suffice.models.separation",
+    "Spread": "suffice.families.spread",
     "Stochastic": "suffice.models.stochastic",
 }
 """Everything else, by its fields."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.engines.threads import pinned
 from suffice.statistics.folds import FOLDS
 
 if TYPE_CHECKING:
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-8
 """How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
+LARGEST = 1e170
+"""Standard deviations in the user's units are smaller: their squares are variances."""
+LEFTOVER = 1e-12
+"""What subtracting may leave of a weight of nothing."""
+SMALL = 64
+"""Columns up to which BLAS keeps to one thread by itself."""
+LEAST = 1e-12
+"""Standard deviations along the axes of correlations: below, a direction is missing."""
 LAW_OF = {
     "Bernoulli": "BernoulliColumns",
     "Binned": "BinnedColumns",
@@ -58,7 +68,9 @@ def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -
         return False
     even[np.diag_indices(size)] = 1.0 + size * ROUNDING
     try:
-        np.linalg.cholesky(even)
+        # A machine that is busy makes several threads of BLAS wait for each other.
+        with pinned() if size > SMALL else nullcontext():
+            np.linalg.cholesky(even)
     except np.linalg.LinAlgError:
         return False
     return True
@@ -68,8 +80,29 @@ def _scatter(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if is_sum_of_squares(value.scatter, value.error) else "has no scatter of squares"
 
 
+def exceeds(part: Any, whole: Any) -> bool:
+    """Whether a weight is larger than the one that it is a part of, by more than rounding."""
+    return bool(np.any(part > whole * (1.0 + ROUNDING) + LEFTOVER))
+
+
 def _tallies(value: Any, sizes: Sizes) -> str:
-    return "" if sizes["n"] == sum(map(len, value.levels)) else "has other weights than levels"
+    if sizes["n"] != sum(map(len, value.levels)):
+        return "has other weights than levels"
+    start = 0
+    for levels in value.levels:
+        if exceeds(value.held[start : start + len(levels)].sum(), value.weight):
+            return "has levels that weigh more than its rows"
+        start += len(levels)
+    return ""
+
+
+def _totals(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    blank = value.missing is not None and exceeds(value.missing, value.weight)
+    return "has more blank cells than rows" if blank else ""
+
+
+def _counted(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    return "has more cells than rows" if exceeds(value.counts, value.weight) else ""
 
 
 def _by_column(value: Any, sizes: Sizes) -> str:
@@ -106,8 +139,12 @@ def _full(value: Any, sizes: Sizes) -> str:
     return ""
 
 
-def _diagonal(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    return "" if sizes["m"] in (1, sizes["k"]) else "has deviations of other classes"
+def _diagonal(value: Any, sizes: Sizes) -> str:
+    if sizes["m"] not in (1, sizes["k"]):
+        return "has deviations of other classes"
+    with np.errstate(over="ignore"):  # one for all columns may be large beside a small unit
+        raw = (value.deviations * value.scale)[:, value.active]
+    return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
 def _held(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
@@ -191,6 +228,25 @@ def _separation(value: Any, sizes: Sizes) -> str:
     return "" if value.kind in ("complete", "quasi-complete") else "is of no kind that is known"
 
 
+def _law(value: Any, sizes: Sizes) -> str:
+    if not sizes["d"]:
+        return "has no columns"
+    return "" if is_sum_of_squares(value.covariance) else "has a covariance of negative variances"
+
+
+def _spread(value: Any, sizes: Sizes) -> str:
+    """Directions are orthonormal, and zero where a column is constant."""
+    directions, constant = value.directions, value.scale == 0.0
+    if sizes["r"] > sizes["d"] or np.abs(directions).max(initial=0.0) > 1.0 + ROUNDING:
+        return "has directions that are longer than one"
+    if np.abs(directions.T @ directions - np.eye(sizes["r"])).max(initial=0.0) > ROUNDING:
+        return "has directions that are not at right angles"
+    lengths = value.lengths
+    if lengths.max(initial=0.0) > 2.0 * sizes["d"] or lengths.min(initial=1.0) < LEAST:
+        return "has lengths that no correlations have"
+    return "varies where it is constant" if directions[constant].any() else ""
+
+
 def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     rows = 1 if sizes["k"] <= 2 else sizes["k"]
     return "" if (sizes["r"], sizes["e"]) == (rows, sizes["d"] + 1) else "has another θ"
@@ -203,6 +259,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "CategoricalColumns": _tally_laws,
     "CommonColumns": _common,
     "Design": _design,
+    "DiagonalMoments": _counted,
     "DiagonalNormals": _diagonal,
     "Folds": _folds,
     "FullNormals": _full,
@@ -210,11 +267,14 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "LinearForm": _linear,
     "LogisticFit": _logistic,
     "Moments": _scatter,
+    "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
     "OnlinePerceptron": _stream,
     "PoissonColumns": _held,
     "PooledMoments": _scatter,
     "Separation": _separation,
+    "Spread": _spread,
     "Stochastic": _stream,
     "Tallies": _tallies,
+    "Totals": _totals,
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
+from suffice.files.rules import LEFTOVER, exceeds
 from suffice.files.stored_labels import are_labels
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ STATISTICS_OF = {
     "Poisson": "Totals",
 }
 """What suffices for the columns of each family."""
+TINY = 1e-310
+"""What is left of the digits of such small numbers is rounding."""
 TYPE_OF = {"b": bool, "i": int, "u": int, "f": float, "U": str}
 
 
@@ -36,6 +39,9 @@ def check_sound(state: Mapping[str, Any]) -> None:
         if kind in STATISTICS or kind in DATACLASSES:
             sizes[name] = check_form(value, name)
     model = state["model"]
+    if name_of(model) == "Normal":
+        _check_law(state, sizes)
+        return
     if name_of(model) not in MODELS:
         raise refusal("model", f"is a {type(model).__name__}")
     _check_labels(model.labels, state["labels"])
@@ -48,12 +54,31 @@ def check_sound(state: Mapping[str, Any]) -> None:
     elif name_of(model) == "GenerativeModel":
         if name_of(columns) != "Columns" or columns.width != width:
             raise refusal("columns", f"are not the {width} of the model")
+        if state["chosen"] is not None and name_of(state["chosen"]) != "Gaussian":
+            raise refusal("chosen", "says nothing about covariances")
     else:
         if name_of(columns) == "Design" or len(columns.columns) != width:
             raise refusal("columns", f"are not the {width} of the model")
         _check_choice(state["chosen"], model)
     if state["statistics"] is not None:
         _check_statistics(state["statistics"], sizes["statistics"], model, width)
+
+
+def _check_law(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
+    """Refuse a normal law whose columns, directions or evidence are those of another one."""
+    law, spread, columns, width = state["model"], state["spread"], state["columns"], sizes["model"]
+    if name_of(spread) != "Spread" or sizes["spread"]["d"] != width["d"]:
+        raise refusal("spread", "is not that of the law")
+    plain = name_of(columns) == "Columns" and columns.width == len(columns.columns)
+    if not plain or columns.width != width["d"]:
+        raise refusal("columns", "are not those of the law")
+    if state["evidence"] is not None and name_of(state["evidence"]) != "Evidence":
+        raise refusal("evidence", "is none")
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        away = np.abs(law.covariance - spread.factor @ spread.factor.T)
+        room = 1e-6 * np.multiply.outer(spread.scale, spread.scale) + TINY
+        if not (away <= room).all():
+            raise refusal("spread", "is that of another covariance")
 
 
 def _check_labels(labels: tuple[Any, ...], dtype: Any) -> None:
@@ -71,7 +96,7 @@ def _check_labels(labels: tuple[Any, ...], dtype: Any) -> None:
 def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int) -> None:
     if name_of(state["columns"]) != "Design" or sizes["columns"]["d"] != width:
         raise refusal("columns", f"are not the {width} of the model")
-    labels = state["model"].labels
+    model, labels = state["model"], state["model"].labels
     for name in ("found", "seen", "stream"):
         part = state.get(name)
         if part is None:
@@ -79,6 +104,12 @@ def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int
         held = getattr(part, "labels", None) or getattr(getattr(part, "online", None), "labels", ())
         if name not in sizes or sizes[name].get("d") != width or held != labels:
             raise refusal(name, "is not of this model")
+    found: Any = state.get("found")
+    if name_of(found) == "LogisticFit" and state.get("stream") is None:
+        form = found.form
+        for ours, theirs in ((form.weights, model.weights), (form.offsets, model.offsets)):
+            if ours.shape != theirs.shape or not np.allclose(ours, theirs, rtol=1e-6, atol=0.0):
+                raise refusal("found", "has other coefficients than the model")
 
 
 def _check_choice(chosen: Any, model: Any) -> None:
@@ -118,6 +149,10 @@ def _check_parts(group: Any, product: Any) -> None:
         inner = getattr(family, "family", family)  # Common has one inside
         if name_of(part) != STATISTICS_OF[name_of(inner)] or part.width != len(columns):
             raise refusal("statistics", f"of {family.name} columns are {type(part).__name__}")
+        if not np.isclose(part.weight, group.weight, rtol=1e-6, atol=LEFTOVER):
+            raise refusal("statistics", f"of {family.name} columns weigh {part.weight:g}")
+        if name_of(inner) == "Bernoulli" and exceeds(part.sums, part.counts):
+            raise refusal("statistics", "have more events than cells")
 
 
 def _check_sample(sample: Any, whole: Any, model: Any) -> None:
@@ -148,9 +183,9 @@ def _are_cells(cells: Any, family: str, width: int, levels: list[set[Any]]) -> b
         at, values = cells
         places = all(type(j) is int and 0 <= j < width for j in at) and len(set(at)) == len(at)
         return places and len(values) == len(at) and all(type(v) is float for v in values)
-    if len(cells) != width or not are_labels(cells):
+    if len(cells) != width:
         return False
     if family == "Categorical":
         pairs = zip(cells, levels, strict=True)
-        return all(cell is None or cell in held for cell, held in pairs)
-    return all(type(cell) is float for cell in cells)
+        return are_labels(cells) and all(cell is None or cell in held for cell, held in pairs)
+    return all(type(cell) is float for cell in cells)  # NaN is a blank

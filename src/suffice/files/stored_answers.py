@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from suffice.errors import BadSetting
 from suffice.files.kinds import name_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
     missing, or does not belong, is refused.
     """
     model, columns, reader = stored.state["model"], stored.state["columns"], stored.estimator
+    if name_of(model) == "Normal":
+        raise BadSetting(
+            f"a {reader} is a law of rows without classes: there is nothing to predict",
+            hint="suffice.load(path) gives it back: log_density, typicality, sample",
+        )
     if name_of(model) == "LinearForm":
         return columns.rows(table, reader)
     if name_of(model) == "GenerativeModel":

@@ -38,10 +38,13 @@ def check_texts(arrays: Mapping[str, Any]) -> None:
 def are_labels(values: Iterable[object]) -> bool:
     """Whether values can name classes, or be levels of a category.
 
-    >>> are_labels(["ham", 1, True, None]), are_labels([(1, 2)])
-    (True, False)
+    >>> are_labels(["ham", 1, True, None]), are_labels([(1, 2)]), are_labels([float("nan")])
+    (True, False, False)
     """
-    return all(value is None or type(value) in (str, int, float, bool) for value in values)
+    return all(
+        value is None or (type(value) in (str, int, float, bool) and value == value)  # noqa: PLR0124
+        for value in values
+    )
 
 
 def _whole(digits: str) -> int:

@@ -1,4 +1,4 @@
-"""The bytes of a table: a file or standard input, compressed or not, told by how they begin."""
+"""The bytes of a table: a file, a pipe or standard input, packed or not, told by how they begin."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from suffice.errors import BadFile
+from suffice.files.live_bytes import LiveBytes
+from suffice.files.packed_bytes import MAGIC, Unpacked, packing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
 STDIN = "-"
 IN_MEMORY = 1 << 25
-"""Bytes of standard input that are kept in memory; more go to a temporary file."""
+"""Bytes of a pipe that are kept in memory; more go to a temporary file."""
 LOOK = 1 << 16
 """Bytes that are looked at to tell what a table is."""
+LONGEST_LOOK = 1 << 25
+"""Bytes that are looked at where lines are long."""
+MARKS = b"\xef\xbb\xbf \t\r\n"
+"""What may stand before the first cell."""
 STRANGE = {
     b"PK\x03\x04": "a zip file, such as a spreadsheet or a model",
     b"SQLite f": "a database",
@@ -26,13 +32,15 @@ STRANGE = {
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",
 }
+KNOWN = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", *STRANGE)
+"""How files begin that are no text."""
 
 
 class TableBytes:
     r"""Bytes that can be read from the beginning as often as needed.
 
-    Standard input comes only once: with `again` it is set aside, so that it can be read twice;
-    without, the second reader is refused.
+    A pipe comes only once: with `again` it is set aside, so that it can be read twice; without, it
+    is read as it comes, and the second reader is refused.
 
     >>> place = Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = place.write_bytes(b"a,b\n1,2\n")
@@ -43,17 +51,22 @@ class TableBytes:
 
     def __init__(self, source: str | Path, *, again: bool = True) -> None:
         self.name = "standard input" if str(source) == STDIN else str(source)
-        self._path = None if str(source) == STDIN else Path(source)
-        self._stream: IO[bytes] | None = None
-        self._again = again
-        self._opened: Any = None
-        self._packed = False
+        self._path: Path | None = None if str(source) == STDIN else Path(source)
+        self._aside: IO[bytes] | None = None
+        self._live: LiveBytes | None = None
+        self._spent = False
+        self._raw: Any = None
+        self._how: str | None = None
+        self._all_seen = False
         if self._path is not None and self._path.is_dir():
             raise BadFile(f"{self.name} is a folder", hint="name a file in it")
-        if self._path is None:
-            self._stream = self._standard_input()
+        if self._path is None or (self._path.exists() and not self._path.is_file()):
+            self._live = self._opened_pipe()
+            if again:
+                self.set_aside()
         self.beginning = self._beginning()
-        if not self.beginning.strip(b"\xef\xbb\xbf \t\r\n"):
+        """How the table begins, once unpacked."""
+        if not self.beginning.strip(MARKS):
             raise BadFile(f"{self.name} is empty", hint="a table has a header and rows")
         for start, what in STRANGE.items():
             if self.beginning.startswith(start):
@@ -62,77 +75,125 @@ class TableBytes:
                     hint="tables are CSV, Parquet, Arrow or JSON lines; save or export it as one",
                 )
 
-    def _standard_input(self) -> IO[bytes]:
-        given = sys.stdin.buffer
-        if not self._again:
-            return given
-        aside: Any = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
-        while part := given.read(1 << 20):
-            aside.write(part)
-        aside.seek(0)
-        return cast("IO[bytes]", aside)
+    def _opened_pipe(self) -> LiveBytes:
+        if self._path is not None:
+            pipe = self._path.open("rb")
+            self._path = None
+            return LiveBytes(pipe, closes=True)
+        if sys.stdin is None:
+            raise BadFile("standard input is closed", hint="name a file, or pipe one in")
+        return LiveBytes(sys.stdin.buffer)
 
     def _beginning(self) -> bytes:
         """Return how the table begins, once unpacked."""
-        if self._stream is not None and not self._again:
-            head = self._stream.peek(LOOK)[:LOOK]  # type: ignore[attr-defined]
-            opener = _unpacking(head)
-            if opener is None:
-                return cast("bytes", head)
-            self._stream = cast("IO[bytes]", io.BufferedReader(opener(self._stream), LOOK))
-            return cast("bytes", self._stream.peek(LOOK)[:LOOK])  # type: ignore[attr-defined]
+        if self._live is not None:
+            self._how = packing(self._live.look(lambda head: not _undecided(head, MAGIC)))
+            if self._how is not None:
+                self._live = LiveBytes(Unpacked(self._live, self._how, self.name), closes=True)
+            return self._live.look(lambda head: not _undecided(head, KNOWN) and _begun(head))
         with self.open() as file:
-            return file.read(LOOK)
+            head = file.read(LOOK)
+            self._all_seen = len(head) < LOOK
+            return head
+
+    def look(self, lines: int) -> bytes:
+        """Return how the table begins: at least this many lines, if there are as many.
+
+        What is longer than any line should be is cut off.
+        """
+
+        def enough(head: bytes) -> bool:
+            body = head.lstrip(MARKS)
+            return len(head) >= LONGEST_LOOK or max(body.count(b"\n"), body.count(b"\r")) >= lines
+
+        if self._live is not None:
+            self.beginning = self._live.look(enough)
+        elif not enough(self.beginning) and not self.seen:
+            with self.open() as file:
+                head = b""
+                while not enough(head) and not self._all_seen:
+                    part = file.read(max(LOOK, len(head)))
+                    head += part
+                    self._all_seen = not part
+            self.beginning = head
+        return self.beginning
+
+    @property
+    def seen(self) -> bool:
+        """Whether the beginning is all there is, or all that is looked at."""
+        ended = self._all_seen if self._live is None else self._live.ended
+        return ended or len(self.beginning) >= LONGEST_LOOK
 
     @property
     def size(self) -> int:
         """How many bytes are stored, packed as they are; 0 where that is not known."""
         if self._path is not None:
             return self._path.stat().st_size
-        if self._stream is None or not self._again:
+        if self._aside is None:
             return 0
-        self._stream.seek(0, 2)
-        return self._stream.tell()
+        self._aside.seek(0, 2)
+        return self._aside.tell()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the bytes come as somebody writes them, and only once."""
+        return self._live is not None
 
     @property
     def is_packed(self) -> bool:
-        """Whether the bytes are compressed."""
-        return self._packed
+        """Whether the bytes are packed."""
+        return self._how is not None
 
     @property
     def share(self) -> float | None:
         """Which part of the file has been read; None where that is not known."""
-        raw = getattr(self._opened, "fileobj", getattr(self._opened, "_fp", self._opened))
-        if raw is None or raw.closed or self._path is None:
+        if self._raw is None or self._raw.closed or self._path is None:
             return None
-        return float(raw.tell()) / max(1, self.size)
+        return float(self._raw.tell()) / max(1, self.size)
 
     @property
     def path(self) -> Path | None:
-        """Where the file is; None for standard input."""
+        """Where the file is; None for pipes."""
         return self._path
+
+    def set_aside(self) -> None:
+        """Keep what comes only once, unpacked, for readers that go to and fro."""
+        if self._live is None and self._how is None:
+            return
+        aside: Any = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+        with self.open() as given:
+            while part := given.read(1 << 20):
+                aside.write(part)
+        self._aside, self._live, self._path, self._how = cast("IO[bytes]", aside), None, None, None
 
     def open(self) -> IO[bytes]:
         """Return the bytes from the beginning, unpacked."""
-        if self._stream is not None:
-            if not self._again:
-                return self._stream
-            self._stream.seek(0)
-            file = cast("IO[bytes]", _NotClosed(self._stream))
+        if self._live is not None:
+            if self._spent:
+                raise BadFile(f"{self.name} can be read only once", hint="write it to a file first")
+            self._spent = True
+            return cast("IO[bytes]", self._live)
+        if self._aside is not None:
+            self._aside.seek(0)
+            file = cast("IO[bytes]", _NotClosed(self._aside))
         else:
             assert self._path is not None
-            file = self._opened = self._path.open("rb")
-        head = file.read(8)
+            file = self._raw = self._path.open("rb")
+        self._how = packing(file.read(8))
         file.seek(0)
-        opener = _unpacking(head)
-        self._packed = opener is not None
-        if opener is None:
+        if self._how is None:
             return file
-        if self._path is None:
-            return cast("IO[bytes]", opener(file))
-        file.close()
-        self._opened = opener(self._path)  # which closes the file with itself
-        return cast("IO[bytes]", self._opened)
+        return cast("IO[bytes]", Unpacked(file, self._how, self.name))
+
+
+def _undecided(head: bytes, known: Iterable[bytes]) -> bool:
+    """Whether more bytes are needed to tell if a file begins like one of these."""
+    return any(len(head) < len(start) and start.startswith(head) for start in known)
+
+
+def _begun(head: bytes) -> bool:
+    """Whether there is anything yet but blank lines."""
+    return bool(head.strip(MARKS))
 
 
 class _NotClosed(io.BufferedIOBase):
@@ -158,20 +219,3 @@ class _NotClosed(io.BufferedIOBase):
 
     def tell(self) -> int:
         return self._held.tell()
-
-
-def _unpacking(head: bytes) -> Callable[[Any], Any] | None:
-    """Return what unpacks bytes that begin so, if they are packed."""
-    if head.startswith(b"\x1f\x8b"):
-        import gzip
-
-        return gzip.open
-    if head.startswith(b"BZh"):
-        import bz2
-
-        return bz2.open
-    if head.startswith(b"\xfd7zXZ"):
-        import lzma
-
-        return lzma.open
-    return None

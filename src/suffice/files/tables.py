@@ -84,7 +84,8 @@ class TableFile:
         Without kinds they are those of the table itself.
         """
         wanted = self.names if names is None else tuple(names)
-        lacking = [name for name in wanted if name not in self.names]
+        there = set(self.names)
+        lacking = [name for name in wanted if name not in there]
         if lacking:
             raise missing_columns(self.name, lacking, self.names)
         if kinds is None:
@@ -103,21 +104,17 @@ def open_table(
 ) -> TableFile:
     """Open a table. `expected` are names of columns that help to tell a header from a row.
 
-    With `once`, standard input is read as it comes, and only once: there is no time to ask for
-    `kinds`.
+    With `once`, standard input and other pipes are read as they come, and only once: there is no
+    time to ask for `kinds`.
     """
-    held = TableBytes(source, again=not once or str(source) != "-")
+    held = TableBytes(source, again=not once)
     if is_arrow(held.beginning):
-        if once and held.path is None:
-            raise BadFile(
-                "Parquet and Arrow cannot be read from standard input as they come",
-                hint="name the file",
-            )
+        held.set_aside()  # its end has to be known before its beginning
         return TableFile(ArrowTable(held))
-    start = held.beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if start == b"{":
-        return TableFile(JsonTable(held, expected=expected if once else None))
-    if start == b"[" and held.path is not None and held.path.suffix == ".json":
+    start = b"".join(held.beginning.lstrip(b"\xef\xbb\xbf").split())[:2]
+    if start[:1] == b"{":
+        return TableFile(JsonTable(held, expected=expected if once and held.is_live else None))
+    if start in (b"[{", b"[]"):
         raise BadFile(
             f"{held.name} is one JSON array", hint="make lines of it: jq -c '.[]' file > file.jsonl"
         )

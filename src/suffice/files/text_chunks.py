@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suffice.files.text_cells import ColumnEvidence, typed_cells
+from suffice.files.text_lines import TextLines
 from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from suffice.files.table_bytes import TableBytes
+
+    Record = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +48,8 @@ class TextChunk:
 
     def after(self, rows: int) -> TextChunk:
         """Return the chunk without its first rows."""
+        if not rows:
+            return self
         return TextChunk([column[rows:] for column in self.columns], self.lines[rows:])
 
 
@@ -50,14 +57,44 @@ class TextRows(ABC):
     """A table whose cells are text until all of them have been seen."""
 
     names: tuple[str, ...]
+    _encoding = "utf-8-sig"
 
     def __init__(self, source: TableBytes) -> None:
         self._source = source
         self.name = source.name
 
     @abstractmethod
+    def records(self, lines: TextLines) -> Iterator[Record | None]:
+        """Yield each row and the line it ends on; None where the next may have to be waited for."""
+
+    def columns(self, rows: list[list[str]]) -> list[list[str]]:
+        """Return rows as columns."""
+        return list(map(list, zip(*rows, strict=True)))
+
     def text_chunks(self, size: int) -> Iterator[TextChunk]:
-        """Yield the rows, `size` at a time, cut into columns of text."""
+        """Yield the rows, `size` at a time, cut into columns of text.
+
+        Fewer come where whoever writes the rows pauses: they are not kept waiting.
+        """
+        with self._source.open() as file:
+            lines = TextLines(file, self._encoding, self.name)
+            rows: list[list[str]] = []
+            ends = array("q")
+            since = 0.0
+            for record in self.records(lines):
+                if record is None:
+                    since = since or time.monotonic()
+                    if not rows or not lines.pause(since):
+                        continue
+                else:
+                    ends.append(record[0])
+                    rows.append(record[1])
+                    if len(rows) < size:
+                        continue
+                yield TextChunk(self.columns(rows), ends)
+                rows, ends, since = [], array("q"), 0.0
+            if rows:
+                yield TextChunk(self.columns(rows), ends)
 
     def share(self) -> float | None:
         """Return which part of the file has been read; None where that is not known."""
@@ -76,7 +113,8 @@ class TextRows(ABC):
         self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0
     ) -> Iterator[Table]:
         """Yield the rows of some columns, `size` at a time, as these kinds, after `start` rows."""
-        places = [self.names.index(name) for name in names]
+        place = {name: j for j, name in enumerate(self.names)}
+        places = [place[name] for name in names]
         for chunk in self.text_chunks(size):
             if start >= chunk.size:
                 start -= chunk.size

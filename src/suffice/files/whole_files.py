@@ -16,14 +16,18 @@ SHOWN = 50
 """Characters of a file's own name in that of the one beside it: names have an end."""
 
 
+OPEN_FILES = "/proc/self/fd"
+"""Where a file without a name can be found."""
+
+
 @contextmanager
 def whole_file(path: str | Path, suffix: str = "") -> Iterator[IO[bytes]]:
     """Yield a file to write; it takes the place of `path` when the block ends without an error.
 
-    A crash, a full disk or Ctrl-C leaves the old file as it was, and nothing beside it (but
-    what a process that is killed cannot take away). A link stays a link, and the rights of a file
-    that was there stay what they were. What is no file, such as a pipe, is written as it is.
-    `suffix` is for writers that look at the name.
+    A crash, a full disk or Ctrl-C leaves the old file as it was, and nothing beside it; where the
+    system has files without a name, a process that is killed leaves nothing either. A link stays a
+    link, and the rights of a file that was there stay what they were. What is no file, such as a
+    pipe, is written as it is. `suffix` is for writers that look at the name.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "numbers"
@@ -40,10 +44,13 @@ def whole_file(path: str | Path, suffix: str = "") -> Iterator[IO[bytes]]:
         return
     written = target.parent / f".{target.name[:SHOWN]}.{secrets.token_hex(4)}{suffix}"
     try:
-        with written.open("xb") as file:
+        nameless = None if suffix else _nameless(target.parent)
+        with written.open("xb") if nameless is None else nameless as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if nameless is not None:
+                _give_name(file, written)
         if rights is not None:
             written.chmod(stat.S_IMODE(rights))
         written.replace(target)
@@ -57,6 +64,25 @@ def whole_file(path: str | Path, suffix: str = "") -> Iterator[IO[bytes]]:
     except BaseException:
         _remove(written)
         raise
+
+
+def _nameless(folder: Path) -> IO[bytes] | None:
+    """Return a file that goes away by itself until it is given a name; None if there are none."""
+    flags: int | None = getattr(os, "O_TMPFILE", None)
+    if flags is None or not Path(OPEN_FILES).is_dir():
+        return None
+    try:
+        return os.fdopen(os.open(folder, os.O_WRONLY | flags, 0o666), "wb")
+    except OSError:  # not on this file system; or not at all, which opening by name will tell
+        return None
+
+
+def _give_name(file: IO[bytes], name: Path) -> None:
+    folder = os.open(name.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.link(f"{OPEN_FILES}/{file.fileno()}", name.name, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _rights(target: Path) -> int | None:

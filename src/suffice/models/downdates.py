@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.families.floors import VARIANCE_FLOOR
+from suffice.families.floors import EIGENVALUE_FLOOR, VARIANCE_FLOOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from suffice.families.floors import Pooled
     from suffice.families.full_normals import FullNormals
     from suffice.families.gaussian import Gaussian
     from suffice.families.summary import ClassSummary
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LEVERAGE = 1e-8
 """Removal that leaves less than this of a direction is done by refitting."""
+COARSE = 0.2
+"""A change of the diagonal, next to what it changes, for which two orders do not do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +79,14 @@ def full_log_densities(
     codes: IntArray,
     weights: FloatArray,
     exact_budget: float,
+    *,
+    hold_floors: bool = False,
 ) -> tuple[Downdated, list[str]]:
-    """Return log densities under downdated full covariances, and what was approximated."""
+    """Return log densities under downdated full covariances, and what was approximated.
+
+    Where a floor stands in for a direction, removing a row may move it, and rows are called
+    unsafe, unless floors are to be held.
+    """
     act = normals.active
     z = rows[:, act]
     removal = _Removal.of(family, summary, z, codes, weights)
@@ -91,8 +100,9 @@ def full_log_densities(
         changed = 1 if family.covariance == "shared" else changed
         cost = float(len(z)) * changed * z.shape[1] ** 3
         exact = cost <= exact_budget
-        said = [] if exact else ["the target of shrinking was corrected to first order"]
-        return _shrunk(family, summary, normals, removal, share, exact=exact), said
+        said = [] if exact else ["the target of shrinking was corrected to second order"]
+        budget = np.inf if exact and not hold_floors else exact_budget / changed
+        return _shrunk(family, summary, normals, removal, share, budget, exact=exact), said
 
 
 def _shared(
@@ -164,10 +174,14 @@ def _shrunk(
     normals: FullNormals,
     removal: _Removal,
     share: float,
+    budget: float,
     *,
     exact: bool,
 ) -> Downdated:
-    """Shrinking moves the diagonal too, not by rank one: a Cholesky per row, or first order."""
+    """Shrinking moves the diagonal too, not by rank one: a Cholesky per row, or second order.
+
+    `budget` is what Cholesky may cost for each class, infinite if nothing else will do.
+    """
     act = np.ix_(normals.active, normals.active)
     divisors, divisor = family.divisors(summary)
     gamma = float(family.shrink or 0.0)
@@ -185,6 +199,7 @@ def _shrunk(
         unsafe |= np.any(diagonal < LEVERAGE * held, axis=1)
     diagonal = np.maximum(diagonal, VARIANCE_FLOOR * divisor)
     shared = family.covariance == "shared"
+    silent = _Silent.of(family.floored(summary)) if normals.silent and budget < np.inf else None
     for j in range(size):
         own = removal.codes == j
         if shared:
@@ -206,18 +221,20 @@ def _shrunk(
             width = max(1, len(held))
             target = (left / diagonal).sum(axis=1, keepdims=True) / width * diagonal
             before = (variances / held).sum() / width * held
-        u = removal.rows - means[j]
-        u = np.where(own[:, np.newaxis], u * removal.stretch[:, np.newaxis], u)
         change = _Change(deltas, alpha * (1.0 - gamma), gamma * (before - target))
+        # x - m_j is the row's own deviation, stretched if j is its class, and a gap if not.
+        stretch = np.where(own, removal.stretch, 1.0)
+        asked = _Asked(deltas, stretch[:, np.newaxis], means - means[j], removal.codes)
         m = 0 if shared else j
-        root = np.sqrt(max(f, 0.0))
-        if exact:
-            q, logdet, bad = _by_cholesky(normals.factors[m] * root, u, change)
+        factor = normals.factors[m] * np.sqrt(max(f, 0.0))
+        if exact and (budget == np.inf or _is_firm(factor)):
+            q, logdet, bad = _by_cholesky(factor, asked.rows(), change)
         else:
-            whitening = normals.whitenings[m] / root
-            q, logdet, bad = _to_first_order(normals.factors[m] * root, whitening, u, change)
+            whitening = normals.whitenings[m] / np.sqrt(max(f, 0.0))
+            spoken = whitening if silent is None else silent.off(normals.factors[m], whitening)
+            q, logdet, bad = _by_series(factor, whitening, spoken, asked, change, budget)
         unsafe |= bad | (f_new <= 0.0) | (f <= 0.0)
-        out[:, j] = -0.5 * (logdet - u.shape[1] * np.log(f_new) + f_new * q)
+        out[:, j] = -0.5 * (logdet - len(held) * np.log(f_new) + f_new * q)
     return Downdated(out, unsafe)
 
 
@@ -228,6 +245,59 @@ class _Change:
     deltas: FloatArray
     beta: FloatArray
     diagonal: FloatArray
+
+    def of(self, rows: IntArray) -> _Change:
+        """Return the same for some of the rows."""
+        return _Change(self.deltas[rows], self.beta[rows], self.diagonal[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """Which deviations u = stretch·δ + gap are asked about: gaps are the same for a whole class."""
+
+    deltas: FloatArray
+    stretch: FloatArray
+    gaps: FloatArray
+    codes: IntArray
+
+    def rows(self) -> FloatArray:
+        """Return u itself."""
+        return self.turned(self.deltas, self.gaps)
+
+    def turned(self, deltas: FloatArray, gaps: FloatArray) -> FloatArray:
+        """Return u in other coordinates, from δ and the gaps in them."""
+        found: FloatArray = self.stretch * deltas + gaps[self.codes]
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Silent:
+    """Functionals of the columns that are the same for all rows, in units of the deviations."""
+
+    directions: FloatArray
+    deviations: FloatArray
+
+    @classmethod
+    def of(cls, pooled: Pooled) -> _Silent | None:
+        """Return those of a pooled covariance, if there are any."""
+        if pooled.silent is None or not pooled.silent.shape[1]:
+            return None
+        return cls(pooled.silent, pooled.deviations)
+
+    def off(self, factor: FloatArray, whitening: FloatArray) -> FloatArray:
+        """Return L⁻¹ for changes of the diagonal: a class that has a floor there keeps it."""
+        along = self.directions / self.deviations[:, np.newaxis]
+        if np.square(along.T @ factor).sum(axis=1).max() > 10.0 * EIGENVALUE_FLOOR:
+            return whitening
+        reach = whitening @ (self.deviations[:, np.newaxis] * self.directions)
+        found: FloatArray = whitening - reach @ along.T
+        return found
+
+
+def _is_firm(factor: FloatArray) -> bool:
+    """Whether a matrix has digits to lose in every direction: no floor holds it up."""
+    squares = np.square(factor)
+    return bool(np.all(np.diagonal(squares) > 1e-6 * squares.sum(axis=1)))
 
 
 def _by_cholesky(
@@ -275,21 +345,50 @@ def _factors(matrices: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     return factors, definite
 
 
-def _to_first_order(
-    factor: FloatArray, whitening: FloatArray, u: FloatArray, change: _Change
+def _by_series(
+    factor: FloatArray,
+    whitening: FloatArray,
+    spoken: FloatArray,
+    asked: _Asked,
+    change: _Change,
+    budget: float,
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """The same to first order in the change of the diagonal: error O(1/n²)."""
-    precision = whitening.T @ whitening
-    d_white, u_white = change.deltas @ whitening.T, u @ whitening.T
-    d_solved, u_solved = d_white @ whitening, u_white @ whitening
-    t = np.square(d_white).sum(axis=1) + (change.diagonal * np.square(d_solved)).sum(axis=1)
-    r = (d_white * u_white).sum(axis=1) + (change.diagonal * d_solved * u_solved).sum(axis=1)
-    q = np.square(u_white).sum(axis=1) + (change.diagonal * np.square(u_solved)).sum(axis=1)
-    logdet = 2.0 * float(np.log(np.diagonal(factor)).sum())
-    logdets = logdet - change.diagonal @ np.diagonal(precision)
+    """The same to second order in the change Δ of the diagonal, one whitening for all rows.
+
+    With P = A⁻¹, (A - Δ)⁻¹ ≈ P + PΔP + PΔPΔP and log|A - Δ| ≈ log|A| - tr PΔ - ½ tr PΔPΔ. The
+    last trace is also the square of how large Δ is next to A: rows where it is not small are
+    done by Cholesky as long as the budget allows and no floor is in the way. `spoken` is the
+    whitening as Δ meets it.
+    """
+    precision = spoken.T @ spoken
+    small = change.diagonal
+    d_white = change.deltas @ whitening.T
+    d_solved = d_white @ spoken
+    gaps = asked.gaps @ whitening.T
+    u_white, u_solved = asked.turned(d_white, gaps), asked.turned(d_solved, gaps @ spoken)
+    d_moved, u_moved = (small * d_solved) @ spoken.T, (small * u_solved) @ spoken.T
+    t = _dot(d_white, d_white) + _dot(small * d_solved, d_solved) + _dot(d_moved, d_moved)
+    r = _dot(d_white, u_white) + _dot(small * d_solved, u_solved) + _dot(d_moved, u_moved)
+    q = _dot(u_white, u_white) + _dot(small * u_solved, u_solved) + _dot(u_moved, u_moved)
+    size = _dot(small @ np.square(precision), small)
+    logdet = 2.0 * np.log(np.diagonal(factor)).sum() - small @ np.diagonal(precision) - size / 2.0
     rest = 1.0 - change.beta * t
     bad = ~(rest > LEVERAGE)
-    return q + change.beta * np.square(r) / rest, logdets + np.log1p(-change.beta * t), bad
+    q, logdet = q + change.beta * np.square(r) / rest, logdet + np.log1p(-change.beta * t)
+    coarse = np.flatnonzero(~(size <= COARSE**2) & ~bad)
+    coarse = coarse[: int(budget / max(1, len(factor)) ** 3)]
+    if not _is_firm(factor):
+        bad |= ~(size < 1.0)
+    elif len(coarse):
+        u = asked.rows()[coarse]
+        q[coarse], logdet[coarse], bad[coarse] = _by_cholesky(factor, u, change.of(coarse))
+    return q, logdet, bad
+
+
+def _dot(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the products of rows with rows."""
+    found: FloatArray = np.einsum("ij,ij->i", left, right)
+    return found
 
 
 def diagonal_log_densities(

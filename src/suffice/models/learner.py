@@ -18,7 +18,8 @@ from suffice.errors import (
 from suffice.families.summary import ClassSummary
 from suffice.models.forgetting import forgotten
 from suffice.models.generative import GenerativeModel
-from suffice.models.missing import Incomplete, expectation_maximization
+from suffice.models.incomplete import Incomplete
+from suffice.models.missing import expectation_maximization
 from suffice.statistics import ByPattern
 
 if TYPE_CHECKING:

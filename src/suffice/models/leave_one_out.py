@@ -103,7 +103,7 @@ def leave_one_out(
     None means that they are re-estimated too. `chosen` picks rows to be judged; `removed` says
     how much of each row's weight is taken out (all of it unless given). Budgets are in
     floating-point operations: above them floors are held fixed, and shrinking is corrected to
-    first order.
+    second order.
     """
     chosen = np.arange(len(rows)) if chosen is None else chosen
     most = max(1, CELLS // max(summary.size, summary.width))
@@ -163,11 +163,11 @@ def leave_one_out(
         if heavy[i] and again:
             row = rows[chosen[i]].astype(np.float64)
             rest: ClassSummary | None
-            rest, there = _summed_without(family, rows, codes, held, int(chosen[i]), float(w[i]))
+            rest, there = summed_without(family, rows, codes, held, int(chosen[i]), float(w[i]))
         else:
             rest, there = without_row(summary, z[i], int(y[i]), float(w[i]))
             row = z[i]
-        log_posterior[i] = _judged_by(family, rest, there, row) + log_prior[i]
+        log_posterior[i] = judged_by(family, rest, there, row) + log_prior[i]
     return LeaveOneOut(normalized(log_posterior), y, held[chosen], vanished, "; ".join(approximate))
 
 
@@ -245,7 +245,7 @@ def without_row(
     return rest, there
 
 
-def _summed_without(
+def summed_without(
     family: Gaussian,
     rows: FloatArray,
     codes: IntArray,
@@ -274,7 +274,7 @@ def _without_negative(scatter: FloatArray) -> FloatArray:
     return scatter
 
 
-def _judged_by(
+def judged_by(
     family: Gaussian, rest: ClassSummary | None, there: NDArray[np.bool_], row: FloatArray
 ) -> FloatArray:
     """Return log densities of one row under the model of all the others."""

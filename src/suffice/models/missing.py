@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import DidNotConverge
 from suffice.families.floors import CLASS_FLOOR, VARIANCE_FLOOR
-from suffice.families.summary import ClassSummary
-from suffice.statistics import ByClass, DiagonalMoments, Moments, PooledMoments
+from suffice.models.acceleration import Acceleration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from suffice.families.gaussian import Gaussian
-    from suffice.rows import FloatArray, IntArray, Label
-    from suffice.statistics import ByPattern
+    from suffice.families.summary import ClassSummary
+    from suffice.models.incomplete import Incomplete
+    from suffice.rows import FloatArray
 
 TOLERANCE = 1e-10
 """EM stops when no mean moves by more (in standard deviations), and no covariance either."""
@@ -28,80 +26,14 @@ STILL = 1e-6
 """Parameters that move by no more have converged, as far as rounding allows."""
 PATIENCE = 40
 """Steps without progress after which rounding is taken to be all that moves."""
+ROUGH = 1e-7
+"""Where a direction is missing, what stands in for it moves parameters as much."""
+HASTE = 5
+"""Steps without progress that are enough there."""
 LACKING = 1e-9
 """Below this eigenvalue of the pooled correlations nothing varies along a direction."""
 TRIFLE = 1e-8
 """The variance that stands there instead while EM runs, as a share of the columns' own."""
-BATCH_CELLS = 4_000_000
-"""How many cells a batch of pattern matrices may have."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Batch:
-    """Patterns with equally many observed columns, stacked: all arrays start with patterns."""
-
-    places: IntArray  # (p, o) which columns are observed
-    weights: FloatArray  # (p, k)
-    means: FloatArray  # (p, k, o)
-    scatters: FloatArray  # (p, o, o), summed over the classes that share a covariance
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Incomplete:
-    """Pattern statistics laid out for EM, in units of the observed cells' total spread.
-
-    `groups` has one entry for each covariance to be estimated: all classes together if it
-    is shared, every class by itself if not.
-    """
-
-    observed: ClassSummary
-    groups: tuple[tuple[IntArray, tuple[_Batch, ...]], ...]
-
-    @classmethod
-    def of(
-        cls,
-        statistics: ByPattern[PooledMoments] | ByPattern[ByClass[Moments]],
-        labels: Sequence[Label],
-    ) -> Incomplete:
-        """Standardize by what was observed of each column, and stack the patterns."""
-        observed = _observed(statistics, labels)
-        shared = isinstance(next(iter(statistics.groups.values())), PooledMoments)
-        members = (
-            [np.arange(len(labels))] if shared else [np.array([c]) for c in range(len(labels))]
-        )
-        groups = tuple((m, _batches(statistics, labels, m, observed)) for m in members)
-        return cls(observed, groups)
-
-    def start(self, family: Gaussian) -> tuple[FloatArray, FloatArray]:
-        """Return means and covariances to begin with: columns independent, as observed."""
-        o = self.observed
-        seen = np.maximum(o.counts.sum(axis=0), 1.0)
-        variances = np.where(o.active, np.maximum(o.scatter / seen, 1e-12), 1.0)
-        count = 1 if family.covariance == "shared" else o.size
-        return o.means.copy(), np.stack([np.diag(variances)] * count)
-
-    def completed(self, means: FloatArray, covariances: FloatArray) -> ClassSummary:
-        """Return the expected moments of the complete rows: the E-step."""
-        o = self.observed
-        size, width = o.means.shape
-        new_means = np.zeros((size, width))
-        scatters = np.zeros((len(self.groups), width, width))
-        for g, (members, batches) in enumerate(self.groups):
-            new_means[members], scatters[g] = _expected(
-                batches, means[members], covariances[g], o.weights[members]
-            )
-        shared = len(self.groups) == 1 and size > 1
-        return ClassSummary(
-            o.weights,
-            o.origin,
-            o.origin_low,
-            o.scale,
-            o.active,
-            new_means,
-            scatters.sum(axis=0),
-            None if shared else scatters,
-            np.broadcast_to(o.weights[:, np.newaxis], new_means.shape),
-        )
 
 
 def expectation_maximization(
@@ -114,9 +46,8 @@ def expectation_maximization(
 ) -> tuple[ClassSummary, tuple[FloatArray, FloatArray], int]:
     """Return completed moments at the maximum of the observed likelihood, parameters, steps.
 
-    Two plain steps give a direction along which the third may leap (SQUAREM, Varadhan and
-    Roland 2008): EM alone creeps when much is missing. A leap that leaves the positive
-    definite matrices is not taken; every leap is followed by a plain step.
+    EM alone creeps when much is missing: what the last steps did tells where they lead, and the
+    next one starts there, unless that leaves the positive definite matrices.
 
     Floors would come and go inside EM: a variance that tends to zero would be lifted, and
     tend to zero again. A class that does not vary in every direction is given a constant
@@ -126,33 +57,46 @@ def expectation_maximization(
     aid = _Aid(
         data.observed.weights, len(data.observed.scale), shared=family.covariance == "shared"
     )
-    steps, least, since = 0, np.inf, 0
+    memory = Acceleration()
+    steps, least, since, best = 0, np.inf, 0, _Best()
     with pinned():
         while True:
             one, summary = _step(family, data, here, aid)
             steps += 1
-            first = _difference(one, here)
-            moved = _size(first)
+            moved = max(
+                float(np.abs(n - o).max(initial=0.0)) for n, o in zip(one, here, strict=True)
+            )
+            if moved < 0.5 * least or aid.changed:
+                least, since = moved, steps
+            if moved < best.moved or aid.changed:
+                best = _Best(moved, one, summary)
             # Where a direction is missing, rounding alone may move parameters by more than asked.
-            least, since = (moved, steps) if moved < 0.5 * least else (least, since)
-            stuck = least < STILL and steps - since > PATIENCE
+            patience = HASTE if aid.acts and best.moved < ROUGH else PATIENCE
+            stuck = (best.moved < STILL or aid.acts) and steps - since > patience
             if moved <= tolerance or stuck or steps >= most_steps:
                 break
-            two, summary = _step(family, data, one, aid)
-            steps += 1
-            second = _difference(two, one)
-            if _size(second) <= tolerance or steps >= most_steps:
-                one = two
-                break
-            here = _leap(here, first, second, aid) or two
-    if moved > STILL and most_steps > 1:
+            if aid.changed:
+                memory.forget()
+            here = _leap(memory, here, one, aid)
+    if best.moved > STILL and most_steps > 1:
         warnings.warn(
-            f"EM stopped after {steps} steps while parameters still moved by {moved:.1g} "
+            f"EM stopped after {steps} steps while parameters still moved by {best.moved:.1g} "
             "standard deviations",
             DidNotConverge,
             stacklevel=2,
         )
-    return aid.kept(summary), (one[0], aid(one[1])), steps
+    assert best.parameters is not None
+    assert best.summary is not None
+    means, covariances = best.parameters
+    return aid.kept(best.summary), (means, aid(covariances)), steps
+
+
+class _Best(NamedTuple):
+    """The step that moved parameters least, what it led to, and the moments it came from."""
+
+    moved: float = np.inf
+    parameters: tuple[FloatArray, FloatArray] | None = None
+    summary: ClassSummary | None = None
 
 
 class _Aid:
@@ -167,10 +111,16 @@ class _Aid:
         self.given = np.zeros((1 if shared else len(weights), width, width))
         self.trifle = np.zeros((width, width))
         self.looks = 0
+        self.changed = False
 
     def __call__(self, covariances: FloatArray) -> FloatArray:
         """Return covariances that can be inverted."""
         return covariances + self.given + self.trifle
+
+    @property
+    def acts(self) -> bool:
+        """Whether any direction is held up by what was given."""
+        return bool(self.trifle.any() or self.given.any())
 
     def look(self, covariances: FloatArray) -> None:
         """Look, at first and then now and again, for directions that have vanished.
@@ -178,6 +128,7 @@ class _Aid:
         Only after a step: a leap leaves traces of where it came from.
         """
         self.looks += 1
+        self.changed = False
         if self.looks > 3 and self.looks % 5:
             return
         shares = np.ones(1) if self.shared else self.weights / self.weights.sum()
@@ -187,7 +138,11 @@ class _Aid:
         silent = values < LACKING
         blank = spread[:, np.newaxis] * basis[:, silent]
         if silent.any():
-            self.trifle = TRIFLE * (blank @ blank.T)
+            # Told again at every look, the same directions are no change but rounding.
+            trifle = TRIFLE * (blank @ blank.T)
+            moved = np.abs(trifle - self.trifle).max(initial=0.0)
+            self.changed = bool(moved > 1e-3 * np.abs(trifle).max(initial=0.0))
+            self.trifle = trifle
         if self.shared:
             return
         lengths, kept = np.sqrt(values[~silent]), basis[:, ~silent]
@@ -197,6 +152,7 @@ class _Aid:
             relative = whitening @ (covariance + self.given[c]) @ whitening.T
             theta, turns = np.linalg.eigh((relative + relative.T) / 2.0)
             lost = root @ turns[:, theta < CLASS_FLOOR]
+            self.changed |= lost.shape[1] > 0
             self.given[c] += lost @ lost.T / max(1.0, float(self.weights[c]))
 
     def kept(self, summary: ClassSummary) -> ClassSummary:
@@ -229,174 +185,19 @@ def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
     return result
 
 
-def _difference(
-    new: tuple[FloatArray, FloatArray], old: tuple[FloatArray, FloatArray]
-) -> tuple[FloatArray, FloatArray]:
-    return new[0] - old[0], new[1] - old[1]
-
-
-def _size(change: tuple[FloatArray, FloatArray]) -> float:
-    return float(max(np.abs(part).max(initial=0.0) for part in change))
-
-
 def _leap(
+    memory: Acceleration,
     here: tuple[FloatArray, FloatArray],
-    first: tuple[FloatArray, FloatArray],
-    second: tuple[FloatArray, FloatArray],
+    image: tuple[FloatArray, FloatArray],
     aid: _Aid,
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return θ - 2αr + α²v with α = -‖r‖/‖v‖, or None if that is no covariance."""
-    bend = _difference(second, first)
-    length = sum(float(np.square(part).sum()) for part in first)
-    curve = sum(float(np.square(part).sum()) for part in bend)
-    if curve == 0.0:
-        return None
-    a = -max(1.0, float(np.sqrt(length / curve)))
-    means, covariances = (
-        x - 2.0 * a * r + a * a * v for x, r, v in zip(here, first, bend, strict=True)
-    )
-    try:
-        np.linalg.cholesky(aid(covariances))
-    except np.linalg.LinAlgError:
-        return None
-    return means, covariances
-
-
-def _expected(
-    batches: tuple[_Batch, ...], means: FloatArray, covariance: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return new class means and the pooled scatter about them, missing cells expected.
-
-    With B = Σ_{:O} Σ_OO⁻¹ a pattern's rows are completed to m + B(x_O - m_O), and what
-    remains uncertain is Σ - BΣ_{O:}; both enter through B(S - WΣ_OO)Bᵀ + WΣ.
-    """
-    size, width = means.shape
-    sums = np.zeros((size, width))
-    scatter = weights.sum() * covariance
-    shifts, held = [], []
-    for batch in batches:
-        o = batch.places
-        block = covariance[o[:, :, np.newaxis], o[:, np.newaxis, :]]
-        across = covariance[o]  # (p, o, d)
-        regress = np.linalg.solve(block, across).transpose(0, 2, 1)  # (p, d, o)
-        total = batch.weights.sum(axis=1)
-        inner = batch.scatters - total[:, np.newaxis, np.newaxis] * block
-        left = (regress @ inner).transpose(1, 0, 2).reshape(width, -1)
-        scatter += left @ regress.transpose(0, 2, 1).reshape(-1, width)
-        gaps = batch.means - means[:, o].transpose(1, 0, 2)  # (p, k, o)
-        moved = gaps @ regress.transpose(0, 2, 1)  # (p, k, d): completed mean minus m
-        sums += np.einsum("pk,pkd->kd", batch.weights, moved)
-        shifts.append(moved)
-        held.append(batch.weights)
-    change = sums / weights[:, np.newaxis]
-    for moved, weight in zip(shifts, held, strict=True):
-        reach = (moved - change) * np.sqrt(weight)[:, :, np.newaxis]
-        flat = reach.reshape(-1, width)
-        scatter += flat.T @ flat
-    return means + change, (scatter + scatter.T) / 2.0
-
-
-def _observed(
-    statistics: ByPattern[PooledMoments] | ByPattern[ByClass[Moments]], labels: Sequence[Label]
-) -> ClassSummary:
-    """Return what was observed of each column by itself: scale, origin and starting values."""
-    width = statistics.width
-    merged: dict[Label, DiagonalMoments] = {c: DiagonalMoments.empty(width) for c in labels}
-    pooled, error = np.zeros(width), np.zeros(width)
-    for seen, group in statistics.items():
-        for label in labels:
-            part = _class_part(group, label)
-            if part is None:
-                continue
-            weight, mean, low, scatter = part
-            counts, means, lows, squares, bounds = (np.zeros(width) for _ in range(5))
-            counts[seen], means[seen], lows[seen] = weight, mean, low
-            if scatter is not None and isinstance(group, ByClass):
-                squares[seen] = np.diagonal(scatter)
-                bounds[seen] = group.groups[label].error
-            merged[label] = merged[label] + DiagonalMoments(
-                weight, counts, means, lows, squares, bounds
-            )
-        if isinstance(group, PooledMoments):
-            pooled[seen] += np.diagonal(group.scatter)
-            error[seen] += group.error
-    summary_groups = ByClass(merged)
-    summary = ClassSummary.of(summary_groups, labels)
-    if not pooled.any():
-        return summary
-    # Pooled statistics know the scatter within classes only for all classes together.
-    means = np.stack([merged[c].mean for c in labels])
-    lows = np.stack([merged[c].low for c in labels])
-    counts = np.stack([merged[c].counts for c in labels])
-    from_means = np.stack([merged[c].scatter for c in labels]).sum(axis=0)
-    weights = np.array([merged[c].weight for c in labels])
-    return ClassSummary.standardizing(
-        weights,
-        _where_seen(means, counts),
-        np.where(counts > 0.0, lows, 0.0),
-        pooled + from_means,
-        None,
-        counts,
-        error,
-    )
-
-
-def _where_seen(means: FloatArray, counts: FloatArray) -> FloatArray:
-    """Give a class that never showed a column the mean of the classes that did."""
-    seen = np.maximum(counts.sum(axis=0), np.finfo(np.float64).tiny)
-    return np.where(counts > 0.0, means, (counts * means).sum(axis=0) / seen)
-
-
-def _class_part(
-    group: PooledMoments | ByClass[Moments], label: Label
-) -> tuple[float, FloatArray, FloatArray, FloatArray | None] | None:
-    if isinstance(group, PooledMoments):
-        if label not in group.places:
-            return None
-        i = group.places[label]
-        return float(group.weights[i]), group.means[i], group.lows[i], None
-    if label not in group.groups:
-        return None
-    one = group.groups[label]
-    return one.weight, one.mean, one.low, one.scatter
-
-
-def _batches(
-    statistics: ByPattern[PooledMoments] | ByPattern[ByClass[Moments]],
-    labels: Sequence[Label],
-    members: IntArray,
-    observed: ClassSummary,
-) -> tuple[_Batch, ...]:
-    """Stack the patterns of some classes by how many of their columns are observed."""
-    stacks: dict[int, list[tuple[IntArray, FloatArray, FloatArray, FloatArray]]] = {}
-    for seen, group in statistics.items():
-        places = np.flatnonzero(seen & observed.active)
-        inner = observed.active[seen]
-        weights = np.zeros(len(members))
-        means = np.zeros((len(members), len(places)))
-        scatter = np.zeros((len(places), len(places)))
-        scale = observed.scale[places]
-        for i, c in enumerate(members):
-            part = _class_part(group, labels[c])
-            if part is None:
-                continue
-            weight, mean, low, own = part
-            weights[i] = weight
-            shifted = (mean[inner] - observed.origin[places]) + (
-                low[inner] - observed.origin_low[places]
-            )
-            means[i] = shifted / scale
-            if own is not None:
-                scatter += own[np.ix_(inner, inner)] / scale[:, np.newaxis] / scale
-        if isinstance(group, PooledMoments):
-            scatter = group.scatter[np.ix_(inner, inner)] / scale[:, np.newaxis] / scale
-        if weights.any() and len(places):
-            stacks.setdefault(len(places), []).append((places, weights, means, scatter))
-    batches = []
-    width = len(observed.origin)
-    for count, parts in stacks.items():
-        most = max(1, BATCH_CELLS // (count * width))
-        for start in range(0, len(parts), most):
-            p, w, m, s = zip(*parts[start : start + most], strict=True)
-            batches.append(_Batch(np.stack(p), np.stack(w), np.stack(m), np.stack(s)))
-    return tuple(batches)
+    """Return where to look next: the plain image, if what is foreseen has no covariances."""
+    flat = memory.following(*(np.concatenate([part.ravel() for part in x]) for x in (here, image)))
+    means, covariances = np.split(flat, [here[0].size])
+    found = means.reshape(here[0].shape), covariances.reshape(here[1].shape)
+    try:
+        np.linalg.cholesky(aid(found[1]))
+    except np.linalg.LinAlgError:
+        memory.forget()
+        return image
+    return found

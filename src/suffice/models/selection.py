@@ -9,13 +9,14 @@ import numpy as np
 
 from suffice.engines.threads import answers
 from suffice.families.gaussian import Gaussian
-from suffice.families.notes import Note
 from suffice.linear_algebra import normalized
 from suffice.models.downdates import full_log_densities
-from suffice.models.leave_one_out import leave_one_out
+from suffice.models.leave_one_out import judged_by, summed_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from suffice.families.summary import ClassSummary
     from suffice.rows import FloatArray, IntArray
@@ -26,13 +27,16 @@ SHRINKS = (1.0, 0.75, 0.5, 0.25, 0.0)
 JUDGED_BUDGET = 2e11
 """Operations that may be spent on judging rows; beyond, a stratified part of them is judged."""
 FEWEST_JUDGED = 400
-EXACT_BUDGET = 2e8
-"""Operations for one candidate below which its shrinking is judged exactly."""
-REFIT_BUDGET = 5e9
-"""Operations for all candidates together that rows may cost which only a refit can judge."""
-
-ALONE = Note("a direction is held up by one row", "the row is refitted", classes=(0,))
-"""Tells leave-one-out to refit."""
+EXACT_BUDGET = 4e8
+"""Operations for all candidates together by which shrinking is judged exactly, row by row."""
+REFIT_BUDGET = 2e8
+"""Operations for one candidate that rows may cost which only a refit can judge."""
+GRID_BUDGET = 1e11
+"""Operations for all candidates' covariances beyond which not every candidate is judged."""
+REFIT = 1e6
+"""What a refit costs at least, however narrow the table."""
+WORST = 1e6
+"""A row that loses more tells of a floor, which its removal has laid, and not of the candidate."""
 
 
 def candidates(divisor: str) -> Iterator[Gaussian]:
@@ -55,18 +59,41 @@ def choose(
     """Return the setting of least leave-one-out log-loss, and the loss of every candidate.
 
     All candidates are estimated from the same moments: no pass over the rows but one
-    whitening per candidate and class.
+    whitening per candidate and class. Where even that costs much, not all are judged: see
+    `_by_neighbours`.
     """
     options = list(candidates(divisor))
     judged = _judged(summary, codes, len(options))
     jury = _Jury(summary, rows, codes, weights, log_priors, judged, len(options))
-    cells = float(len(judged)) * summary.width * summary.size * len(options)
-    said = answers(lambda i: jury.loss(options[i]), len(options), cells)
-    found = tuple(zip(options, said, strict=True))
-    losses = np.nan_to_num(np.array(said), nan=np.inf, posinf=np.inf)
-    # A loss that is better by rounding only is not better.
-    best = int(np.flatnonzero(losses <= losses.min() + 1e-12)[0])
-    return found[best][0], found
+    width = float(summary.active.sum())
+    if len(options) * summary.size * 10.0 * width**3 <= GRID_BUDGET:
+        return jury.verdict(options)
+    return _by_neighbours(jury, options)
+
+
+def _by_neighbours(
+    jury: _Jury, options: list[Gaussian]
+) -> tuple[Gaussian, tuple[tuple[Gaussian, float], ...]]:
+    """Judge what is pooled all the way, and then the neighbours of the best until it stays best."""
+    known = [option for option in options if option.pool == 1.0]
+    while True:
+        best, found = jury.verdict(known)
+        here = _steps(best)
+        near = [
+            option
+            for option in options
+            if option not in known
+            and sum(abs(i - j) for i, j in zip(_steps(option), here, strict=True)) <= 1
+        ]
+        if not near:
+            return best, found
+        known = [option for option in options if option in known or option in near]
+
+
+def _steps(option: Gaussian) -> tuple[int, int, int]:
+    """Return where a candidate stands in the grid."""
+    target = int(bool(option.shrink) and option.shrink_target == "diagonal")
+    return POOLS.index(option.pool or 0.0), SHRINKS.index(option.shrink or 0.0), target
 
 
 def _judged(summary: ClassSummary, codes: IntArray, options: int) -> IntArray:
@@ -104,27 +131,54 @@ class _Jury:
         # A row that is all its class has can be judged by nobody.
         held = summary.weights[codes[judged]]
         self.judged = judged[held - self.removed[judged] > 1e-12 * held]
-        self.summary, self.rows, self.given = summary, rows, log_priors
+        self.summary, self.rows = summary, rows
         self.all_codes, self.all_weights = codes, weights
         self.z = summary.standardized(rows[self.judged].astype(np.float64))
         self.codes, self.weights = codes[self.judged], w[self.judged]
+        self.others: dict[int, tuple[ClassSummary, NDArray[np.bool_], FloatArray]] = {}
         if log_priors is None:
             left = np.tile(summary.weights, (len(self.judged), 1))
             left[np.arange(len(left)), self.codes] -= self.removed[self.judged]
             self.log_priors = np.log(left / left.sum(axis=1, keepdims=True))
         else:
             self.log_priors = np.tile(log_priors, (len(self.judged), 1))
-        cost = options * summary.size * 30.0 * float(summary.active.sum()) ** 3
-        self.most_refits = int(REFIT_BUDGET / max(cost, 1.0))
+        self.options = options
+        cost = max(REFIT, summary.size * 30.0 * float(summary.active.sum()) ** 3)
+        self.most_refits = int(REFIT_BUDGET / cost)
+        self.certain: dict[Gaussian, tuple[float, IntArray]] = {}
+        self.losses: dict[Gaussian, float] = {}
 
-    def loss(self, family: Gaussian) -> float:
-        """Return the mean of -log p(y | x), each row judged by a model of all the others.
+    def verdict(
+        self, options: list[Gaussian]
+    ) -> tuple[Gaussian, tuple[tuple[Gaussian, float], ...]]:
+        """Return the best candidate, and what each one loses.
 
-        Floors are held fixed. A row that holds up a direction by itself needs a refit; if
-        these are many, some of them, evenly chosen, stand for all.
+        That is the mean of -log p(y | x), each row judged by a model of all the others. Floors
+        are held fixed. A row that holds up a direction by itself needs a refit: those are done
+        for candidates that may still be the best.
         """
+        new = [option for option in options if option not in self.certain]
+        cells = float(self.z.size) * self.summary.size * len(new)
+        said = answers(lambda i: self._certain(new[i]), len(new), cells)
+        self.certain.update(zip(new, said, strict=True))
+        weight = max(float(self.weights.sum()), np.finfo(np.float64).tiny)
+        least = min((self.losses[option] for option in options if option in self.losses),
+                    default=np.inf)  # fmt: skip
+        for option in sorted(new, key=lambda option: self.certain[option][0]):
+            lost, places = self.certain[option]
+            refit = len(places) > 0 and lost / weight <= least
+            lost += self._refitted(option, places) if refit else self._guessed(places)
+            self.losses[option] = lost / weight
+            least = min(least, lost / weight)
+        # A loss that is better by rounding only is not better.
+        losses = [self.losses[option] for option in options]
+        best = next(option for option in options if self.losses[option] <= min(losses) + 1e-12)
+        return best, tuple(zip(options, losses, strict=True))
+
+    def _certain(self, family: Gaussian) -> tuple[float, IntArray]:
+        """Return what rows lose that need no refit, added up, and which rows need one."""
         if not len(self.judged):
-            return 0.0
+            return 0.0, self.judged
         normals, _ = family.estimate(self.summary)
         with np.errstate(all="ignore"):
             found, _ = full_log_densities(
@@ -134,43 +188,48 @@ class _Jury:
                 self.z,
                 self.codes,
                 self.removed[self.judged],
-                EXACT_BUDGET,
+                EXACT_BUDGET / self.options,
+                hold_floors=True,
             )
         safe = ~found.unsafe & np.isfinite(found.log_densities).all(axis=1)
         places = np.flatnonzero(safe)
-        total = 0.0
-        if len(places):
-            scores = normalized(found.log_densities[places] + self.log_priors[places])
-            own = scores[np.arange(len(places)), self.codes[places]]
-            total = float(-own @ self.weights[places])
-        if not safe.all():
-            total += self._refitted(family, np.flatnonzero(~safe))
-        return total / float(self.weights.sum())
+        if not len(places):
+            return 0.0, np.flatnonzero(~safe)
+        scores = normalized(found.log_densities[places] + self.log_priors[places])
+        own = scores[np.arange(len(places)), self.codes[places]]
+        return float(np.minimum(-own, WORST) @ self.weights[places]), np.flatnonzero(~safe)
+
+    def _guessed(self, places: IntArray) -> float:
+        """Return what rows lose whose class is guessed by its prior."""
+        return float(-self.log_priors[places, self.codes[places]] @ self.weights[places])
 
     def _refitted(self, family: Gaussian, places: IntArray) -> float:
-        """Return what rows lose, by refits without them.
+        """Return what rows lose, by refits without them, from moments summed once for all.
 
         Where even one refit for each candidate would cost too much, such rows count as guessed
         by their priors: no reason to prefer a candidate, nor to rule it out.
         """
         if self.most_refits == 0:
-            guessed = self.log_priors[places, self.codes[places]]
-            return float(-guessed @ self.weights[places])
+            return self._guessed(places)
         some = places[_spread(len(places), self.most_refits)]
-        normals, _ = family.estimate(self.summary)
-        with np.errstate(invalid="ignore"):
-            result = leave_one_out(
-                family,
-                self.summary,
-                normals,
-                (ALONE,),
-                self.rows,
-                self.all_codes,
-                self.all_weights,
-                self.given,
-                chosen=self.judged[some],
-                removed=self.removed,
-                refit_budget=np.inf,
-                exact_budget=np.inf,
+        lost = np.zeros(len(some))
+        for i, place in enumerate(some):
+            rest, there, row = self._without(int(place))
+            with np.errstate(all="ignore"):
+                scores = judged_by(family, rest, there, row) + self.log_priors[place]
+            lost[i] = -normalized(scores[np.newaxis])[0, self.codes[place]]
+        lost = np.minimum(np.nan_to_num(lost, nan=WORST, posinf=WORST), WORST)
+        weights = self.weights[some]
+        return float(lost @ weights / weights.sum() * self.weights[places].sum())
+
+    def _without(self, place: int) -> tuple[ClassSummary, NDArray[np.bool_], FloatArray]:
+        """Return the moments of all rows but one, the same for every candidate, and that row."""
+        if place not in self.others:
+            row = int(self.judged[place])
+            held = np.ones(len(self.all_codes)) if self.all_weights is None else self.all_weights
+            family = Gaussian("per-class")
+            rest, there = summed_without(
+                family, self.rows, self.all_codes, held, row, float(self.removed[row])
             )
-        return result.log_loss * float(self.weights[places].sum())
+            self.others[place] = rest, there, self.rows[row].astype(np.float64)
+        return self.others[place]

@@ -13,6 +13,7 @@ from suffice.plots.palette import INK, colour, dashes, hatch, marker
 from suffice.plots.planes import class_codes, class_names
 from suffice.plots.tables import draw_shares
 from suffice.rows import read_table
+from suffice.rows.cells import is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,8 +139,9 @@ def _draw_levels(ax: Axes, law: Levels, parts: Any, known: list[str]) -> float:
             at, law.heights[:, k], 0.92 * width, facecolor=colour(k), edgecolor="white",
             hatch=hatch(k), linewidth=0.0, label=name, zorder=2,
         )  # fmt: skip
-        if parts is not None and len(parts[k]):
-            shares = [np.mean([cell == level for cell in parts[k].tolist()]) for level in law.known]
+        cells = [] if parts is None else [c for c in parts[k].tolist() if not is_blank(c)]
+        if cells:
+            shares = [np.mean([cell == level for cell in cells]) for level in law.known]
             ax.scatter(
                 at[: len(shares)], shares, s=22, c="white", edgecolors=INK, linewidths=1.0, zorder=3
             )

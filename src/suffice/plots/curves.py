@@ -126,6 +126,8 @@ def _read_curves(
         elif len(rows) > 1:
             reach = 2.0 * rows.std(axis=0, ddof=1) / np.sqrt(len(rows))
             low, high = middle - reach, middle + reach
+            if (rows >= 0.0).all():
+                low = np.maximum(low, 0.0)  # errors and losses: none is below nothing
         found[name] = (low, middle, high)
     return at, found
 

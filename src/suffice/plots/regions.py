@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadSetting
+from suffice.errors import BadSetting, OutsideSupport
 from suffice.families.normal import Normal
 from suffice.plots.axes import given_axes, legend_below
 from suffice.plots.palette import COLOURS, INK, MARKERS, colour, dot_size, marker
@@ -106,7 +107,10 @@ def _scores(model: Any, rows: FloatArray) -> FloatArray:
     """Return what decides between classes: log p(x, y), log p(y | x), or scores without either."""
     for name in ("log_joint", "predict_log_proba", "decision_function"):
         if hasattr(model, name):
-            found: FloatArray = np.asarray(getattr(model, name)(rows))
+            with warnings.catch_warnings():
+                # The plane reaches beyond where a law has a density: its rows are nobody's.
+                warnings.simplefilter("ignore", OutsideSupport)
+                found: FloatArray = np.asarray(getattr(model, name)(rows))
             return np.stack([np.zeros_like(found), found], axis=1) if found.ndim == 1 else found
     raise BadSetting(
         f"{type(model).__name__} has neither probabilities nor scores",
@@ -133,13 +137,23 @@ def _draw_contours(ax: Axes, model: Any, k: int, plane: Plane, scores: FloatArra
         )  # fmt: skip
 
 
+LETTER, LINE = 0.009, 0.05
+"""Half the width of a letter and the height of a line, in parts of the picture."""
+
+
 def _name_classes(ax: Axes, points: FloatArray, codes: NDArray[np.intp], known: list[str]) -> None:
-    """Write the name of each class over the middle of its rows."""
+    """Write the name of each class over the middle of its rows, unless another stands there."""
     from matplotlib.patheffects import withStroke
 
+    taken: list[tuple[float, float, float]] = []
     for k, name in enumerate(known):
         if (codes == k).any():
             x, y = np.median(points[codes == k], axis=0)
+            across, up = ax.transAxes.inverted().transform(ax.transData.transform((x, y)))
+            half = LETTER * len(name)
+            if any(abs(across - a) < half + h and abs(up - u) < LINE for a, u, h in taken):
+                continue  # the legend names it
+            taken.append((across, up, half))
             ax.text(
                 x, y, name,
                 color=INK, fontsize=10, fontweight="bold", ha="center", va="center", zorder=5,

@@ -28,7 +28,7 @@ class Album:
     """
 
     def __init__(self, wanted: bool = True) -> None:
-        self.installed = find_spec("matplotlib") is not None
+        self.installed = _installed()
         self.draws = wanted and self.installed
         self._greys: set[str] = {"00", "ff"}
         self._count = 0
@@ -57,6 +57,13 @@ class Album:
         self._greys |= found.greys
         kind = ' class="opaque"' if found.opaque else ""
         return f"<figure{kind}>{found.svg}<figcaption>{caption}</figcaption></figure>"
+
+
+def _installed() -> bool:
+    try:
+        return find_spec("matplotlib") is not None
+    except (ImportError, ValueError):  # something keeps it from being imported
+        return False
 
 
 def grid(figures: list[str]) -> str:

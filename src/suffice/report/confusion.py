@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 MOST_CLASSES = 12
 """Classes up to which there is a whole table; of more the commonest mistakes are told."""
 MOST_MISTAKES = 15
-DARK = 0.6
-"""The share from which a cell has white figures."""
+DARKEST = 0.55
+"""How dark a cell is that holds its whole row: its figures can still be read."""
 
 
 def confusion_counts(comparison: Comparison, model: str) -> FloatArray:
@@ -44,10 +44,9 @@ def confusion_table(counts: FloatArray, classes: list[Any]) -> str:
         cells = []
         for j in range(len(classes)):
             share = shares[i, j]
-            ink = ";color:#fff" if share > DARK else ""
             right = ' class="right"' if i == j else ""
             cells.append(
-                f'<td{right} style="background:rgba(var(--cell),{0.9 * share:.3f}){ink}">'
+                f'<td{right} style="background:rgba(var(--cell),{DARKEST * share:.3f})">'
                 f"{counts[i, j]:,.6g}</td>"
             )
         wrong = 100.0 * (1.0 - shares[i, i])

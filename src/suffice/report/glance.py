@@ -92,14 +92,22 @@ def _column(called: str, kind: str, cells: Any) -> ColumnGlance:
 
 def _range(numbers: FloatArray) -> str:
     if numbers.min() == numbers.max():
-        return f"{numbers[0]:.4g} in every row"
-    low, middle, high = np.quantile(numbers, [0.0, 0.5, 1.0])
-    return f"{low:.4g} … {middle:.4g} … {high:.4g}"
+        return f"{short(numbers[0])} in every row"
+    return " … ".join(short(figure) for figure in np.quantile(numbers, [0.0, 0.5, 1.0]))
+
+
+def short(figure: float) -> str:
+    """Return a number in a few digits.
+
+    >>> short(48842.0), short(0.12345), short(1e15)
+    ('48,842', '0.1235', '1e+15')
+    """
+    return f"{figure:,.0f}" if 1e4 <= abs(figure) < 1e12 else f"{figure:.4g}"
 
 
 def _percent(part: float, whole: float) -> str:
     share = 100.0 * part / whole if whole else 0.0
-    return f"{share:.0f} %" if share >= 1.0 or not part else "&lt; 1 %"
+    return f"{share:.0f}&nbsp;%" if share >= 1.0 or not part else "&lt;&nbsp;1&nbsp;%"
 
 
 # HTML

@@ -40,6 +40,15 @@ def name(word: object, most: int = LONGEST) -> str:
     return f"<bdi{title}>{escape(shown)}</bdi>"
 
 
+def quoted(word: object, most: int = 40) -> str:
+    """Return a class in quotation marks: in a sentence, `-` or `no` is not seen to be one.
+
+    >>> quoted("-")
+    '“<bdi>-</bdi>”'
+    """
+    return f"“{name(word, most)}”"
+
+
 def names(words: Iterable[object], most: int = 8) -> str:
     """Return several names in a row, and how many more there are."""
     every = list(words)
@@ -57,23 +66,29 @@ def listing(sentences: Sequence[str]) -> str:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], *, figures: Sequence[int] = ()
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    figures: Sequence[int] = (),
+    kind: str = "",
 ) -> str:
     """Return a table of cells that are HTML already; columns of `figures` stand to the right.
 
-    The first cell of a row is its head. Wide tables scroll by themselves, not with the page.
+    The first cell of a row is its head. Wide tables scroll by themselves, not with the page. The
+    `kind` is for the style sheet: "stacked" ones stand below each other on a telephone.
     """
 
     def side(j: int) -> str:
         return ' class="figure"' if j in figures else ""
 
+    style = f' class="{kind}"' if kind else ""
     head = "".join(f'<th scope="col"{side(j)}>{cell}</th>' for j, cell in enumerate(heads))
     body = []
     for first, *rest in rows:
         cells = "".join(f"<td{side(j)}>{cell}</td>" for j, cell in enumerate(rest, start=1))
         body.append(f'<tr><th scope="row"{side(0)}>{first}</th>{cells}</tr>')
     return (
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="wide"><table{style}><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
 

@@ -50,7 +50,7 @@ def models_section(comparison: Comparison) -> str:
     return (
         "<p>Generative models learn how each class makes its rows, p(x | y), and turn that round "
         "by Bayes’ rule; discriminative ones learn p(y | x) alone.</p>"
-        + table(("model", "school", "what it assumes"), rows)
+        + table(("model", "school", "what it assumes"), rows, kind="stacked")
     )
 
 

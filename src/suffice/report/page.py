@@ -8,28 +8,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice import __version__
+from suffice.estimators.terminal_words import cut, printable
 from suffice.report.album import HINT, Album, grid
 from suffice.report.confusion import confusion_counts, confusion_table
+from suffice.report.contents import Contents
 from suffice.report.drawings import dark_greys
-from suffice.report.glance import glance, glance_section
-from suffice.report.informative_columns import informative_columns, informative_table
-from suffice.report.markup import listing, name, text
+from suffice.report.explained_rows import explained_rows
+from suffice.report.glance import glance_section
+from suffice.report.informative_columns import informative_table
+from suffice.report.markup import listing, name, quoted, text
 from suffice.report.model_words import models_section
 from suffice.report.pictures import (
     column_pictures,
     curve_pictures,
-    explained_rows,
     reliability_picture,
 )
 from suffice.report.planes import boundary_pictures
-from suffice.report.worries import worries
+from suffice.report.results import results_table
 
 if TYPE_CHECKING:
     from suffice.evaluation import Comparison
+    from suffice.report.informative_columns import Informative
 
 # Nothing is loaded and nothing runs, whatever the data hold: escaping is the first wall, this
 # is the second.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+BESIDE = 5
+"""Classes up to which the table of mistakes has room beside a picture."""
 
 NO_LAW = "Where curves cross is said of these rows and these splits; it is no law."
 
@@ -55,37 +63,23 @@ def page(
     >>> html[:15], "<script" in html, "Use GDA (shared covariance)" in html
     ('<!DOCTYPE html>', False, True)
     """
+    return rendered(
+        Contents.of(comparison), title=title, target=target, source=source, pictures=pictures
+    )
+
+
+def rendered(
+    contents: Contents,
+    *,
+    title: str | None = None,
+    target: str = "",
+    source: str = "",
+    pictures: bool = True,
+) -> str:
+    """Return the page of contents that were looked up before."""
     album = Album(pictures)
     called = title or (f"Which model for {target}?" if target else "Which model?")
-    columns = glance(comparison.rows)
-    found = informative_columns(comparison.rows)
-    model = comparison.recommendation.model
-    said = worries(comparison, columns, found)
-    sections = [("data", "The data", glance_section(comparison.rows, columns, target))]
-    sections.append(("models", "The models", models_section(comparison)))
-    sections.append(("comparison", "The comparison", comparison.table.to_html()))
-    curves = _curves(comparison, album)
-    if curves:
-        sections.append(("curves", "More rows", curves))
-    planes = grid(boundary_pictures(comparison, found, album))
-    if planes:
-        sections.append(("boundaries", "Boundaries", planes))
-    sections.append(("calibration", "Probabilities and mistakes", _answers(comparison, album)))
-    if found is not None:
-        words = (
-            "<p>What each column tells about the class by itself, in bits: the mean of "
-            f"log₂ p(class | column) / p(class), on rows that were held out. A column that gave "
-            f"the class away would tell {found.whole:.2f} bits; what two columns tell may be the "
-            "same.</p>"
-        )
-        shown = words + informative_table(found) + grid(column_pictures(found, album))
-        sections.append(("columns", "Informative columns", shown))
-    rows = grid(explained_rows(comparison, model, album))
-    if rows:
-        intro = f"<p>What speaks for the answers of {name(model)}, column by column.</p>"
-        sections.append(("rows", "Two rows explained", intro + rows))
-    sections.append(("assumptions", "Assumptions", _assumptions(comparison)))
-    sections.append(("worries", "What to worry about", _care(said)))
+    sections = _sections(contents, target, album)
     body = "".join(
         f'<section id="{key}"><h2>{head}</h2>{html}</section>' for key, head, html in sections
     )
@@ -95,12 +89,36 @@ def page(
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{text(called)}</title><style>{_style(album)}</style></head><body>"
-        f"<header><h1>{name(called, 200)}</h1>{_origin(comparison, source)}</header>"
-        f"{_advice(comparison)}{hint}<nav>{links}</nav>{body}"
+        f"<title>{text(cut(printable(called), 200))}</title>"
+        f"<style>{_style(album)}</style></head><body><header>"
+        f"<h1>{name(called, 200)}</h1>{_origin(contents.comparison, source)}</header>"
+        f"<main>{_advice(contents)}{hint}"
+        f'<nav aria-label="Parts of this page">{links}</nav>{body}</main>'
         f"<footer>Made by suffice {text(__version__)}. This file needs no network.</footer>"
         "</body></html>\n"
     )
+
+
+def _sections(contents: Contents, target: str, album: Album) -> list[tuple[str, str, str]]:
+    """Return the parts of the page that have something to say: key, heading, HTML."""
+    comparison, found = contents.comparison, contents.informative
+    model = comparison.recommendation.model
+    rows = grid(explained_rows(comparison, model, album))
+    if rows:
+        rows = f"<p>What speaks for the answers of {name(model)}, column by column.</p>{rows}"
+    every = [
+        ("data", "The data", glance_section(comparison.rows, contents.columns, target)),
+        ("models", "The models", models_section(comparison)),
+        ("comparison", "The comparison", results_table(comparison.table, model)),
+        ("curves", "Learning curves", _curves(comparison, album)),
+        ("boundaries", "Boundaries", grid(boundary_pictures(comparison, found, album))),
+        ("calibration", "Probabilities and mistakes", _answers(comparison, album)),
+        ("columns", "Informative columns", "" if found is None else _columns(found, album)),
+        ("rows", "Two rows explained", rows),
+        ("assumptions", "Assumptions", _assumptions(contents)),
+        ("worries", "What to worry about", _care(contents.worries)),
+    ]
+    return [part for part in every if part[2]]
 
 
 def _style(album: Album) -> str:
@@ -115,21 +133,28 @@ def _origin(comparison: Comparison, source: str) -> str:
     return f'<p class="soft">{of}{len(rows):,} rows, {len(rows.classes)} classes</p>'
 
 
-def _advice(comparison: Comparison) -> str:
-    """Return the recommendation in words, and its main figures."""
+def _advice(contents: Contents) -> str:
+    """Return the recommendation in words, how much there is to worry about, and main figures."""
+    comparison = contents.comparison
     said = comparison.recommendation
+    count = len(contents.worries)
+    care = ""
+    if count:
+        things = "is one thing" if count == 1 else f"are {count} things"
+        care = f'<p>There <a href="#worries">{things} to worry about</a>.</p>'
     # Where curves cross is told beside their picture.
     told = {*map(str, comparison.crossings), NO_LAW}
     reasons = listing([text(sentence) for sentence in said.reasons if sentence not in told])
     return (
-        f'<div class="advice"><p>{text(said.advice)}</p>{reasons}</div>{_main_figures(comparison)}'
+        f'<div class="advice"><p>{text(said.advice)}</p>{reasons}{care}</div>'
+        f"{_main_figures(comparison)}"
     )
 
 
 def _main_figures(comparison: Comparison) -> str:
     scores = comparison.scores[comparison.recommendation.model]
     counts = comparison.rows.counts
-    common = name(comparison.rows.classes[int(counts.argmax())], 24)
+    common = quoted(comparison.rows.classes[int(counts.argmax())], 24)
     figures = [
         (f"{100.0 * scores.accuracy.mean():.1f} %", "of held-out rows right"),
         (f"{100.0 * counts.max() / counts.sum():.1f} %", f"by always saying {common}"),
@@ -137,47 +162,70 @@ def _main_figures(comparison: Comparison) -> str:
     if scores.log_loss is not None:
         shares = counts[counts > 0.0] / counts.sum()
         blind = float(-(shares * np.log(shares)).sum())
-        figures.append(
-            (f"{scores.log_loss.mean():.3f}", f"log-loss; {blind:.3f} for a blind guess")
-        )
+        figures.append((_small(scores.log_loss.mean()), f"log-loss; {blind:.3f} for a blind guess"))
     if scores.calibration is not None:
-        figures.append((f"{scores.calibration:.3f}", "by which probabilities are off"))
+        figures.append((_small(scores.calibration), "by which probabilities are off"))
     cells = "".join(f"<div><b>{figure}</b><span>{words}</span></div>" for figure, words in figures)
     return f'<div class="figures-row">{cells}</div>'
+
+
+def _small(figure: float) -> str:
+    return f"{figure:.3f}" if figure >= 0.0005 else "&lt; 0.001"
 
 
 def _curves(comparison: Comparison, album: Album) -> str:
     said = listing([text(one) for one in comparison.crossings])
     pictures = grid(curve_pictures(comparison, album))
-    if not said and not pictures:
+    curves = comparison.curves
+    if curves is None or (not said and not pictures):
         return ""
+    model = comparison.recommendation.model
+    absent = "" if model in curves.names else f" {name(model)} has no curve here."
     law = f"<p>{NO_LAW}</p>" if said else ""
-    return f"<p>What more rows would be worth, and to which school.</p>{pictures}{said}{law}"
+    return (
+        f"<p>What more rows would be worth, and to which school.{absent}</p>{pictures}{said}{law}"
+    )
 
 
 def _answers(comparison: Comparison, album: Album) -> str:
     model = comparison.recommendation.model
     scores = comparison.scores[model]
-    counts = confusion_counts(comparison, model)
+    classes = comparison.rows.classes.tolist()
+    mistakes = confusion_table(confusion_counts(comparison, model), classes)
     off = ""
     if scores.calibration is not None and scores.calibration_error is not None:
         off = (
             f"<p>Its probabilities are off by {scores.calibration:.3f} "
             f"(± {scores.calibration_error:.3f}) on average.</p>"
         )
-    return (
+    picture = reliability_picture(comparison, model, album)
+    words = (
         f"<p>Held-out answers of {name(model)}: every row judged by a model that has not seen "
-        f"it.</p>{confusion_table(counts, comparison.rows.classes.tolist())}"
-        f"{off}{grid([reliability_picture(comparison, model, album)])}"
+        "it.</p>"
+    )
+    if picture.startswith("<figure") and len(classes) <= BESIDE:
+        return f'{words}<div class="pictures"><div>{mistakes}{off}</div>{picture}</div>'
+    return words + mistakes + off + grid([picture])
+
+
+def _columns(found: Informative, album: Album) -> str:
+    return (
+        "<p>What each column tells about the class by itself, in bits: the mean of "
+        f"log₂ p(class | column) / p(class), on rows that were held out. A column that gave "
+        f"the class away would tell {found.whole:.2f} bits; what two columns tell may be the "
+        f"same.</p>{informative_table(found)}{grid(column_pictures(found, album))}"
     )
 
 
-def _assumptions(comparison: Comparison) -> str:
+def _assumptions(contents: Contents) -> str:
+    comparison = contents.comparison
     said = listing([text(one) for one in comparison.recommendation.assumptions])
-    return said + comparison.diagnostics.table.to_html()
+    if contents.columns and not any("number" in one.kind for one in contents.columns):
+        return said + "<p>There are no numbers, and so nothing that could be normal.</p>"
+    return said + results_table(comparison.diagnostics.table)
 
 
-def _care(said: list[str]) -> str:
+def _care(said: tuple[str, ...]) -> str:
     if not said:
         return (
             "<p>Nothing that these figures show. Whether the rows are like those to come, and "

@@ -1,20 +1,19 @@
-"""Pictures of what was measured: curves, calibration, columns, and rows explained."""
+"""Pictures of what was measured: curves, calibration, and columns."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.evaluation.cross_validation import fitted_on
 from suffice.report.drawings import WIDTH
-from suffice.report.markup import name
+from suffice.report.markup import name, quoted
 from suffice.report.planes import class_words
+from suffice.rows import NUMBER, read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from suffice.evaluation import Comparison
     from suffice.report.album import Album
@@ -25,7 +24,9 @@ COLUMNS = 4
 """Columns that are drawn, the most informative ones."""
 FEW_CLASSES = 12
 """Classes up to which columns are drawn: more curves are a thicket."""
-REASONS = 8
+STEEP = 10.0
+TAILS = 0.01
+"""The share of a column's cells on either side that may lie outside of its picture."""
 
 
 def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
@@ -40,15 +41,29 @@ def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
         if not shown:
             continue
 
-        def draw(ax: Axes, shown: dict[str, Any] = shown, losses: bool = losses) -> None:
+        steep = losses and _steep(shown)
+        # No share and no loss is below zero, and a logarithmic scale has no room for zero.
+        floor = 0.6 * min(float(band[0].min()) for band in shown.values()) if steep else 0.0
+
+        def draw(
+            ax: Axes,
+            shown: dict[str, Any] = shown,
+            losses: bool = losses,
+            steep: bool = steep,
+            floor: float = floor,
+        ) -> None:
             from suffice.plots import draw_learning_curves
+            from suffice.plots.axes import legend_below
 
             draw_learning_curves(
                 ax, curves.sizes, {one: band[0] for one, band in shown.items()},
-                bands={one: _ends(band) for one, band in shown.items()},
+                bands={one: _ends(band, floor) for one, band in shown.items()},
                 crossing=None if losses else _crossing(comparison),
-                measure="log-loss" if losses else "share of errors",
+                measure="log-loss" if losses else "share of errors", legend=False,
             )  # fmt: skip
+            legend_below(ax)
+            if steep:
+                _set_logarithmic(ax, floor)
 
         marked = not losses and _crossing(comparison) is not None
         first = comparison.crossings[0] if comparison.crossings else None
@@ -59,16 +74,36 @@ def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
         )
         caption = (
             f"Held-out {measure} by the number of rows learned from, with 95&nbsp;% bands over "
-            f"random splits.{crossed}"
+            f"random splits.{crossed}{' The scale is logarithmic.' * steep}"
         )
-        pictures.append(album.picture(draw, f"learning curves, {measure}", caption))
+        pictures.append(album.picture(draw, f"learning curves, {measure}", caption, (WIDTH, 4.5)))
     return pictures
 
 
-def _ends(band: tuple[FloatArray, FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of a band; where one split has none, the curve itself."""
+def _steep(bands: dict[str, Any]) -> bool:
+    """Return whether losses fall so far that only a logarithmic scale shows where they end."""
+    means = np.concatenate([band[0] for band in bands.values()])
+    return bool(means.min() > 0.0 and means.max() > STEEP * means.min())
+
+
+def _set_logarithmic(ax: Axes, floor: float) -> None:
+    """Let losses have a logarithmic scale with plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    ax.set_yscale("log")
+    ax.set_ylim(bottom=floor)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _ends(
+    band: tuple[FloatArray, FloatArray, FloatArray], floor: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of a band, above a floor; where one split has none, the curve itself."""
     mean, low, high = band
-    return np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)
+    ends = np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)
+    return np.maximum(ends[0], floor), ends[1]
 
 
 def _crossing(comparison: Comparison) -> tuple[float, float] | None:
@@ -89,7 +124,7 @@ def reliability_picture(comparison: Comparison, model: str, album: Album) -> str
         return ""
     two = len(rows.classes) == 2
     chances = np.exp(held.log_posterior)
-    whose = name(rows.classes[1]) if two else "the class that was predicted"
+    whose = quoted(rows.classes[1]) if two else "the class that was predicted"
 
     def draw(ax: Axes) -> None:
         from suffice.plots import draw_reliability
@@ -119,14 +154,21 @@ def column_pictures(found: Informative, album: Album) -> list[str]:
         def draw(ax: Axes, j: int = int(j), called: str = called) -> None:
             from suffice.plots import draw_column
 
+            # Shares are of cells that are there, as the law is.
+            rows = found.rows.take(np.flatnonzero(_there(found, j)))
             draw_column(
-                ax, found.model, j, found.rows.X, found.rows.y,
+                ax, found.model, j, rows.X, rows.y,
                 classes=class_words(found.model.classes_.tolist()),
             )  # fmt: skip
             ax.set_xlabel(called if len(called) <= 60 else f"{called[:59]}…")
+            span = _middle(found, j)
+            if span is not None:
+                ax.set_xlim(*span)
 
         law = getattr(found.model, "families_", {}).get(called, "")
         words = f" Its law: {name(law)}." if law else ""
+        if _middle(found, int(j)) is not None:
+            words += " The outermost cells are not drawn."
         pictures.append(
             album.picture(
                 draw,
@@ -138,48 +180,23 @@ def column_pictures(found: Informative, album: Album) -> list[str]:
     return pictures
 
 
-def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str]:
-    """Return why a sure and right answer was given, and why the surest of the wrong ones."""
-    held = comparison.held_out[model]
-    rows = comparison.rows
-    candidate = comparison.candidate(model)
-    if held.log_posterior is None or not hasattr(candidate.estimator, "explain"):
-        return []
-    sure = held.log_posterior.max(axis=1)
-    right = held.predicted == rows.codes
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fitted, preparation = fitted_on(candidate.estimator, rows)
-    pictures = []
-    for chosen, kind in ((right, "right"), (~right, "wrong")):
-        places = np.flatnonzero(chosen)
-        if not len(places):
-            continue
-        order = places[np.argsort(sure[places], kind="stable")]
-        place = order[-1] if kind == "wrong" else order[len(order) // 2]
-        own, said = rows.classes[rows.codes[place]], rows.classes[held.predicted[place]]
-        chance = f"{100.0 * float(np.exp(sure[place])):.4g}&nbsp;%"
-
-        def draw(ax: Axes, place: int = int(place), said: Any = said) -> None:
-            from suffice.plots import draw_explanation
-
-            one = preparation.rows(rows.take(np.array([place])).X)
-            found = fitted.explain(one, of=_plain(said))
-            draw_explanation(ax, replace(found, of=found.of.astype(object)), most=REASONS)
-
-        what = (
-            "a row of middling certainty that it gets right"
-            if kind == "right"
-            else "the mistake it was surest of"
-        )
-        caption = (
-            f"Row {place + 1:,}, {what}: {name(own)}, held out and taken for {name(said)} with a "
-            f"probability of {chance}. Bars add up to the log odds, by the model of all rows."
-        )
-        label = f"row {place + 1} explained, {kind}"
-        pictures.append(album.picture(draw, label, caption, (WIDTH, 3.6)))
-    return pictures
+def _there(found: Informative, j: int) -> NDArray[np.bool_]:
+    """Return which rows have a cell in a column."""
+    held = read_table(found.rows.X)
+    cells = held.column(j)
+    if held.kinds[j] == NUMBER:
+        return np.isfinite(np.asarray(cells, np.float64))
+    return np.array([cell is not None for cell in cells.tolist()])
 
 
-def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
+def _middle(found: Informative, j: int) -> tuple[float, float] | None:
+    """Return the part of a column that is drawn where tails would make it a spike; else None."""
+    held = read_table(found.rows.X)
+    if held.kinds[j] != NUMBER:
+        return None
+    cells = np.asarray(held.column(j), np.float64)[_there(found, j)]
+    low, first, last, high = np.quantile(cells, [0.0, TAILS, 1.0 - TAILS, 1.0])
+    room = 0.15 * (last - first)
+    if last - first <= 0.0 or high - low < 2.0 * (last - first):
+        return None
+    return max(float(first - room), float(low - room)), min(float(last + room), float(high + room))

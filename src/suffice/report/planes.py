@@ -10,15 +10,16 @@ import numpy as np
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.naive_bayes import NaiveBayes
 from suffice.evaluation.candidates import GENERATIVE
+from suffice.report.glance import column_names
 from suffice.report.informative_columns import drawn
-from suffice.report.markup import name
+from suffice.report.markup import name, names
 from suffice.rows import NUMBER, is_sparse, read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from suffice.evaluation import Candidate, Comparison
+    from suffice.evaluation import Candidate, Comparison, LabelledRows
     from suffice.report.album import Album
     from suffice.report.informative_columns import Informative
     from suffice.rows import FloatArray, IntArray
@@ -28,6 +29,8 @@ DOTS = 1200
 MOST_CLASSES = 30
 ALIKE = 0.9
 """The correlation from which two columns say the same."""
+OFTEN = 0.25
+"""The share of blanks beyond which a column would cost the picture too many rows."""
 GRID = 160
 FEW = 5
 """Different numbers up to which a column is a few stripes of dots, and no picture."""
@@ -114,7 +117,7 @@ def _regions(
         draw,
         f"{one.name} on two columns",
         f"{name(one.name)} on {name(called[0])} and {name(called[1])} alone: dots are rows, ringed "
-        f"where it is wrong; black lines are boundaries.{inside}{dots}",
+        f"where it is wrong; lines without colour are boundaries.{inside}{dots}",
     )
 
 
@@ -144,7 +147,7 @@ def _discriminants(comparison: Comparison, album: Album) -> str:
     from suffice.plots import draw_bridge
 
     rows = drawn(comparison.rows, 2 * DOTS)
-    complete = _complete(rows)
+    complete, left = _complete(rows)
     if len(complete) < max(20, len(rows) // 2):
         return ""
     part = rows.take(complete)
@@ -153,29 +156,43 @@ def _discriminants(comparison: Comparison, album: Album) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             coded = GaussianDiscriminant()._read(part.X, part.y, None, None)
-            varies = np.flatnonzero(np.ptp(coded.rows, axis=0) > 0.0)
+            cells = np.asarray(coded.rows)
+            kept = np.flatnonzero(np.ptp(cells, axis=0) > 0.0)  # nor is NaN, of a blank cell
             draw_bridge(
-                ax, np.asarray(coded.rows)[:, varies], part.y, grid=GRID,
+                ax, cells[:, kept], part.y, grid=GRID,
                 classes=class_words(part.classes.tolist()),
             )  # fmt: skip
 
+    two = len(part.classes) == 2
+    but = f", but for {names(left)}, often blank" if left else ""
+    dots = f" {len(part):,} rows are drawn." if len(part) < len(comparison.rows) else ""
     return album.picture(
         draw,
         "all columns in discriminant coordinates",
-        "All columns at once, seen along the directions in which the classes differ most, with "
-        "the boundaries of both schools.",
-        (5.0, 4.9),
+        f"All columns at once{but}, seen along "
+        + ("what parts the two classes" if two else "the directions in which classes differ most")
+        + f", with the boundaries of GDA and of logistic regression.{dots}",
+        (5.0, 4.2 + 0.17 * min(len(part.classes) + 4, 12)),
     )
 
 
-def _complete(rows: Any) -> IntArray:
-    """Return the rows without a blank number; blank categories are a level."""
+def _complete(rows: LabelledRows) -> tuple[IntArray, list[str]]:
+    """Return the rows without a blank number, and the columns that are not asked for one.
+
+    Blank categories are a level, and so never in the way.
+    """
     held = read_table(rows.X)
+    called = column_names(rows)
     there = np.ones(len(rows), dtype=bool)
+    left = []
     for j, kind in enumerate(held.kinds):
         if kind == NUMBER:
-            there &= np.isfinite(np.asarray(held.column(j), np.float64))
-    return np.flatnonzero(there)
+            filled = np.isfinite(np.asarray(held.column(j), np.float64))
+            if filled.mean() < 1.0 - OFTEN:
+                left.append(called[j])
+            else:
+                there &= filled
+    return np.flatnonzero(there), left
 
 
 def class_words(labels: list[Any]) -> list[str]:

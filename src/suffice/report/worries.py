@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from suffice.report.markup import name, names, text
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from suffice.report.glance import ColumnGlance
     from suffice.report.informative_columns import Informative
 
+CODE = re.compile(r"`([^`]+)`")
 GIVEN_AWAY = 0.9
 """The share of the class's entropy that a column tells when it all but names the class."""
 MOSTLY_BLANK = 0.5
@@ -20,7 +22,10 @@ def worries(
     comparison: Comparison, columns: tuple[ColumnGlance, ...], found: Informative | None
 ) -> list[str]:
     """Return sentences as HTML: those of the recommendation, then those on the columns."""
-    said = [text(sentence) for sentence in comparison.recommendation.worries]
+    said = [
+        CODE.sub(r"<code>\1</code>", text(sentence))
+        for sentence in comparison.recommendation.worries
+    ]
     size = len(comparison.rows)
     if found is not None and found.whole > 0.0:
         telling = [found.names[j] for j in found.order if found.bits[j] >= GIVEN_AWAY * found.whole]

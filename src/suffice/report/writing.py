@@ -38,7 +38,7 @@ def write_report(
     >>> from sklearn.datasets import load_iris
     >>> place = Path(tempfile.mkdtemp()) / "iris.html"
     >>> found = write_report(
-    ...     place, *load_iris(return_X_y=True), models=["gda", "qda"], folds=3, pictures=False)
+    ...     place, *load_iris(return_X_y=True), models=["gda"], folds=3, pictures=False)
     >>> found.best, place.read_text("utf-8").startswith("<!DOCTYPE html>")
     ('GDA (shared covariance)', True)
     """

@@ -90,7 +90,8 @@ class DiagonalMoments:
         scatter = np.maximum(squares - shift, 0.0)
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
-        error = (PER_ROW * rows_of_classes(codes, size, totals, weights))[:, np.newaxis] * scatter
+        relative = PER_OPERATION + PER_ROW * rows_of_classes(codes, size, totals, weights)
+        error = relative[:, np.newaxis] * scatter
         return [
             cls(float(totals[c]), counts[c], mean[c], low[c], scatter[c], error[c])
             for c in range(size)

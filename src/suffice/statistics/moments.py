@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from suffice.statistics.diagonal import DiagonalMoments
 
 PER_OPERATION = 4.0 * EPSILON
-"""What one merge or one subtraction may add to the relative error of a variance."""
+"""What one merge or one subtraction may add to the relative error of a variance.
+
+A summary of few rows begins with as much: its mean, its centre and its products are rounded too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +85,7 @@ class Moments:
                 mean[c],
                 low[c],
                 scatters[c],
-                PER_ROW * counts[c] * np.diagonal(scatters[c]),
+                (PER_OPERATION + PER_ROW * counts[c]) * np.diagonal(scatters[c]),
             )
             for c in range(size)
         ]

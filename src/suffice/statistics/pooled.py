@@ -73,7 +73,7 @@ class PooledMoments:
             pooled_scatter, rows, codes, len(labels), weights
         )
         scatter -= reaches.T @ reaches
-        error = PER_ROW * len(rows) * np.diagonal(scatter)
+        error = (PER_OPERATION + PER_ROW * len(rows)) * np.diagonal(scatter)
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
         kept = ordered(held)
         if kept == tuple(labels):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -88,7 +88,7 @@ class Tallies:
     @property
     def seen(self) -> NDArray[np.bool_]:
         """Which columns have any cell."""
-        return np.array([self.column(j).any() for j in range(self.width)], dtype=bool)
+        return np.array([part.any() for part in self.by_column()], dtype=bool)
 
     @property
     def lost(self) -> FloatArray:
@@ -100,15 +100,20 @@ class Tallies:
         starts = self.starts
         return self.held[starts[index] : starts[index + 1]]
 
+    def by_column(self) -> list[FloatArray]:
+        """Return the weights of the levels of every column: there may be thousands."""
+        ends = self.starts.tolist()
+        return [self.held[start:stop] for start, stop in pairwise(ends)]
+
     def in_levels(self, levels: Levels) -> FloatArray:
         """Return the weights laid out for other levels, which hold all of these."""
         if levels is self.levels or levels == self.levels:
             return self.held
         out = []
-        for j, union in enumerate(levels):
+        for own, held, union in zip(self.levels, self.by_column(), levels, strict=True):
             at = {level: place for place, level in enumerate(union)}
             part = np.zeros(len(union))
-            part[[at[level] for level in self.levels[j]]] = self.column(j)
+            part[[at[level] for level in own]] = held
             out.append(part)
         return np.concatenate(out) if out else np.zeros(0)
 

@@ -1,0 +1,128 @@
+"""Packed bytes and what is in them: gzip, bzip2 and xz, unpacked as they come."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz"}
+"""How packed bytes begin."""
+BLOCK = 1 << 16
+"""Packed bytes that are read at a time."""
+MOST = 1 << 20
+"""Bytes that are unpacked at a time: a few packed ones may hold very many."""
+
+
+def packing(head: bytes) -> str | None:
+    r"""Return how bytes that begin so are packed, if they are.
+
+    >>> packing(b"\x1f\x8b\x08"), packing(b"a,b")
+    ('gzip', None)
+    """
+    return next((how for start, how in MAGIC.items() if head.startswith(start)), None)
+
+
+class Unpacked(io.BufferedIOBase):
+    r"""What is in packed bytes; several packed files one after another are one.
+
+    >>> import gzip
+    >>> packed = gzip.compress(b"a,b\n") + gzip.compress(b"1,2\n")
+    >>> Unpacked(io.BytesIO(packed), "gzip", "a.csv.gz").read()
+    b'a,b\n1,2\n'
+    """
+
+    def __init__(self, held: Any, how: str, name: str) -> None:
+        self._held = held
+        self._make, self._errors = _unpacker(how)
+        self._how, self._name = how, name
+        self._unit = self._make()
+        self._more_inside = False
+        self._given = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def waits(self, seconds: float) -> bool:
+        """Whether a reader would have to wait for longer than this."""
+        if self._more_inside or self._unit.eof:
+            return False
+        inner = getattr(self._held, "waits", None)
+        return inner is not None and bool(inner(seconds))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return what can be unpacked without waiting; wait only if nothing can."""
+        most = MOST if size < 0 else min(size, MOST)
+        while most:
+            packed = self._packed()
+            if packed is None:
+                return b""
+            try:
+                found: bytes = self._unit.decompress(packed, most)
+            except self._errors as error:
+                raise self._damaged(str(error)) from None
+            self._more_inside = len(found) >= most and not self._unit.eof
+            if found:
+                self._given += len(found)
+                return found
+        return b""
+
+    def _packed(self) -> bytes | None:
+        """Return packed bytes to go on with; None at the end."""
+        if self._unit.eof:
+            rest = self._unit.unused_data.lstrip(b"\0")  # some writers fill up with zeros
+            while not rest:
+                block = self._held.read1(BLOCK)
+                if not block:
+                    return None
+                rest = block.lstrip(b"\0")
+            self._unit = self._make()
+            return bytes(rest)
+        if self._more_inside:
+            return getattr(self._unit, "unconsumed_tail", b"")
+        block = self._held.read1(BLOCK)
+        if not block:
+            raise self._damaged("it ends too soon")
+        return bytes(block)
+
+    def _damaged(self, why: str) -> BadFile:
+        return BadFile(
+            f"{self._name}: the {self._how} data cannot be unpacked beyond byte {self._given:,} "
+            f"of what is in them: {why}",
+            hint="the file is cut short or damaged: write or fetch it again",
+        )
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return this many bytes, fewer only at the end."""
+        wanted = -1 if size is None or size < 0 else size
+        parts = []
+        while wanted and (part := self.read1(wanted)):
+            parts.append(part)
+            wanted -= len(part) if wanted > 0 else 0
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Close the packed file too."""
+        if not self.closed:
+            self._held.close()
+        super().close()
+
+
+def _unpacker(how: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
+    """Return what makes an unpacker, and what it raises when it cannot go on."""
+    if how == "gzip":
+        import zlib
+
+        return lambda: zlib.decompressobj(31), (zlib.error,)
+    if how == "bzip2":
+        import bz2
+
+        return bz2.BZ2Decompressor, (OSError,)
+    import lzma
+
+    return lzma.LZMADecompressor, (lzma.LZMAError,)

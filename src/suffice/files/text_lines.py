@@ -1,0 +1,85 @@
+"""Lines of text, in blocks: of a file as they are read, of a pipe as they come."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import time
+from typing import IO, TYPE_CHECKING
+
+from suffice.errors import BadRows
+from suffice.files.live_bytes import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLOCK = 1 << 18
+"""Bytes that are read at a time."""
+
+
+class TextLines:
+    r"""Whole lines, as many at a time as there are; ends of lines stay as they are.
+
+    >>> list(TextLines(io.BytesIO(b"a,b\r\n1,2"), "utf-8-sig", "a.csv"))
+    [['a,b\r\n'], ['1,2']]
+    """
+
+    def __init__(self, file: IO[bytes], encoding: str, name: str) -> None:
+        self._file = file
+        self._encoding = encoding
+        self._name = name
+
+    def __iter__(self) -> Iterator[list[str]]:
+        decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
+        begun: list[str] = []  # of a line that has not ended yet
+        done = 0
+        block = b" "
+        while block:
+            block = self._file.read1(BLOCK)  # type: ignore[attr-defined]
+            wrong: UnicodeDecodeError | None = None
+            try:
+                text = decoder.decode(block, not block)
+            except UnicodeDecodeError as error:
+                wrong = error
+                sound = len(block) - (len(error.object) - error.start)
+                text = decoder.decode(block[: max(0, sound)])
+            end = end_of_lines(text)
+            if end:
+                lines = split_lines("".join((*begun, text[:end])))
+                begun = []
+                done += len(lines)
+                yield lines
+            begun.append(text[end:])
+            if wrong is not None:
+                raise BadRows(
+                    f"{self._name}, line {done + 1}: the byte "
+                    f"0x{wrong.object[wrong.start]:02x} is not "
+                    f"{self._encoding.removesuffix('-sig')}",
+                    hint=f"convert it first: iconv -f latin1 -t utf-8 {self._name}",
+                )
+        rest = split_lines("".join(begun))
+        if rest:
+            yield rest
+
+    def pause(self, since: float) -> bool:
+        """Whether nothing more has come for a while, now or some time after `since`."""
+        waits = getattr(self._file, "waits", None)
+        return waits is not None and bool(waits(since + PATIENCE - time.monotonic()))
+
+
+def end_of_lines(text: str) -> int:
+    r"""Return where the last whole line ends; after a `\r` that is last, a `\n` may come.
+
+    >>> end_of_lines("a\nb"), end_of_lines("a\r\nb\r"), end_of_lines("a")
+    (2, 3, 0)
+    """
+    return max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of a text, parted by `\n`, `\r\n` or `\r` and nothing else.
+
+    >>> split_lines("a\r\nb\x0bc\rd")
+    ['a\r\n', 'b\x0bc\r', 'd']
+    """
+    return list(io.StringIO(text, newline=""))

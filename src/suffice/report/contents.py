@@ -1,0 +1,143 @@
+"""What a page is about: a comparison, its columns, and worries; as plain values as well."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import asdict, dataclass
+from html import unescape
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.report.confusion import confusion_counts
+from suffice.report.glance import glance
+from suffice.report.informative_columns import informative_columns
+from suffice.report.worries import worries
+
+if TYPE_CHECKING:
+    from suffice.estimators.text_tables import TextTable
+    from suffice.evaluation import Comparison
+    from suffice.report.glance import ColumnGlance
+    from suffice.report.informative_columns import Informative
+
+TAG = re.compile(r"<[^>]*>")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contents:
+    """A comparison, and what was looked up for its page.
+
+    columns       what each column looks like
+    informative   what each tells about the class; None where that cannot be asked
+    worries       sentences, as HTML
+    """
+
+    comparison: Comparison
+    columns: tuple[ColumnGlance, ...]
+    informative: Informative | None
+    worries: tuple[str, ...]
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Self:
+        """Look at the rows of a comparison."""
+        columns = glance(comparison.rows)
+        found = informative_columns(comparison.rows)
+        return cls(comparison, columns, found, tuple(worries(comparison, columns, found)))
+
+    def record(self) -> dict[str, Any]:
+        """Return the content of the page as plain values, for programs: JSON can hold them.
+
+        >>> from sklearn.datasets import load_iris
+        >>> from suffice import compare
+        >>> found = compare(*load_iris(return_X_y=True), models=["gda"], folds=3, curves=False)
+        >>> said = Contents.of(found).record()
+        >>> said["recommended"], said["columns"][0]["name"], said["confusion"][0]
+        ('GDA (shared covariance)', 'x0', [50, 0, 0])
+        """
+        found = self.comparison
+        said = found.recommendation
+        return {
+            "recommended": said.model,
+            "best": said.best,
+            "school": said.school,
+            "advice": said.advice,
+            "reasons": list(said.reasons),
+            "assumptions": list(said.assumptions),
+            "worries": [plain_text(sentence) for sentence in self.worries],
+            "rows": len(found.rows),
+            "classes": [
+                {"class": plain(label), "rows": plain(count)}
+                for label, count in zip(found.rows.classes, found.rows.counts, strict=True)
+            ],
+            "columns": [self._column(j, one) for j, one in enumerate(self.columns)],
+            "models": records(found.table),
+            "confusion": plain(confusion_counts(found, said.model)),
+            "curves": self._curves(),
+            "crossings": [plain(asdict(one)) for one in found.crossings],
+            "diagnostics": records(found.diagnostics.table),
+            "notes": list(found.notes),
+        }
+
+    def _column(self, j: int, one: ColumnGlance) -> dict[str, Any]:
+        known = self.informative
+        return {
+            "name": one.name,
+            "kind": one.kind,
+            "blank": one.blanks,
+            "different": one.values,
+            "bits": None if known is None else plain(known.bits[j]),
+        }
+
+    def _curves(self) -> dict[str, Any] | None:
+        curves = self.comparison.curves
+        if curves is None:
+            return None
+        found: dict[str, Any] = {"sizes": plain(curves.sizes)}
+        for measure, losses in (("errors", False), ("log_loss", True)):
+            found[measure] = {
+                one: dict(
+                    zip(
+                        ("mean", "low", "high"),
+                        map(plain, curves.band(one, losses=losses)),
+                        strict=True,
+                    )
+                )
+                for one in curves.names
+            }
+        return found
+
+
+def records(table: TextTable) -> list[dict[str, Any]]:
+    """Return the rows of a table of results by the names of its columns."""
+    names = [column.name or column.head for column in table.columns]
+    return [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it; None where there is no answer.
+
+    >>> import numpy as np
+    >>> plain(np.array([1.0, 2.5, np.nan]))
+    [1, 2.5, None]
+    """
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value.is_integer() and abs(value) < 1e15 else value
+    return value if value is None or isinstance(value, str | int | bool) else str(value)
+
+
+def plain_text(html: str) -> str:
+    """Return the words of a sentence that was written for the page.
+
+    >>> plain_text("<bdi>a &lt; b</bdi> is 50&nbsp;%")
+    'a < b is 50 %'
+    """
+    return unescape(TAG.sub("", html)).replace("\xa0", " ")

@@ -1,0 +1,125 @@
+"""Two rows explained: a right answer and the surest mistake, column by column."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import SufficeError
+from suffice.estimators.terminal_words import cut, printable
+from suffice.evaluation.cross_validation import fitted_on
+from suffice.report.drawings import WIDTH
+from suffice.report.glance import column_names, short
+from suffice.report.markup import quoted
+from suffice.rows import NUMBER, is_sparse, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from suffice.estimators.results import Explanation
+    from suffice.evaluation import Comparison
+    from suffice.report.album import Album
+
+REASONS = 8
+BOUNDLESS = 1e4
+"""Log odds of one column beyond which they are those of a class without any spread."""
+
+
+def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str]:
+    """Return why a sure and right answer was given, and why the surest of the wrong ones."""
+    held = comparison.held_out[model]
+    rows = comparison.rows
+    candidate = comparison.candidate(model)
+    if not album.draws or held.log_posterior is None:
+        return []
+    if not hasattr(candidate.estimator, "explain"):
+        return []
+    sure = held.log_posterior.max(axis=1)
+    right = held.predicted == rows.codes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted, preparation = fitted_on(candidate.estimator, rows)
+    pictures = []
+    for chosen, kind in ((right, "right"), (~right, "wrong")):
+        places = np.flatnonzero(chosen)
+        if not len(places):
+            continue
+        order = places[np.argsort(sure[places], kind="stable")]
+        place = order[-1] if kind == "wrong" else order[len(order) // 2]
+        own, said = rows.classes[rows.codes[place]], rows.classes[held.predicted[place]]
+        share = 100.0 * float(np.exp(sure[place]))
+        chance = f"{share:.4g}&nbsp;%" if share < 99.99 else "over 99.99&nbsp;%"
+        try:
+            found = _explained(comparison, fitted, preparation, int(place), said)
+        except SufficeError:  # a page without this part is still a page
+            continue
+        if not np.abs(found.contributions).max() < BOUNDLESS:
+            odds = f"e<sup>{float(found.log_odds[0]):.2g}</sup>"
+            words = (
+                f"The odds of row {place + 1:,} are {odds}: the classes do not overlap in these "
+                "rows, and how such odds part into columns means nothing."
+            )
+            return [f'<p class="soft">{words}</p>']
+
+        def draw(ax: Axes, found: Explanation = found) -> None:
+            from suffice.plots import draw_explanation
+
+            draw_explanation(ax, found, most=REASONS)
+            low, high = ax.get_xlim()
+            if low < 0.0:  # room for what stands beside a bar to the left
+                ax.set_xlim(left=low - 0.08 * (high - low))
+
+        what = (
+            "a row of middling certainty that it gets right"
+            if kind == "right"
+            else "the mistake it was surest of"
+        )
+        caption = (
+            f"Row {place + 1:,}, {what}: {quoted(own)}, held out and taken for {quoted(said)} "
+            f"with a probability of {chance}. The bars are of the model of all rows, this one "
+            "among them, and add up to its log odds."
+        )
+        label = f"row {place + 1} explained, {kind}"
+        pictures.append(album.picture(draw, label, caption, (WIDTH, 3.6)))
+    return pictures
+
+
+def _explained(
+    comparison: Comparison, fitted: Any, preparation: Any, place: int, said: Any
+) -> Explanation:
+    """Return what speaks for an answer, columns named with their cells."""
+    one = preparation.rows(comparison.rows.take(np.array([place])).X)
+    found: Explanation = fitted.explain(one, of=_plain(said))
+    cells = _cells(comparison, place)
+    labels = tuple(_with_cell(column, cells) for column in found.columns)
+    return replace(found, of=found.of.astype(object), columns=labels)
+
+
+def _cells(comparison: Comparison, place: int) -> dict[str, str]:
+    """Return the cells of one row as words, by the names of their columns."""
+    rows = comparison.rows
+    if is_sparse(rows.X):
+        return {}
+    held = read_table(rows.take(np.array([place])).X)
+    found = {}
+    for j, called in enumerate(column_names(rows)):
+        cell = held.column(j)[0]
+        blank = cell is None or cell != cell  # noqa: PLR0124 - NaN is a blank
+        number = held.kinds[j] == NUMBER
+        found[called] = "blank" if blank else short(float(cell)) if number else str(cell)
+    return found
+
+
+def _with_cell(column: str, cells: dict[str, str]) -> str:
+    """Return a column with its cell, both cut, so that the cell is still seen."""
+    if column not in cells:
+        return column
+    cell = cut(printable(cells[column]), 10)
+    return f"{cut(printable(column), 25 - len(cell))} = {cell}"
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
