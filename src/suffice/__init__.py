@@ -18,7 +18,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suffice import engines, errors, evaluation, families, models, plots, sources, statistics, testing
+    from suffice import (
+        engines,
+        errors,
+        evaluation,
+        families,
+        models,
+        plots,
+        sources,
+        statistics,
+        testing,
+    )
     from suffice.estimators.bridge import bridge
     from suffice.estimators.collection import collect
     from suffice.estimators.count_naive_bayes import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from suffice import (
@@ -247,31 +247,107 @@ def test_labels_keep_their_type(any_database: Any, labels: list[Any]) -> None:
     assert there.classes_.tolist() == sorted(labels)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(
-    rows=st.lists(
-        st.tuples(
-            st.sampled_from(["a", "b"]),
-            st.one_of(st.none(), st.integers(-(10**12), 10**12), st.just(float("nan"))),
-            st.one_of(st.none(), st.integers(-5, 5)),
-        ),
-        min_size=1,
-        max_size=30,
-    ),
-    unit=st.sampled_from([1e-150, 1e-9, 1.0, 1e9, 1e130]),
+BLANKS = [None, float("nan")]
+CELLS = (
+    st.integers(-3, 3),
+    st.integers(-(10**12), 10**12),
+    st.integers(-2, 2).map(lambda v: 1e8 + v),
+    st.sampled_from([-1e12, -1e-12, 0.0, 1e-12, 1e8]),
+    st.just(0.1),
+    st.nothing(),
 )
-def test_any_rows_give_the_same_sums(duckdb: Any, rows: list[Any], unit: float) -> None:
-    labels, x, n = zip(*rows, strict=True)
+
+
+@st.composite
+def small_tables(draw: st.DrawFn) -> pa.Table:
+    """Draw few rows: constant, blank, far and wide columns, each in its own unit."""
+    size = draw(st.integers(1, 9))
+
+    def column(cells: Any) -> list[Any]:
+        given = st.sampled_from(BLANKS) if draw(st.booleans()) else st.nothing()
+        cell = st.one_of(cells, given)
+        if cell.is_empty:
+            cell = st.sampled_from(BLANKS)
+        return draw(st.lists(cell, min_size=size, max_size=size))
+
+    columns: dict[str, Any] = {}
+    for j in range(draw(st.integers(1, 3))):
+        unit = draw(st.sampled_from([1e-100, 1e-9, 1.0, 1e9, 1e100]))
+        cells = column(draw(st.sampled_from(CELLS)))
+        columns[f"x{j}"] = pa.array([None if v is None else v * unit for v in cells], pa.float64())
+    if draw(st.booleans()):
+        whole = draw(st.lists(st.none() | st.integers(-5, 5), min_size=size, max_size=size))
+        columns["n"] = pa.array(whole, pa.int64())
+    labels = draw(st.lists(st.sampled_from("abc"), min_size=size, max_size=size))
+    return pa.table(columns | {"label": labels})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [*(GaussianDiscriminant(form) for form in FORMS[:3]), NaiveBayes("gaussian")],
+    ids=[*FORMS[:3], "naive Bayes"],
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(table=small_tables())
+@example(pa.table({"x": [5.0, 0.0, 1.0], "n": [None, 0, 0], "label": ["a", "b", "b"]}))
+@example(pa.table({"x": [1e-12, -1e-12, 1e8, -1e8], "label": ["a", "a", "b", "b"]}))
+@example(pa.table({"x": [1e-263, 2e-263, 5.0, -1.0], "label": ["a", "a", "b", "b"]}))
+@example(pa.table({"x": [1e-155, 2e-155, 5e-155, 0.0], "label": ["a", "a", "b", "b"]}))
+def test_any_rows_give_the_same_sums(duckdb: Any, model: Any, table: pa.Table) -> None:
+    source = copied(duckdb, table, "t")
+    again = type(model)(**model.get_params())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that never vary, and of rows that are streamed
+        here, there = array_fit(model, table), again.fit(source, target="label")
+    assert_alike(here._require().statistics, there._require().statistics)
+
+
+@pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData")
+def test_rows_with_gaps_may_lie_anywhere(any_database: Any) -> None:
+    """The windows are those of complete rows; cells of others would not fit their integers."""
     table = pa.table(
         {
-            "x": pa.array([None if v is None else v * unit for v in x], pa.float64()),
-            "n": pa.array(n, pa.int64()),
-            "label": pa.array(labels),
+            "x": [1.0, 2.0, 3.0, 1e9, 2.0, 5.0, 1e-9],
+            "z": [1.0, 2.0, 4.0, None, 7.0, 1e-9, float("nan")],
+            "label": ["a", "a", "a", "b", "a", "b", "c"],
         }
     )
-    source = copied(duckdb, table, "t")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        here = array_fit(GaussianDiscriminant("diagonal"), table)
-        there = GaussianDiscriminant("diagonal").fit(source, target="label")
-    assert_alike(here._require().statistics, there._require().statistics)
+    source = copied(any_database, table, "t")
+    for form in ("shared", "per-class"):
+        here = array_fit(GaussianDiscriminant(form), table)
+        with pytest.warns(StreamedRows, match="2 with missing cells"):
+            there = GaussianDiscriminant(form).fit(source, target="label")
+        assert_same(here, there)
+        rows = table.drop(["label"])
+        np.testing.assert_allclose(there.predict_proba(rows), here.predict_proba(rows), atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e150])
+def test_cells_too_small_to_be_squared_are_streamed(any_database: Any, unit: float) -> None:
+    x = np.array([1.0, 2.0, 4.0, 8.0, -3.0, 5.0]) * unit
+    table = pa.table({"x": x, "label": ["a", "a", "a", "b", "b", "b"]})
+    for form in ("shared", "per-class", "diagonal"):
+        source = copied(any_database, table, "t")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            here = array_fit(GaussianDiscriminant(form), table)
+            there = GaussianDiscriminant(form).fit(source, target="label")
+        assert_same(here, there)
+        streamed = [str(one.message) for one in said if one.category is StreamedRows]
+        assert ["whole numbers cannot hold" in one for one in streamed] == [True] * (unit < 1.0)
+
+
+@pytest.mark.parametrize("model", [GaussianDiscriminant("per-class"), NaiveBayes("gaussian")])
+def test_weights_of_very_different_sizes_are_streamed(any_database: Any, model: Any) -> None:
+    table = pa.table(
+        {
+            "x": [1.0, 2.0, 4.5, 8.0, -3.0, 5.0],
+            "w": [1e-6, 2e-6, 1e-6, 1e6, 3e6, 1e6],
+            "label": ["a", "a", "a", "b", "b", "b"],
+        }
+    )
+    source = copied(any_database, table, "t")
+    again = type(model)(**model.get_params())
+    with pytest.warns(StreamedRows, match="weights of very different sizes"):
+        there = again.fit(source, target="label", sample_weight="w")
+    assert_same(array_fit(model, table, "w"), there)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.sql_rows import any_of
-from suffice.engines.sql_windows import BITS
+from suffice.engines.sql_windows import BITS, BeyondWindows
 from suffice.errors import BadRows
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ ANSWERS = 1_000
 """Sums that one query asks for, at most: PostgreSQL answers with 1,664 columns and no more."""
 TILE = 30
 """Columns whose products with as many others are asked for together."""
-FINE, INSIDE_NOT, BLANK = 0, 1, 2
+FINE = 2.0**40
+"""What a number that is rounded to a whole one should be at least, on average over the rows: it is
+wrong by a half then, which is 5e-13 of this."""
+COMPLETE, INSIDE_NOT, BLANK = 0, 1, 2
 """Rows whose cells are all in their windows, with one that is not, with one that is missing."""
 
 
@@ -46,13 +49,19 @@ class Groups:
     blank: int = 0
     type: Any = None
 
+    @property
+    def have_products(self) -> bool:
+        """Whether squares or products were asked for, besides sums."""
+        return any(self.products.values())
+
 
 def full_sums(rows: SqlRows, cells: Sequence[Cell], windows: Windows, heaviest: int) -> Groups:
     """Add up products of all pairs over rows without a missing cell."""
     width = len(cells)
     wrong = any_of([f"(z{j} IS NULL AND v{j} IS NOT NULL)" for j in range(width)])
     blank = any_of([f"v{j} IS NULL" for j in range(width)])
-    state = f"CASE WHEN {wrong} THEN {INSIDE_NOT} WHEN {blank} THEN {BLANK} ELSE {FINE} END"
+    # A row with a gap is no row of these sums, wherever its other cells are.
+    state = f"CASE WHEN {blank} THEN {BLANK} WHEN {wrong} THEN {INSIDE_NOT} ELSE {COMPLETE} END"
     inner = f"SELECT b.*, {state} AS state FROM ({windows.select(rows, cells)}) AS b"
     inner += rows.dialect.fence
     groups = Groups()
@@ -135,10 +144,10 @@ def _read(
     fine: list[int] = []
     outside = blank = 0
     for place, rows in enumerate(columns["n"]):
-        state = columns["state"][place] if "state" in columns else FINE
+        state = columns["state"][place] if "state" in columns else COMPLETE
         outside += rows if state == INSIDE_NOT else 0
         blank += rows if state == BLANK else 0
-        fine += [place] if state == FINE else []
+        fine += [place] if state == COMPLETE else []
     fine.sort(key=lambda place: columns["k"][place])
     keys = [columns["k"][place] for place in fine]
     if first:
@@ -147,6 +156,8 @@ def _read(
         groups.keys = keys
         groups.rows = [columns["n"][place] for place in fine]
         groups.weights = [weight_of(columns, "w", "n", place) for place in fine]
+        for weight, count in zip(groups.weights, groups.rows, strict=True):
+            check_weight(weight, count)
     elif dict(zip(keys, (columns["n"][p] for p in fine), strict=True)) != dict(
         zip(groups.keys, groups.rows, strict=True)
     ):
@@ -158,6 +169,7 @@ def _read(
                 groups.outside += columns[f"v{j}"][place] - columns[f"c{j}"][place]
                 groups.held[key, j] = weight_of(columns, f"u{j}", f"c{j}", place)
                 groups.counts[key, j] = columns[f"c{j}"][place]
+                check_weight(groups.held[key, j], groups.counts[key, j])
         held = groups.products.setdefault(key, {})
         for i, j in pairs:
             held[i, j] = int(columns[f"p{i}_{j}"][place] or 0)
@@ -168,6 +180,12 @@ def weight_of(columns: dict[str, list[Any]], weight: str, count: str, place: int
     if weight in columns:
         return int(columns[weight][place] or 0)
     return int(columns[count][place]) << (2 * BITS)
+
+
+def check_weight(weight: int, rows: int) -> None:
+    """Stop where weights are so much smaller than the heaviest that rounding is felt in them."""
+    if weight < FINE * rows:
+        raise BeyondWindows("weights of very different sizes")
 
 
 def heaviest_weight(rows: SqlRows) -> int:

@@ -224,10 +224,10 @@ def _levels(
 ) -> dict[tuple[Label, Label], float]:
     """Return the weight of every level and label that were seen together."""
     number = rows.dialect.number
+    most = number(float(np.finfo(np.float64).max))
     if text is not None:
         level = text
     elif kind.edges is not None:
-        most = number(float(np.finfo(np.float64).max))
         rows.refuse(f"abs({cell.value}) > {most}")
         cuts = [
             f"WHEN ({cell.value}) < {number(edge)} THEN {place}"
@@ -236,7 +236,7 @@ def _levels(
         last = len(kind.edges) - 2
         level = f"CASE {' '.join(cuts)} WHEN ({cell.value}) IS NOT NULL THEN {last} END"
     else:
-        rows.refuse(f"NOT (({cell.value}) = floor({cell.value})) OR abs({cell.value}) > 1e300")
+        rows.refuse(f"NOT (({cell.value}) = floor({cell.value})) OR abs({cell.value}) > {most}")
         level = cell.value
     given, values, weights, _ = level_weights(rows, level)
     labels = classes_of(given)[1] if len(given) else []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.sql_group_sums import (
+    check_weight,
     diagonal_sums,
     full_sums,
     heaviest_weight,
@@ -17,8 +18,9 @@ from suffice.engines.sql_group_sums import (
     sums_query,
     weight_of,
 )
+from suffice.engines.sql_precision import are_poor, constant_columns, in_range, settled
 from suffice.engines.sql_rows import any_of
-from suffice.engines.sql_windows import BITS, COLUMNS, extents, guessed
+from suffice.engines.sql_windows import BITS, COLUMNS, BeyondWindows, extents, guessed
 from suffice.errors import BadRows, NotFinite
 from suffice.linear_algebra import two_sum
 
@@ -29,13 +31,8 @@ if TYPE_CHECKING:
 
     from suffice.engines.sql_group_sums import Groups
     from suffice.engines.sql_rows import Cell, SqlRows
-    from suffice.engines.sql_windows import Extents, Windows
+    from suffice.engines.sql_windows import Windows
     from suffice.rows import FloatArray
-
-POOR = 1_000.0
-"""A centre is poor when the mean of a class is more than √1000 standard deviations away."""
-COARSE = 4_096.0
-"""A window is too wide when it is this many standard deviations of a class."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +84,8 @@ def level_weights(
     columns = {name: found.column(name).to_pylist() for name in found.column_names if name != "y"}
     size = found.num_rows
     weights = [weight_of(columns, "w", "n", place) for place in range(size)]
+    for weight, count in zip(weights, columns["n"], strict=True):
+        check_weight(weight, count)
     labels = found.column("y").combine_chunks()
     return (
         labels,
@@ -125,29 +124,35 @@ def _in_parts(rows: SqlRows, cells: Sequence[Cell], ask: Any) -> ClassSums:
 def _collected(rows: SqlRows, cells: Sequence[Cell], ask: Any) -> ClassSums:
     """Ask, and ask once more about better windows where the first ones were poor."""
     heaviest = heaviest_weight(rows)
+    if rows.weight is not None:
+        cells = [replace(cell, exact=False) for cell in cells]  # times its weight none is whole
     windows = guessed(rows, cells)
     found = ask(rows, cells, windows, heaviest)
-    numbers = _numbers(found, windows, heaviest, len(cells))
-    if found.outside == 0 and not _poor(numbers, found, windows, cells):
-        return numbers
+    if found.outside == 0 and not are_poor(found, windows, cells):
+        return in_range(_numbers(found, windows, heaviest, len(cells)))
     if found.outside:
         _refuse_cells(rows, cells)
-    complete = rows
-    if found.blank:
-        blank = any_of([f"({cell.value}) IS NULL" for cell in cells])
-        complete = rows.narrowed(f"NOT ({blank})")
+    complete, blank = rows, found.blank
+    if blank:
+        # The windows are those of complete rows: cells of others may lie far outside of them.
+        gap = any_of([f"({cell.value}) IS NULL" for cell in cells])
+        complete = rows.narrowed(f"NOT ({gap})")
     reach = extents(complete, cells)
     if not (np.isfinite(reach.low).all() and np.isfinite(reach.high).all()):
         raise BadRows("a number is not finite", hint="leave such cells empty")
-    constant = _constant(numbers, found, reach) if found.outside == 0 else None
-    if constant is not None and not _poor(numbers, found, windows, cells, constant):
-        return _settled(numbers, constant, found, reach)
-    windows = reach.windows(cells)
-    found = ask(rows, cells, windows, heaviest)
-    if found.outside:
-        raise rows_changed()
+    if found.outside or are_poor(found, windows, cells, constant_columns(found, reach)):
+        windows = reach.windows(cells)
+        found = ask(complete, cells, windows, heaviest)
+        if found.outside or found.blank:
+            raise rows_changed()
+        found.blank = blank
+        if found.have_products and are_poor(
+            found, windows, cells, constant_columns(found, reach), independent=True
+        ):
+            raise BeyondWindows
     numbers = _numbers(found, windows, heaviest, len(cells))
-    return _settled(numbers, _constant(numbers, found, reach), found, reach)
+    constant = constant_columns(found, reach)
+    return in_range(settled(numbers, constant, found, reach), constant)
 
 
 def _refuse_cells(rows: SqlRows, cells: Sequence[Cell]) -> None:
@@ -227,65 +232,3 @@ def _ldexp(above: int, below: int, exponent: int | np.int64) -> float:
     """Return above/below·2**exponent, rounded once."""
     with np.errstate(over="ignore", under="ignore"):
         return float(np.ldexp(above / below, int(exponent)))
-
-
-def _variances(numbers: ClassSums) -> FloatArray:
-    assert numbers.scatter is not None
-    if numbers.scatter.ndim == 2:
-        return numbers.scatter
-    found: FloatArray = np.diagonal(numbers.scatter, axis1=1, axis2=2)
-    return found
-
-
-def _poor(
-    numbers: ClassSums,
-    groups: Groups,
-    windows: Windows,
-    cells: Sequence[Cell],
-    constant: NDArray[np.bool_] | None = None,
-) -> bool:
-    """Whether a window was too far from a class, or too wide for it, to keep its digits."""
-    if numbers.scatter is None:
-        return False
-    centres, powers = windows.of(groups.keys)
-    variances = _variances(numbers)
-    with np.errstate(all="ignore"):
-        shift = np.square((numbers.mean - centres) + numbers.low) * numbers.held
-        bounds = np.ldexp(1.0, BITS - powers)
-        coarse = np.square(bounds / COARSE) * numbers.held > variances
-    far = shift > POOR * variances
-    exact = np.array([cell.exact for cell in cells]) & (powers >= BITS - 26)
-    if numbers.scatter.ndim == 2:
-        coarse &= ~exact  # squares of whole numbers are whole; products with others are not
-    bad = (far & ~exact) | (coarse & (variances > 0.0))
-    if constant is not None:
-        bad &= ~constant
-    return bool(bad.any())
-
-
-def _constant(numbers: ClassSums, groups: Groups, reach: Extents) -> NDArray[np.bool_]:
-    """Return which columns do not move within which class."""
-    at = {key: place for place, key in enumerate(reach.keys)}
-    if any(key not in at for key in groups.keys):
-        raise rows_changed()
-    places = [at[key] for key in groups.keys]
-    found: NDArray[np.bool_] = (reach.low[places] == reach.high[places]) & (numbers.held > 0.0)
-    return found
-
-
-def _settled(
-    numbers: ClassSums, constant: NDArray[np.bool_] | None, groups: Groups, reach: Extents
-) -> ClassSums:
-    """Return the same with exact zeros where nothing moves: rounding is no variance."""
-    if constant is None or numbers.scatter is None:
-        return numbers
-    places = [reach.keys.index(key) for key in groups.keys]
-    mean, low = numbers.mean.copy(), numbers.low.copy()
-    mean[constant], low[constant] = reach.low[places][constant], 0.0
-    scatter = numbers.scatter.copy()
-    if scatter.ndim == 2:
-        scatter[constant] = 0.0
-    else:
-        scatter[constant] = 0.0
-        scatter.transpose(0, 2, 1)[constant] = 0.0
-    return replace(numbers, mean=mean, low=low, scatter=scatter)

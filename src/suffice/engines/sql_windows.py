@@ -35,8 +35,18 @@ NARROWEST = 1_024.0
 """What the first window of whole numbers holds at least."""
 COLUMNS = 400
 """Columns that one query tells the extents of."""
-LEAST, MOST = -960, 1_023
-"""Exponents of window bounds: beyond, scales would leave the range of a double."""
+LEAST, MOST = -600, 1_000
+"""Exponents of window bounds: beyond, squares and scales would leave the range of a double."""
+
+
+class BeyondWindows(Exception):
+    """Sums that lose digits in whole numbers; `str` says of what they are.
+
+    Nothing is refused by it: whoever asked reads the rows instead.
+    """
+
+    def __init__(self, what: str = "cells of sizes that its whole numbers cannot hold") -> None:
+        super().__init__(what)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +196,9 @@ class Extents:
                     centre = _rounded(mean, half / 2.0**12)
                 reach = max(high / 2.0 - centre / 2.0, centre / 2.0 - low / 2.0, 0.0)
                 # Twice the half, and a little more: the difference itself is rounded.
-                bound = min(_exponent(reach) + 1, MOST) if reach > 0.0 else 0
+                bound = _exponent(reach) + 1 if reach > 0.0 else 0
+                if bound > MOST:
+                    raise BeyondWindows
                 centres[c, j], bounds[c, j] = centre, bound
         return Windows(centres, bounds, self.keys)
 

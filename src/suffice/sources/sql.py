@@ -14,6 +14,7 @@ from suffice.columns.column import Column
 from suffice.engines.batches import Mergeable
 from suffice.engines.sql_rows import Cell, SqlRows, any_of
 from suffice.engines.sql_statistics import parts_of, products_of, squares_of
+from suffice.engines.sql_windows import BeyondWindows
 from suffice.engines.sums import Levels, Parts, Products
 from suffice.errors import (
     BadLabels,
@@ -125,6 +126,9 @@ class SqlSource(ArrowSource):
         try:
             with self.database.snapshot():
                 return self._sums(asked, wanted, summarize)
+        except BeyondWindows as beyond:
+            self._why = str(beyond)
+            return None
         except SufficeError as error:
             if error.problem.startswith(self.name):
                 raise
