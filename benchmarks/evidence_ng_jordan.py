@@ -39,6 +39,7 @@ MORE_SPLITS = {"lenses": 200}
 PEER_SPLITS = 25
 SAME = 0.003
 DRAWN = {NAIVE_BAYES: ("#d55e00", "--"), LOGISTIC: ("#0072b2", "-")}
+POWERS = (10, 100, 1000)
 
 
 def measure() -> Iterator[Figure]:
@@ -103,9 +104,9 @@ def picture(found: dict[str, LearningCurves]) -> Canvas:
     for ax in panels[len(found) :]:
         ax.set_axis_off()
     # There is room for the legend beside the last problem.
-    panels[len(found) % len(panels)].legend(
-        *panels[0].get_legend_handles_labels(), frameon=False, fontsize=9, loc="center left"
-    )
+    named = panels[0].get_legend_handles_labels()
+    room = panels[len(found) % len(panels)]
+    room.legend(*named, frameon=False, fontsize=9, loc="center left").set_in_layout(False)
     canvas.supxlabel("training rows (logarithmic)", fontsize=9)
     canvas.supylabel("error on held-out rows", fontsize=9)
     return canvas
@@ -119,7 +120,7 @@ def draw(ax: Axes, drawn: LearningCurves, title: str) -> None:
         ax.fill_between(drawn.sizes, low, high, color=colour, alpha=0.18, linewidth=0)
     ax.set_xscale("log")
     largest = int(drawn.sizes[-1])
-    steps = (10, 30, 100, 300) if largest < 1000 else (10, 100, 1000)
+    steps = (2, 3, 5, 7) if largest < 10 else (10, 30, 100, 300) if largest < 1000 else POWERS
     ticks = [step for step in steps if step <= largest]
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.set_xticks([], minor=True)
