@@ -128,15 +128,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"no evidence named {', '.join(unknown)}; there is {', '.join(names()) or 'none'}"
         )
 
-    # Written after every module: hours of measuring should not hang on the last of them.
-    sections = sections_of(asked.output.read_text("utf-8")) if asked.output.exists() else {}
-    sections = {name: text for name, text in sections.items() if name in names()}
     verdicts: list[bool] = []
     for name in chosen:
         print(f"-- {name}", flush=True)
         module = importlib.import_module(f"benchmarks.evidence_{name}")
         figures = measured(name, module.measure)
         verdicts += [figure.holds for figure in figures]
+        # Written after every module, and read anew: hours of measuring should hang neither on the
+        # last of them nor on what was measured meanwhile.
+        sections = sections_of(asked.output.read_text("utf-8")) if asked.output.exists() else {}
+        sections = {other: text for other, text in sections.items() if other in names()}
         sections[name] = section(name, figures, f"{datetime.now(UTC):%Y-%m-%d}")
         write(asked.output, page(sections))
     print(f"{sum(verdicts)} of {len(verdicts)} claims hold -> {asked.output}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,14 @@ import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, compare
 from suffice.errors import BadLabels, BadSetting, NotFinite, SufficeError
 from suffice.estimators.filled_columns import FilledColumns
-from suffice.evaluation import Comparison, LabelledRows, LearningCurves, budgets, crossing
+from suffice.evaluation import (
+    Comparison,
+    LabelledRows,
+    LearningCurves,
+    budgets,
+    crossing,
+    merged_folds,
+)
 from suffice.evaluation.budgets import CurvePlan, Extent, affordable, affordable_folds
 from suffice.evaluation.candidates import usual_candidates
 from suffice.evaluation.recommendation import difference, recommend
@@ -174,8 +182,15 @@ def test_a_crossing_that_splits_disagree_about_has_a_wide_band() -> None:
     errors = 0.3 + 0.1 * rng.standard_normal((2, 4, 10))
     errors[1, 2, 5:] = np.nan  # fewer splits at one size
     errors[0, 2, 5:] = np.nan
+    errors[1, 0, 2] = np.nan  # and one split in which b has failed
     found = crossing(LearningCurves(("a", "b"), sizes, errors, errors), "a", "b")
     assert found.low != found.high
+    errors[1, 3] = np.nan
+    shorter = crossing(LearningCurves(("a", "b"), sizes, errors, errors), "a", "b")
+    assert (shorter.smallest, shorter.largest) == (10, 40)
+    errors[1] = np.nan
+    with pytest.raises(BadSetting, match="no split has errors of both"):
+        crossing(LearningCurves(("a", "b"), sizes, errors, errors), "a", "b")
 
 
 def test_estimators_of_others_are_compared_beside_ours(iris: tuple[Any, Any]) -> None:
@@ -481,6 +496,23 @@ def test_folds_splits_and_sizes_become_fewer_before_curves_go() -> None:
     assert few.splits == 5
     assert len(few.sizes) <= 4
     assert "GDA (shared covariance)" in few.notes[-1]
+
+
+def test_auto_chooses_once_where_choosing_is_dear_and_that_is_said(
+    iris: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"models": ["gda-auto"], "folds": 5, "curves": False}
+    assert "chosen once" not in " ".join(compare(*iris, **asked).notes)
+    monkeypatch.setattr(merged_folds, "CHOICE_BUDGET", 0.0)
+    assert "chosen once, on the rows outside the first fold" in str(compare(*iris, **asked).notes)
+    monkeypatch.setattr(merged_folds, "CHOICE_WORK", 0.0)
+    monkeypatch.setattr(merged_folds, "FEWEST", 30)
+    monkeypatch.setattr(merged_folds, "FEWEST_OF_CLASS", 10)
+    told = " ".join(compare(*iris, **asked).notes)
+    assert re.search(r"chosen once, on \d\d of the 120 rows outside the first fold", told)
+    words = pandas.DataFrame({"a": list("xyzw") * 10, "b": np.arange(40.0)})
+    told = " ".join(compare(words, np.arange(40) % 3 % 2, **asked).notes)
+    assert "chosen once" in told  # columns of zeros and ones are judged by refits
 
 
 def test_many_columns_are_not_tested_for_normality_and_that_is_said() -> None:

@@ -49,6 +49,7 @@ class Problem:
 
 
 PROBLEMS = {
+    "lenses": Problem("lenses", 2, (0.177, 0.189), 7, (0.060, 0.000)),
     "promoters": Problem("promoters", 6, (0.306, 0.366), 75, (0.089, 0.079)),
     "pima": Problem("pima", 6, (0.377, 0.383), 600, (0.249, 0.223)),
     "bupa": Problem("bupa", 6, (0.481, 0.470), 250, (0.419, 0.325)),
@@ -74,6 +75,8 @@ def rows_of(name: str) -> LabelledRows:
         pair = (0, 1) if name.endswith("0, 1") else (2, 3)
     elif name == "lymphography":
         pair = ("metastases", "malign_lymph")
+    elif name == "lenses":
+        X, pair = X.astype(str), (1, 2)  # hard and soft ones; columns are codes
     if pair is not None:
         kept = np.isin(y, pair)
         X, y = X[kept], y[kept]
@@ -139,8 +142,9 @@ def indicators(X: pd.DataFrame) -> NDArray[np.float64]:
 
 def sizes_of(name: str) -> NDArray[np.intp]:
     """Return the training sizes of one problem."""
-    largest = PROBLEMS[name].largest
-    return np.array([m for m in STEPS if m <= largest], dtype=np.intp)
+    smallest, largest = PROBLEMS[name].smallest, PROBLEMS[name].largest
+    steps = (*range(smallest, STEPS[0]), *STEPS)
+    return np.array([m for m in sorted({*steps, largest}) if m <= largest], dtype=np.intp)
 
 
 def curves(

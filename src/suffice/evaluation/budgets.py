@@ -14,6 +14,7 @@ import numpy as np
 from suffice.columns import Columns
 from suffice.errors import listed
 from suffice.evaluation.learning_curves import usual_sizes
+from suffice.evaluation.merged_folds import REFITTING, SETTINGS, rows_to_choose_on
 from suffice.rows import NUMBER, is_sparse, read_table
 
 if TYPE_CHECKING:
@@ -34,15 +35,11 @@ SIZES, LARGEST_SIZE = 8, 4000
 FEWER_SIZES, SMALLER_SIZE = 4, 400
 OVERHEAD = 2e7
 """What one fit costs besides its sums: checks, and rows taken out of a frame."""
-STEPS, STEP = 30.0, 1e6
+STEPS, STEP = 30.0, 2e6
 """Steps of EM where hardly a number is blank, and what one costs besides its sums."""
 NEWTON_STEPS = 4
 FACTORING = 10
 """Times d³ that a covariance of d columns takes: eigenvalues, a factor, its inverse."""
-SETTINGS = 45
-"""Settings that "auto" chooses from."""
-JUDGING, REFITTING = 2e11, 3000.0
-"""What `choose` allows itself for judging rows, and what refits add for each row and class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +95,8 @@ class Extent:
     def choosing(self) -> float:
         """The work of choosing among the settings of "auto" once."""
         d, k = float(self.width), float(self.classes)
-        # It judges some rows only where there are many; a few of them by refits.
-        judged = min(float(self.rows), max(400.0, JUDGING / (4.0 * SETTINGS * k * d**2)))
-        return SETTINGS * k * (judged * (d**2 + REFITTING) + FACTORING * d**3)
+        rows = rows_to_choose_on(self.rows, self.classes, self.width)
+        return SETTINGS * k * (rows * (d**2 + REFITTING) + FACTORING * d**3)
 
 
 def affordable(

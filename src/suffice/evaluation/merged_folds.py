@@ -28,17 +28,29 @@ if TYPE_CHECKING:
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import IntArray
 
-CHOICE_BUDGET = 1e8
-"""Settings · rows · classes · columns², beyond which "auto" chooses once, not for every fold.
-
-45 settings are judged by leave-one-out; at the budget that takes some seconds.
-"""
 SETTINGS = 45
+"""Settings among which "auto" chooses, each judged by leave-one-out."""
+CHOICE_BUDGET = 1e8
+"""Settings · rows · classes · columns², beyond which "auto" chooses once, not for every fold."""
+CHOICE_WORK, REFITTING = 1.5e10, 3000.0
+"""What choosing once may cost, and what refits of single rows add to the columns² of each."""
+FEWEST, FEWEST_OF_CLASS = 1000, 20
+"""Rows that a choice is made on at least, in all and of every class."""
 
 
 def is_closed_form(model: object) -> bool:
     """Whether a model is made of sums, so that training sets can be merged."""
     return isinstance(model, Learning)
+
+
+def rows_to_choose_on(rows: int, classes: int, width: int) -> int:
+    """Return how many rows "auto" chooses on: all of them, or as many as are quick.
+
+    >>> rows_to_choose_on(500, 2, 30), rows_to_choose_on(45_000, 2, 108)
+    (500, 11365)
+    """
+    quick = int(CHOICE_WORK / (SETTINGS * classes * (width**2 + REFITTING)))
+    return min(rows, max(quick, FEWEST, FEWEST_OF_CLASS * classes))
 
 
 class MergedParts:
@@ -93,7 +105,9 @@ class MergedParts:
         """What was not done as usual, in words; empty where nothing was."""
         if not self.chooses_once:
             return ""
-        return "pool, shrink and target were chosen once, on the rows outside the first fold"
+        chosen, outside = len(self._places_to_choose_on(0)), len(self.trainings[0])
+        some = "the" if chosen == outside else f"{chosen:,} of the {outside:,}"
+        return f"pool, shrink and target were chosen once, on {some} rows outside the first fold"
 
     def fitted(self, f: int) -> Any:
         """Return the estimator as if fitted on one of the training sets."""
@@ -106,9 +120,25 @@ class MergedParts:
         if place not in self.choices:
             model = self.model
             plain = hasattr(model, "covariance") and model.covariance != "auto"
-            rows = self.trainings[place]
-            self.choices[place] = None if plain else model._choose(part(self.batch, rows))
+            rows = None if plain else part(self.batch, self._places_to_choose_on(place))
+            self.choices[place] = None if plain else model._choose(rows)
         return self.choices[place]
+
+    def _places_to_choose_on(self, place: int) -> IntArray:
+        """Return the rows of a training set, or an even share of every class of a large one."""
+        places = self.trainings[place]
+        if not self.chooses_once:
+            return places
+        width, labels = self.batch.rows.shape[1], self.batch.labels
+        most = rows_to_choose_on(len(places), len(labels), width)
+        if most == len(places):
+            return places
+        mixed = np.random.default_rng(0).permutation(places)
+        codes = self.batch.codes[mixed]
+        by_class = np.argsort(codes, kind="stable")
+        even = by_class[np.linspace(0, len(places) - 1, most).round().astype(np.intp)]
+        first = [np.flatnonzero(codes == c)[:FEWEST_OF_CLASS] for c in range(len(labels))]
+        return np.unique(mixed[np.concatenate([even, *first])])
 
     def _merged_sums(self, chosen: Any) -> list[Any]:
         """Return the statistics of every training set; those of a choice are summed up once."""

@@ -22,6 +22,9 @@ FORMS = {
     "spherical": "each class has one variance for all columns",
 }
 
+MOST_COLUMNS = 60
+"""Columns that are told one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClassAccount:
@@ -83,16 +86,23 @@ class Account:
             parts += [] if c.prior is None else [f"prior {c.prior:.4g}"]
             lines.append(f"  {shown(c.label)}" + (": " if parts else "") + ", ".join(parts))
         lines += ["", _counted(len(self.columns), "column", "columns")]
-        for column in self.columns:
+        for column in self.columns[:MOST_COLUMNS]:
             told = column.kind if column.family is None else f"{column.kind}, {column.family}"
             levels = ["blank" if level is None else shown(level) for level in column.levels]
             lines.append(
                 f"  {shown(column.name)}: {told}" + (f" ({listed(levels)})" if levels else "")
             )
+        if len(self.columns) > MOST_COLUMNS:
+            lines.append(f"  and {len(self.columns) - MOST_COLUMNS:,} more; --json has them all")
         lines += ["", "It assumes that", *(f"  {one}" for one in self.assumptions)]
-        given = [f"  {name}={value!r}" for name, value in self.settings]
+        given = [f"  {name}={value!r}" for name, value in self.settings if _is_given(value)]
         lines += ["", "Settings", *given] if given else []
         return "\n".join([*lines, "", _abilities(self.can_learn, self.can_forget)])
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a setting is worth a line: what is off, or left to the model, is not."""
+    return value is not None and value is not False
 
 
 def told(stored: StoredModel) -> Account:

@@ -21,6 +21,9 @@ SHOWN = 20
 """Moves that are listed in words."""
 SHARE = "share of the rows"
 
+SAME_ERRORS, SAME = 1e-6, 1e-9
+"""Standard errors, or parts of itself, that an estimate may move by and is still the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -37,6 +40,15 @@ class Move:
     after: float
     errors: float | None
     against: Label | None = None
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether it moved by nothing but the rounding of sums, if at all."""
+        if self.before == self.after:
+            return True
+        if self.errors is not None and np.isfinite(self.errors):
+            return abs(self.errors) < SAME_ERRORS
+        return abs(self.after - self.before) <= SAME * max(abs(self.before), abs(self.after))
 
     def __str__(self) -> str:
         if self.kind == SHARE:
@@ -95,7 +107,7 @@ class Differences:
         for what, (before, after) in (("class", self.classes), ("column", self.columns)):
             lines += [f"{what} {name!r} is only in the first" for name in before]
             lines += [f"{what} {name!r} is only in the second" for name in after]
-        moved = [move for move in self.moves if move.before != move.after]
+        moved = [move for move in self.moves if not move.is_rounding]
         lines += map(str, moved[:SHOWN])
         if len(moved) > SHOWN:
             lines.append(f"and {len(moved) - SHOWN:,} more that moved less")

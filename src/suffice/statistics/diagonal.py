@@ -91,7 +91,8 @@ class DiagonalMoments:
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
         relative = PER_OPERATION + PER_ROW * rows_of_classes(codes, size, totals, weights)
-        error = relative[:, np.newaxis] * scatter
+        # Rounding is that of the sums about the centres, which a poor guess makes larger.
+        error = relative[:, np.newaxis] * np.where(counts > 0.0, squares, 0.0)
         return [
             cls(float(totals[c]), counts[c], mean[c], low[c], scatter[c], error[c])
             for c in range(size)

@@ -74,6 +74,8 @@ class Moments:
         weight, mean, low, sums, scatters = summed_about_centres(
             class_scatters, rows, codes, size, weights
         )
+        # Rounding is that of the sums about the centres, which a poor guess makes larger.
+        squares = np.diagonal(scatters, axis1=1, axis2=2).copy()
         if size == 1:
             scatters -= np.multiply.outer(sums[0], sums[0])
         else:
@@ -85,7 +87,7 @@ class Moments:
                 mean[c],
                 low[c],
                 scatters[c],
-                (PER_OPERATION + PER_ROW * counts[c]) * np.diagonal(scatters[c]),
+                (PER_OPERATION + PER_ROW * counts[c]) * squares[c],
             )
             for c in range(size)
         ]

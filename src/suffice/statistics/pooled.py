@@ -72,8 +72,9 @@ class PooledMoments:
         totals, means, lows, reaches, scatter = summed_about_centres(
             pooled_scatter, rows, codes, len(labels), weights
         )
-        scatter -= reaches.T @ reaches
+        # Rounding is that of the sums about the centres, which a poor guess makes larger.
         error = (PER_OPERATION + PER_ROW * len(rows)) * np.diagonal(scatter)
+        scatter -= reaches.T @ reaches
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
         kept = ordered(held)
         if kept == tuple(labels):
