@@ -48,7 +48,7 @@ class PostgresTable:
             refusals(self.name),
             self._connection.cursor(name="suffice_rows") as cursor,
         ):
-            cursor.execute(query, binary=True)
+            cursor.execute(query, binary=True, prepare=False)
             while rows := cursor.fetchmany(MOST_ROWS // 8):
                 yield from _table(cursor, rows).to_batches()
 
@@ -67,7 +67,7 @@ class PostgresTable:
     @contextmanager
     def _cursor(self, query: str) -> Iterator[Any]:
         with refusals(self.name), self._connection.cursor() as cursor:
-            cursor.execute(query.encode(), binary=True)
+            cursor.execute(query.encode(), binary=True, prepare=False)
             yield cursor
 
     def _enums(self, codes: set[int]) -> set[int]:
