@@ -48,7 +48,7 @@ class PostgresTable:
             refusals(self.name),
             self._connection.cursor(name="suffice_rows") as cursor,
         ):
-            cursor.execute(query, binary=True, prepare=False)
+            cursor.execute(query, binary=True)
             while rows := cursor.fetchmany(MOST_ROWS // 8):
                 yield from _table(cursor, rows).to_batches()
 
