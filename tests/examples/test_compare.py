@@ -334,7 +334,7 @@ def test_what_cannot_be_compared_is_refused(iris: tuple[Any, Any]) -> None:
     with pytest.raises(BadLabels, match="only one class"):
         compare(X[:50], y[:50])
     with pytest.raises(BadSetting, match="5 rows cannot be cut into 10 folds"):
-        compare(X[48:53], y[48:53])
+        compare(X[48:53], y[48:53], folds=10)
     with pytest.raises(BadSetting, match="is no seed"):
         compare(X, y, random_state=None)  # type: ignore[arg-type]
     broken = X.copy()
@@ -496,6 +496,13 @@ def test_folds_splits_and_sizes_become_fewer_before_curves_go() -> None:
     assert few.splits == 5
     assert len(few.sizes) <= 4
     assert "GDA (shared covariance)" in few.notes[-1]
+
+
+def test_fewer_rows_than_folds_are_left_out_one_by_one(iris: tuple[Any, Any]) -> None:
+    X, y = iris
+    result = compare(X[47:53], y[47:53], models=["gda"], curves=False)
+    assert np.bincount(result.folds).tolist() == [1] * 6
+    assert "There are 6 folds: there are no more rows." in result.notes
 
 
 def test_auto_chooses_once_where_choosing_is_dear_and_that_is_said(

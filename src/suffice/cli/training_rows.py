@@ -156,4 +156,5 @@ def describe(rows: TrainingRows) -> str:
         for kind, plural in (("number", "numbers"), ("boolean", "truths"), (CATEGORY, "categories"))
         if kind in kinds
     ]
-    return f"{rows.table.size:,} rows, {len(kinds):,} columns: {listed(words)}"
+    many = "s" * (len(kinds) != 1)
+    return f"{rows.table.size:,} rows, {len(kinds):,} column{many}: {listed(words)}"

@@ -120,6 +120,8 @@ def affordable(
 def affordable_folds(asked: Sequence[Candidate], extent: Extent) -> tuple[int, list[str]]:
     """Return how many folds there are where none are asked for, and a note if they are few."""
     usual = FOLDS[0]
+    if extent.rows < usual:
+        return extent.rows, [f"There are {extent.rows} folds: there are no more rows"]
     found = next((f for f in FOLDS if _work(asked, extent, f) <= MOST_WORK), FOLDS[-1])
     if found == usual:
         return usual, []

@@ -45,8 +45,8 @@ def compare(
     | models        | None    | the usual ones of both schools; {name: estimator} are compared   |
     |               |         | beside them; a list of names ("gda") or of (name, estimator)     |
     |               |         | is compared alone                                                |
-    | folds         | None    | 10, or fewer where these would take long; stratified: those of   |
-    |               |         | scikit-learn's StratifiedKFold with shuffle                      |
+    | folds         | None    | 10, or fewer where there are fewer rows or it would take long;   |
+    |               |         | stratified: those of scikit-learn's StratifiedKFold with shuffle |
     | curves        | True    | learning curves, and where those of the two schools cross        |
     | random_state  | 0       | the seed of folds and splits                                     |
     | sample_weight | None    | repetitions of rows                                              |

@@ -118,7 +118,8 @@ def recommend(
     chosen = min(tied, key=lambda one: one.rank)
     school = f", of the {chosen.school} school" if chosen.school else ""
     loss = losses[chosen.name].mean()
-    advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {loss:.3f}."
+    told = f"{loss:.3f}" if loss >= 0.0005 else "below 0.001"
+    advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {told}."
     reasons = []
     if chosen is not best:
         gap = gaps[chosen.name]

@@ -25,7 +25,7 @@ def write_report(
     source: str = "",
     pictures: bool = True,
     models: Any = None,
-    folds: int = 10,
+    folds: int | None = None,
     random_state: int = 0,
     sample_weight: object = None,
 ) -> Comparison:
