@@ -185,7 +185,7 @@ def opened(X: object, target: str | None, weight: object) -> tuple[Source, Wante
 
     if target is None:
         raise BadLabels(
-            "a classifier requires labels, but no target is named",
+            "a classifier requires y to be passed, and no target is named",
             hint='name the column of labels: fit(source, target="y")',
         )
     if weight is not None and not isinstance(weight, str):
