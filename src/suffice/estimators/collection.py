@@ -35,7 +35,7 @@ def collect(
     >>> from pathlib import Path
     >>> from suffice import GaussianDiscriminant
     >>> place = Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = place.write_text("size,kind\\n1,cat\\n3,cat\\n9,dog\\n")
+    >>> _ = place.write_text("size,kind\n1,cat\n3,cat\n9,dog\n")
     >>> collect(GaussianDiscriminant(), place, "kind").weight
     3.0
     """
