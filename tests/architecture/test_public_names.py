@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 SUBMODULES = [name for name in suffice.__all__ if name.islower()]
 
 LONG_FILES = {
-    "models/downdates.py",
     "testing.py",
 }
 """Files of src that are longer than 300 lines, each after a second thought."""

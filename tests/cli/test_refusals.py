@@ -139,7 +139,6 @@ def test_a_table_larger_than_memory_is_learned_in_chunks(
     assert run(*arguments, whole).code == 0
     monkeypatch.setattr("suffice.files.tables.CELLS", 200)
     monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 250)
-    # The first chunks must hold two classes: these rows are sorted by class.
     lines = measurements.read_text().splitlines()
     measurements.write_text("\n".join([lines[0], *lines[1:][::7], *lines[1:][::-1]]) + "\n")
     assert run(*arguments, parts).code == 0
@@ -149,6 +148,26 @@ def test_a_table_larger_than_memory_is_learned_in_chunks(
         run("fit", measurements, "-t", "class", "--model", "logistic", "-o", parts),
         "has more cells than fit in memory at once",
     )
+
+
+@pytest.mark.parametrize("model", ["gda", "qda", "naive-bayes --families gaussian"])
+def test_a_large_table_may_be_sorted_by_class(
+    model: str, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, out = tmp_path / "sorted.csv", tmp_path / "m.suffice"
+    lines = [f"{(i * 7) % 11 + 5 * (i // 100)},{i % 3},{'xz'[i // 100]}" for i in range(200)]
+    table.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    arguments = ("fit", table, "-t", "y", "-o", out, "--model")
+    assert run(*arguments, *model.split()).code == 0
+    whole = run("predict", out, table, "--proba").out
+    monkeypatch.setattr("suffice.files.tables.CELLS", 60)
+    monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 80)
+    done = run(*arguments, *model.split())
+    assert (done.code, "warning" in done.err) == (0, False), done.err
+    assert run("predict", out, table, "--proba").out == whole
+    refused(run(*arguments, "auto"), "are all of class x")
+    table.write_text("\n".join(["a,b,y", *lines[:100]]) + "\n")
+    refused(run(*arguments, *model.split()), "has one value, x")
 
 
 def test_columns_that_name_rows_are_left_out_with_a_word(run: Any, tmp_path: Path) -> None:

@@ -69,8 +69,15 @@ def best_model(table: Table, y: NDArray[Any], seed: int) -> tuple[Any, dict[str,
     """
     from suffice.cli.compared_rows import sampled
     from suffice.cli.frames import frame_of, some_rows
+    from suffice.errors import BadLabels
     from suffice.evaluation.comparison import compare
 
+    if len(set(y.tolist())) == 1:
+        raise BadLabels(
+            f"models cannot be compared: the first {len(y):,} rows, which fit in memory, are all "
+            f"of class {y[0]!s}",
+            hint="name one with --model, or shuffle the rows",
+        )
     some = sampled(table.size, table.width, seed)
     if some is not None:
         note(f"models are compared on {len(some):,} of {len(y):,} rows, drawn at random")

@@ -192,6 +192,7 @@ def _fitted(
     from suffice.cli.learning_more import learn_all
     from suffice.cli.model_files import Saved
     from suffice.cli.remarks import note
+    from suffice.cli.target_labels import check_classes
     from suffice.cli.training_rows import refuse_many_rows
     from suffice.estimators.filled_columns import FilledColumns
     from suffice.estimators.linear_classifier import LinearClassifier
@@ -210,8 +211,12 @@ def _fitted(
     X = frame_of(rows.table)
     decimals = decimals_of(rows.table)
     if not isinstance(model, LinearClassifier):
-        model.fit(X, rows.labels)
+        # A table sorted by class may begin with one alone: that is said, or refused, at the end.
+        learn = model.fit if len(set(rows.labels.tolist())) > 1 else model.partial_fit
+        learn(X, rows.labels)
         learn_all(model, counted(rows.more, decimals))
+        if len(model.classes_) == 1:
+            check_classes(model.classes_, rows.place, target)  # which refuses it
         return Saved(model, TableNotes(target, None, rows.dropped), decimals), losses
     if next(rows.more, None) is not None:
         raise refuse_many_rows(rows.place, "logistic")

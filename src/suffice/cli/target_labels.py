@@ -50,13 +50,16 @@ def labels_of(
     return np.array([str(cell) for cell in held], dtype=object), there
 
 
-def check_classes(labels: NDArray[Any], table: str, target: str) -> None:
-    """Refuse a target that names no classes: one value, or a quantity."""
+def check_classes(labels: NDArray[Any], table: str, target: str, *, whole: bool = True) -> None:
+    """Refuse a target that names no classes: one value, or a quantity.
+
+    Where these are not the `whole` table, one value says nothing: it may be sorted by class.
+    """
     place = f"{table}, target {target!r}"
     if not len(labels):
         raise BadLabels(f"{place}: no row has a label", hint="is it the right column?")
     distinct, first = np.unique(labels, return_index=True)
-    if len(distinct) == 1:
+    if len(distinct) == 1 and whole:
         raise BadLabels(
             f"{place} has one value, {distinct[0]!s}: there is nothing to tell apart",
             hint="give rows of two classes or more",

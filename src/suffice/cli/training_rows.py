@@ -70,19 +70,20 @@ class TrainingRows:
         wanted = [kinds[name] for name in (*names, target)]
         chunks = _labelled(file.chunks((*names, target), wanted), len(names))
         first: list[Labelled] = []
-        cells = 0
+        cells, whole = 0, True
         with Progress(f"reading {file.name}", file.share) as progress:
             for rows, labels in chunks:
                 progress.more(rows.size)
                 first.append((rows, labels))
                 cells += rows.size * rows.width
                 if cells > IN_MEMORY:
+                    whole = False  # as far as is known
                     break
         if not first:
             raise _nothing_to_learn(file, target, kinds[target])
         table = joined([rows for rows, _ in first])
         held = np.concatenate([labels for _, labels in first])
-        check_classes(held, file.name, target)
+        check_classes(held, file.name, target, whole=whole)
         useless = _useless(table)
         kept = [j for j in range(table.width) if j not in useless]
         if not kept:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import time
 from typing import TYPE_CHECKING, Any
+
+from suffice.files.byte_pieces import BytePieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,11 +16,12 @@ PATIENCE = 0.02
 """Seconds without a byte after which a writer is taken to pause."""
 
 
-class LiveBytes(io.BufferedIOBase):
+class LiveBytes(BytePieces):
     r"""A stream that is read once, in the pieces in which it comes.
 
     What was looked at stays to be read.
 
+    >>> import io
     >>> stream = LiveBytes(io.BytesIO(b"a,b\n1,2\n"))
     >>> stream.look(lambda head: b"\n" in head)
     b'a,b\n1,2\n'
@@ -37,10 +39,6 @@ class LiveBytes(io.BufferedIOBase):
     def ended(self) -> bool:
         """Whether nothing will come any more."""
         return self._ended
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
 
     def look(self, enough: Callable[[bytes], bool], most: int = BLOCK) -> bytes:
         """Return how the rest begins: enough of it, and then what comes without a pause."""
@@ -85,15 +83,6 @@ class LiveBytes(io.BufferedIOBase):
         size = len(self._ahead) if size < 0 else size
         given, self._ahead = self._ahead[:size], self._ahead[size:]
         return given
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Return this many bytes, fewer only at the end."""
-        wanted = -1 if size is None or size < 0 else size
-        parts = []
-        while wanted and (part := self.read1(wanted)):
-            parts.append(part)
-            wanted -= len(part) if wanted > 0 else 0
-        return b"".join(parts)
 
     def close(self) -> None:
         """Close what is read too, where it was opened for this."""

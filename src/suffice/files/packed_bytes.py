@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
+from suffice.files.byte_pieces import BytePieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,10 +27,10 @@ def packing(head: bytes) -> str | None:
     return next((how for start, how in MAGIC.items() if head.startswith(start)), None)
 
 
-class Unpacked(io.BufferedIOBase):
+class Unpacked(BytePieces):
     r"""What is in packed bytes; several packed files one after another are one.
 
-    >>> import gzip
+    >>> import gzip, io
     >>> packed = gzip.compress(b"a,b\n") + gzip.compress(b"1,2\n")
     >>> Unpacked(io.BytesIO(packed), "gzip", "a.csv.gz").read()
     b'a,b\n1,2\n'
@@ -43,10 +43,6 @@ class Unpacked(io.BufferedIOBase):
         self._unit = self._make()
         self._more_inside = False
         self._given = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
 
     def waits(self, seconds: float) -> bool:
         """Whether a reader would have to wait for longer than this."""
@@ -96,15 +92,6 @@ class Unpacked(io.BufferedIOBase):
             f"of what is in them: {why}",
             hint="the file is cut short or damaged: write or fetch it again",
         )
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Return this many bytes, fewer only at the end."""
-        wanted = -1 if size is None or size < 0 else size
-        parts = []
-        while wanted and (part := self.read1(wanted)):
-            parts.append(part)
-            wanted -= len(part) if wanted > 0 else 0
-        return b"".join(parts)
 
     def close(self) -> None:
         """Close the packed file too."""
