@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -49,14 +48,6 @@ def _require(condition: object, reason: str) -> None:
 def require() -> Callable[[object, str], None]:
     """Return `require(condition, reason)`, for tests that need a part the system may lack."""
     return _require
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _temporary_files_that_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let what tests leave behind lie where pytest clears up; sockets need a short path."""
-    before, tempfile.tempdir = tempfile.tempdir, str(tmp_path_factory.mktemp("t"))
-    yield
-    tempfile.tempdir = before
 
 
 @pytest.fixture(scope="session")

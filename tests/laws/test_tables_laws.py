@@ -83,8 +83,15 @@ def as_csv(frame: dict[str, tuple[str, list[Any]]], delimiter: str, quoting: int
     return out.getvalue()
 
 
+FOLDER = tempfile.TemporaryDirectory()  # goes when the tests end
+
+
+def new_place(name: str) -> Path:
+    return Path(tempfile.mkdtemp(dir=FOLDER.name)) / name
+
+
 def written(content: bytes, name: str) -> Path:
-    path = Path(tempfile.mkdtemp()) / name
+    path = new_place(name)
     path.write_bytes(content)
     return path
 
@@ -360,7 +367,7 @@ def test_arrow_files_are_read_as_they_are_typed(
 ) -> None:
     types = {NUMBER: pa.float64(), BOOLEAN: pa.bool_(), CATEGORY: pa.string()}
     held = pa.table({name: pa.array(cells, types[kind]) for name, (kind, cells) in frame.items()})
-    path = Path(tempfile.mkdtemp()) / "table"
+    path = new_place("table")
     if form == "parquet":
         parquet.write_table(held, path, row_group_size=3)
     elif form == "feather":
