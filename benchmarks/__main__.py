@@ -10,11 +10,13 @@ from itertools import chain
 from benchmarks import (
     discriminant,
     imports,
+    language_model,
     logistic,
     model_selection,
     naive_bayes,
     single_rows,
     sparse_naive_bayes,
+    vectorizing,
 )
 from benchmarks.contest import run
 
@@ -35,6 +37,8 @@ def main() -> None:
         "sparse-naive-bayes": sparse_naive_bayes.contests,
         "single-rows": single_rows.contests,
         "logistic": lambda: logistic.contests(options.quick),
+        "vectorizing": vectorizing.contests,
+        "language-model": language_model.contests,
     }
     chosen = options.table or list(tables)
     if set(chosen) - set(tables):

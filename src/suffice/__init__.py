@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         sources,
         statistics,
         testing,
+        text,
     )
     from suffice.estimators.bridge import bridge
     from suffice.estimators.collection import collect
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from suffice.estimators.naive_bayes import NaiveBayes
     from suffice.estimators.perceptron import Perceptron
     from suffice.estimators.persistence import load
+    from suffice.estimators.text_classifier import TextClassifier
+    from suffice.estimators.text_vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
 
 __version__ = "0.1.0"
@@ -55,6 +58,8 @@ __all__ = [
     "MultivariateNormal",
     "NaiveBayes",
     "Perceptron",
+    "TextClassifier",
+    "TextVectorizer",
     "bridge",
     "collect",
     "compare",
@@ -68,6 +73,7 @@ __all__ = [
     "sources",
     "statistics",
     "testing",
+    "text",
 ]
 
 _HOMES = {
@@ -79,6 +85,8 @@ _HOMES = {
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.perceptron",
+    "TextClassifier": "suffice.estimators.text_classifier",
+    "TextVectorizer": "suffice.estimators.text_vectorizer",
     "bridge": "suffice.estimators.bridge",
     "collect": "suffice.estimators.collection",
     "compare": "suffice.evaluation.comparison",

@@ -313,7 +313,8 @@ def test_a_stream_of_random_numbers_is_not_kept(tmp_path: Path) -> None:
 def estimators() -> dict[str, Any]:
     """Return everything public that can be fitted."""
     public = {name: getattr(suffice, name) for name in suffice.__all__}
-    return {name: held for name, held in public.items() if isinstance(held, type)}
+    kinds = {name: held for name, held in public.items() if isinstance(held, type)}
+    return {name: kind for name, kind in kinds.items() if hasattr(kind, "save")}
 
 
 @pytest.mark.parametrize("name", estimators())
@@ -324,6 +325,8 @@ def test_every_public_estimator_is_saved_and_comes_back(name: str, tmp_path: Pat
     if kind is suffice.MultivariateNormal:
         model, questions = kind.fit(x), ("log_density", "mahalanobis", "typicality")
     else:
+        if kind is suffice.TextClassifier:
+            x = [" ".join("abcde"[int(v)] for v in row) for row in x]
         model, questions = kind().fit(x, y), ("predict", "decision_function")
     model.save(tmp_path / "first")
     back = suffice.load(tmp_path / "first")

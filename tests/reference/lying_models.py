@@ -203,7 +203,8 @@ def _kinds(content: Content, _: Arrays, rng: Generator) -> None:
 def _other_estimator(content: Content, _: Arrays, rng: Generator) -> None:
     content["estimator"] = _one(
         ["GaussianDiscriminant", "NaiveBayes", "MultinomialNaiveBayes", "ComplementNaiveBayes",
-         "BernoulliNaiveBayes", "LogisticRegression", "Perceptron", "MultivariateNormal", "os"],
+         "BernoulliNaiveBayes", "LogisticRegression", "Perceptron", "MultivariateNormal",
+         "TextClassifier", "os"],
         rng,
     )  # fmt: skip
 

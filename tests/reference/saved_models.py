@@ -117,6 +117,20 @@ def whole_frame(rng: Generator, size: int) -> Rows:
     return pd.DataFrame(cells), y
 
 
+def texts(rng: Generator, size: int) -> Rows:
+    """Return a frame of documents in two columns of text, some blank, and a column of numbers."""
+    _, y = numbers(rng, size)
+    words = np.array(["free", "lunch", "at", "ONE", "ünï", "pills", "$$$", "see", "\n", "日本語"])
+
+    def written(label: str) -> str:
+        tilt = np.where(np.arange(10) % 3 == "abc".index(label), 3.0, 1.0)
+        return " ".join(rng.choice(words, size=rng.integers(6), p=tilt / tilt.sum()))
+
+    frame = pd.DataFrame({"subject": [written(c) for c in y], "body": [written(c) for c in y]})
+    frame["size"] = rng.normal(size=len(y))
+    return frame.assign(subject=frame["subject"].replace("", None)), y
+
+
 def labelled(*classes: Any) -> Callable[[Generator, int], Rows]:
     """Return a source of rows with these labels."""
 
@@ -189,6 +203,19 @@ CASES: dict[str, Case] = {
     ),
     "multinomial, unsmoothed": Case(lambda: suffice.MultinomialNaiveBayes(smoothing=0), counts),
     "complement": Case(suffice.ComplementNaiveBayes, sparse_counts),
+    "texts": Case(suffice.TextClassifier, texts),
+    "texts, priors": Case(
+        lambda: suffice.TextClassifier("multinomial", priors={"a": 0.5, "b": 0.5, "c": 0.0}), texts
+    ),
+    "texts, language": Case(
+        lambda: suffice.TextClassifier("language", order=3, limit=10, calibrated=False), texts
+    ),
+    "texts, Bernoulli": Case(
+        lambda: suffice.TextClassifier("bernoulli", ngrams=(1, 1), lower=False), texts
+    ),
+    "texts, complement": Case(
+        lambda: suffice.TextClassifier("complement", smoothing=0.5, calibrated=False), texts
+    ),
     "logistic": Case(LOGISTIC, numbers, forgets=False),
     "logistic, two classes": Case(LOGISTIC, labelled(0, 1), forgets=False),
     "logistic, frame": Case(LOGISTIC, whole_frame, forgets=False),

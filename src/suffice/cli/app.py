@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from suffice import __version__
+from suffice.cli.command_groups import InOrder
 from suffice.cli.compare import compare
 from suffice.cli.demo import demo
 from suffice.cli.diff import diff
@@ -18,6 +19,7 @@ from suffice.cli.fit import fit
 from suffice.cli.forget import forget
 from suffice.cli.inspect import inspect
 from suffice.cli.learn import learn
+from suffice.cli.mail import mail
 from suffice.cli.merge import merge
 from suffice.cli.outliers import outliers
 from suffice.cli.predict import predict
@@ -40,33 +42,6 @@ HINTS = {
 """What to do when the system refuses."""
 
 
-class InOrder(click.Group):
-    """Commands in the order of use, and not of the alphabet; each with its whole first line."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        del ctx
-        return list(self.commands)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; an interruption is told by `main`, in one line."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise click.Abort from None  # click would print an empty line before it
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands and what each does; click would cut it short."""
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [
-                    (name, " ".join((command.help or "").partition("\n\n")[0].split()))
-                    for name, command in self.commands.items()
-                ]
-            )
-
-
 @click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="suffice")
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
@@ -83,7 +58,7 @@ def app(debug: bool) -> None:
 
 for _command in (
     demo, fit, predict, explain, sample, outliers, learn, forget, merge, inspect, diff,
-    compare, report, sql,
+    compare, report, sql, mail,
 ):  # fmt: skip
     app.add_command(_command)
 
@@ -94,11 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     _replace_what_cannot_be_written(sys.stdout, sys.stderr)
     tell_warnings()
     try:
-        app.main(args=arguments, prog_name="suffice", standalone_mode=False)
+        answer = app.main(args=arguments, prog_name="suffice", standalone_mode=False)
         if sys.stdout is not None:  # it may have been closed (`>&-`)
             sys.stdout.flush()
-    except click.exceptions.Exit as leaving:
-        return leaving.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return USAGE
@@ -115,10 +88,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last line of defence before the user
         if "--debug" in arguments:
             raise
-        problem, hint = _sentence(error)
+        problem, hint = sentence(error)
         click.echo(f"error: {problem}\nHint: {hint}", err=True)
         return REFUSED
-    return OK
+    return answer if isinstance(answer, int) else OK  # a command may leave with a code of its own
 
 
 def _usage(error: click.ClickException) -> str:
@@ -127,7 +100,7 @@ def _usage(error: click.ClickException) -> str:
     return f"{context.command_path if context else 'suffice'} --help shows what there is"
 
 
-def _sentence(error: Exception) -> tuple[str, str]:
+def sentence(error: Exception) -> tuple[str, str]:
     """Return what went wrong and what to do, each on one line."""
     if isinstance(error, SufficeError):
         return error.problem, error.hint

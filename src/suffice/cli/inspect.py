@@ -19,7 +19,7 @@ def inspect(model: Path, as_json: bool) -> None:
     """Print in words what MODEL holds.
 
     Classes and columns, what is assumed, the settings, how many rows it was learned from, and
-    whether it can learn more.
+    whether it can learn more. A mail filter is told likewise.
 
     Example: suffice inspect flowers.suffice
     """
@@ -27,7 +27,13 @@ def inspect(model: Path, as_json: bool) -> None:
     from suffice.cli.printed_rows import print_json
     from suffice.errors import listed
     from suffice.files.accounts import shown, told
+    from suffice.files.mail_database import is_database
 
+    if is_database(model):
+        from suffice.cli.mail_accounts import print_filter
+
+        print_filter(model, as_json=as_json)
+        return
     stored, notes = open_model(model)
     account = told(stored)
     if as_json:

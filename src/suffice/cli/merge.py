@@ -23,7 +23,7 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
     """Merge MODELs that were learned apart into one of all their rows.
 
     The same as if all rows had been in one table. Their settings and columns must be the same;
-    their classes and categories need not be.
+    their classes and categories need not be. Mail filters merge into a mail filter.
 
     Example: suffice merge north.suffice south.suffice -o both.suffice
     """
@@ -33,9 +33,15 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
     from suffice.cli.model_files import load_saved, save
     from suffice.cli.printed_rows import plain, print_json
     from suffice.errors import DifferentKinds, SufficeError
+    from suffice.files.mail_database import is_database
 
     if len(models) < 2:
         raise click.UsageError("name two models at least")
+    if any(is_database(path) for path in models):
+        from suffice.cli.mail_accounts import merge_all
+
+        merge_all(models, output, as_json=as_json)
+        return
     first, *others = models
     merged = load_saved(first)
     _check(first, merged)

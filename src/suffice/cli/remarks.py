@@ -50,8 +50,10 @@ class Progress:
     `share()` says which part is done, None where that is not known.
     """
 
-    def __init__(self, what: str, share: Callable[[], float | None]) -> None:
-        self._what = what
+    def __init__(
+        self, what: str, share: Callable[[], float | None], unit: str = "rows"
+    ) -> None:
+        self._what, self._unit = what, unit
         self._share = share
         self._rows = 0
         self._shown = False
@@ -86,7 +88,7 @@ class Progress:
             bar = f" [{'#' * done}{' ' * (WIDTH - done)}] {share:4.0%}"
         # A line that is wider than the terminal could not be taken back.
         width = get_terminal_size(os.get_terminal_size(sys.stderr.fileno())).columns
-        line = f"{self._what}{bar} {self._rows:,} rows"[: max(1, width - 1)]
+        line = f"{self._what}{bar} {self._rows:,} {self._unit}"[: max(1, width - 1)]
         sys.stderr.write(f"{CLEAR}{line}")
         sys.stderr.flush()
 

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.columns import PlainColumns
 from suffice.errors import BadFile
 from suffice.estimators.table_notes import STATE, TableNotes
+from suffice.files.mail_database import is_database
 from suffice.files.stored_models import StoredModel, no_model, read_model, write_model
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ HOMES = {
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.perceptron",
+    "TextClassifier": "suffice.estimators.text_classifier",
 }
 """The estimators that a file may be, and where each lives."""
 NAMED = 1000
@@ -83,6 +85,8 @@ class Persistent:
 def load(path: str | Path) -> Any:
     """Return the estimator that was saved to a file, checked before it is believed.
 
+    A mail filter (`suffice mail fit`) is a TextClassifier of what it has learned so far.
+
     >>> import tempfile
     >>> from pathlib import Path
     >>> import suffice
@@ -91,6 +95,10 @@ def load(path: str | Path) -> Any:
     >>> suffice.load(place).partial_fit([[9.0]], ["b"]).predict([[1.4], [5.1]])
     array(['a', 'b'], dtype='<U1')
     """
+    if is_database(path):
+        from suffice.estimators.mail_classifier import mail_classifier
+
+        return mail_classifier(path)
     stored = read_model(path)
     if stored.estimator not in HOMES:
         raise BadFile(

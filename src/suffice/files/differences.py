@@ -124,11 +124,11 @@ def differences(first: StoredModel, second: StoredModel) -> Differences:
     learned from the rows of the first as well, they are larger than they need be.
     """
     kinds = [name_of(stored.state["model"]) for stored in (first, second)]
-    for alone in ("LinearForm", "Normal"):
+    for alone in ("LinearForm", "Normal", "TextRecord"):
         if (kinds[0] == alone) != (kinds[1] == alone):
             raise DifferentKinds(
                 f"a {first.estimator} and a {second.estimator} have no estimates in common",
-                hint="compare two models of classes, two of coefficients, or two normal laws",
+                hint="compare two models of classes, of coefficients, of texts, or two normal laws",
             )
     return Differences(
         _settings(first, second),

@@ -61,6 +61,8 @@ def estimates_of(stored: StoredModel, reference: Label | None = None) -> Estimat
         return _of_normals(stored)
     if name_of(model) == "Normal":
         return _of_law(stored)
+    if name_of(model) == "TextRecord":
+        return _of_texts(model)
     return _of_columns(stored)
 
 
@@ -85,6 +87,25 @@ def _of_law(stored: StoredModel) -> Estimates:
     kinds = (LAW_MEAN,) * len(names)
     means = law.mean[np.newaxis]
     return Estimates((None,), names, kinds, means, counts, variances[np.newaxis])
+
+
+# Texts
+
+
+def _of_texts(model: Any) -> Estimates:
+    """Return how long documents are. Of terms nothing else has a name: only numbers are kept."""
+    pairs = [
+        ("terms of a document", model.term_counts),
+        ("bytes of a document", model.ngram_counts),
+    ]
+    held = {name: counts for name, counts in pairs if counts is not None}
+    sums = [
+        [counts.groups[label].counts.sum() for counts in held.values()] for label in model.labels
+    ]
+    counts = np.repeat(model.weights[:, np.newaxis], len(held), axis=1)
+    values = np.array(sums) / counts
+    unknown = np.full(values.shape, np.nan)
+    return Estimates(model.labels, tuple(held), (MEAN,) * len(held), values, counts, unknown)
 
 
 # Normal classes

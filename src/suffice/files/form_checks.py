@@ -28,7 +28,7 @@ MODERATE = {
 }
 """What can be fitted lies between these. Beyond, squares and inverses of numbers in units of the
 standard deviations, or the deviations themselves, would leave the range of a double."""
-TYPES = {"truth": "bool", "place": "int64"}
+TYPES = {"truth": "bool", "place": "int64", "key": "uint64"}
 """The types of arrays by the word of their form; all others are of doubles."""
 
 
@@ -117,6 +117,10 @@ def _check_array(value: Any, form: Form, place: str, sizes: Sizes) -> None:
     if value.ndim != len(form.shape):
         raise refusal(place, f"has the shape {value.shape}")
     _bind(value.shape, form.shape, place, sizes)
+    if form.word == "key":
+        if not (value[1:] > value[:-1]).all():
+            raise refusal(place, "are not in order, each once")
+        return
     if value.size and form.word != "truth":
         low, high = float(value.min()), float(value.max())  # NaN, where there is one
         if not _allowed(form.word, low) or not _allowed(form.word, high):
@@ -151,7 +155,14 @@ def _check_groups(value: Any, place: str, name: str) -> Sizes:
     """Check statistics by class or by pattern: all groups have one kind and one width."""
     kinds = {name_of(group) for group in value.groups.values()}
     known = {
-        "ByClass": {"Moments", "DiagonalMoments", "Totals", "ByColumn"},
+        "ByClass": {
+            "Moments",
+            "DiagonalMoments",
+            "Totals",
+            "ByColumn",
+            "NgramCounts",
+            "TermCounts",
+        },
         "ByPattern": {"Moments", "PooledMoments", "ByClass"},
     }[name]
     if len(kinds) > 1 or not kinds <= known:

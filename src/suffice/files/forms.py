@@ -10,6 +10,7 @@ named after it. "?" is: or nothing.
     moderate k d finite, at most 1e150 either way: squares of it are finite too
     deviation d  from 1e-100 to 1e300           unit d    from 1e-170 to 1e170
     truth d      truths                         place n   integers, not negative
+    key n        numbers of 64 bits, each once, ascending
     count        one integer, not negative      text      text
     labels k     a tuple of k labels
     =A|B k d     an object of class A or B, of the same k and d
@@ -74,6 +75,18 @@ FORMS: dict[str, dict[str, str]] = {
     "Totals": {"weight": "weight", "sums": "weight d", "missing": "?weight d"},
     "Tallies": {"weight": "weight", "levels": "(labels *) d", "held": "weight n"},
     "ByColumn": {"weight": "weight", "parts": "(=DiagonalMoments|Tallies|Totals) g"},
+    "NgramCounts": {
+        "order": "count",
+        "weight": "weight",
+        "keys": "key n",
+        "counts": "scale n",
+    },
+    "TermCounts": {"weight": "weight", "keys": "key n", "counts": "scale n"},
+    "TextStatistics": {
+        "terms": "?=ByClass",
+        "ngrams": "?=ByClass",
+        "sample": "=RowSample",
+    },
     "Folds": {"parts": "(=ByClass) n"},
     "WithRows": {"held": "=ByClass|Folds", "sample": "=RowSample"},
     # Columns
@@ -98,6 +111,10 @@ FORMS: dict[str, dict[str, str]] = {
     "Multinomial": {"boolean": "truth"},
     "Poisson": {},
     "Product": {"families": f"({_FAMILIES}) g", "columns": "(places) g"},
+    # Families of texts
+    "Language": {"order": "count", "limit": "?count"},
+    "Terms": {"event": "text", "tokens": "=Tokens"},
+    "Tokens": {"ngrams": "(count) *", "lower": "truth"},
     # Laws of columns, and normal classes
     "BernoulliColumns": {**_LINEAR, "held": "?weight k b"},
     "PoissonColumns": {**_LINEAR, "held": "?weight k b"},
@@ -137,6 +154,18 @@ FORMS: dict[str, dict[str, str]] = {
         "weights": "float k d",
         "offsets": "log k",
         "origin": "float d",
+    },
+    "TextRecord": {
+        "labels": "labels k",
+        "log_priors": "log k",
+        "weights": "weight k",
+        "smoothing": "scale",
+        "factors": "?scale m",
+        "shifts": "?moderate k",
+        "terms": "?=Terms",
+        "term_counts": "?=ByClass",
+        "language": "?=Language",
+        "ngram_counts": "?=ByClass",
     },
     "LogisticFit": {
         "labels": "labels k",

@@ -12,9 +12,12 @@ STATISTICS = {
     "DiagonalMoments": "suffice.statistics.diagonal",
     "Folds": "suffice.statistics.folds",
     "Moments": "suffice.statistics.moments",
+    "NgramCounts": "suffice.statistics.ngram_counts",
     "PooledMoments": "suffice.statistics.pooled",
     "RowSample": "suffice.statistics.row_sample",
     "Tallies": "suffice.statistics.tallies",
+    "TermCounts": "suffice.statistics.term_counts",
+    "TextStatistics": "suffice.statistics.text_statistics",
     "Totals": "suffice.statistics.totals",
     "WithRows": "suffice.statistics.with_rows",
 }
@@ -39,6 +42,7 @@ DATACLASSES = {
     "Gaussian": "suffice.families.gaussian",
     "GaussianColumns": "suffice.families.gaussian_columns",
     "GenerativeModel": "suffice.models.generative",
+    "Language": "suffice.families.language",
     "LinearForm": "suffice.models.linear",
     "LogNormal": "suffice.families.gaussian_columns",
     "LogNormalColumns": "suffice.families.normal_columns",
@@ -58,6 +62,9 @@ DATACLASSES = {
     "Separation": "suffice.models.separation",
     "Spread": "suffice.families.spread",
     "Stochastic": "suffice.models.stochastic",
+    "Terms": "suffice.families.terms",
+    "TextRecord": "suffice.models.text_record",
+    "Tokens": "suffice.text.tokens",
 }
 """Everything else, by its fields."""
 

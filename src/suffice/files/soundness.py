@@ -10,11 +10,13 @@ from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
 from suffice.files.rules import LEFTOVER, exceeds
 from suffice.files.stored_labels import are_labels
+from suffice.rows.cells import CATEGORY
+from suffice.statistics.row_sample import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MODELS = ("GenerativeModel", "LinearForm", "NaiveBayesModel")
+MODELS = ("GenerativeModel", "LinearForm", "NaiveBayesModel", "TextRecord")
 STATISTICS_OF = {
     "Bernoulli": "Totals",
     "Binned": "Tallies",
@@ -45,6 +47,15 @@ def check_sound(state: Mapping[str, Any]) -> None:
     if name_of(model) not in MODELS:
         raise refusal("model", f"is a {type(model).__name__}")
     _check_labels(model.labels, state["labels"])
+    if name_of(model) == "TextRecord":
+        _check_texts(state)
+    else:
+        _check_rows(state, sizes)
+
+
+def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
+    """Refuse a model of rows whose columns, choices or statistics are those of another one."""
+    model = state["model"]
     width = sizes["model"]["d"]
     columns = state["columns"]
     if name_of(columns) not in ("Columns", "Design", "PlainColumns"):
@@ -79,6 +90,35 @@ def _check_law(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
         room = 1e-6 * np.multiply.outer(spread.scale, spread.scale) + TINY
         if not (away <= room).all():
             raise refusal("spread", "is that of another covariance")
+
+
+def _check_texts(state: Mapping[str, Any]) -> None:
+    """Refuse a model of texts whose columns hold none, or whose documents are of other classes."""
+    columns, sample, model = state["columns"], state["statistics"], state["model"]
+    if name_of(columns) != "Columns" or not columns.columns:
+        raise refusal("columns", "are none of texts")
+    if any(column.kind != CATEGORY or column.levels for column in columns.columns):
+        raise refusal("columns", "are none of texts")
+    if sample is None:
+        return
+    if name_of(sample) != "RowSample":
+        raise refusal("statistics", f"are {type(sample).__name__}")
+    if len(sample.rows) > MOST or any(not 0 <= h < sample.limit for h in sample.rows):
+        raise refusal("statistics", "hold more documents than are kept")
+    held = dict.fromkeys(model.labels, 0.0)
+    for row in sample.rows.values():
+        pair = isinstance(row.cells, tuple) and len(row.cells) == 2
+        if not pair or not all(type(cell) is str for cell in row.cells):
+            raise refusal("statistics", "hold a document that is no text")
+        weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
+        if not weighs or not are_labels([row.label]) or row.label not in held:
+            raise refusal("statistics", "hold a document of no class of this model")
+        if not row.cells[1].isascii() and max(row.cells[1]) > "\xff":
+            raise refusal("statistics", "hold a document of symbols that are no bytes")
+        held[row.label] += row.weight
+    for label, weight in zip(model.labels, model.weights.tolist(), strict=True):
+        if exceeds(held[label], weight):
+            raise refusal("statistics", "hold more documents than were learned")
 
 
 def _check_labels(labels: tuple[Any, ...], dtype: Any) -> None:

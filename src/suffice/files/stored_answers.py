@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting
 from suffice.files.kinds import name_of
+from suffice.text.documents import Documents
+from suffice.text.text_columns import read_texts
 
 if TYPE_CHECKING:
     from suffice.files.stored_models import StoredModel
@@ -28,6 +30,8 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
         return columns.rows(table, reader)
     if name_of(model) == "GenerativeModel":
         return columns.encode(table, reader)
+    if name_of(model) == "TextRecord":
+        return Documents.of(read_texts(table, columns)[1], model.limit)
     return model.product.read(columns.matched(table, reader), learning=False)
 
 

@@ -6,7 +6,9 @@ from suffice.statistics.by_column import ByColumn
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.curvature import Curvature
 from suffice.statistics.diagonal import DiagonalMoments
+from suffice.statistics.document_counts import DocumentCounts
 from suffice.statistics.moments import Moments
+from suffice.statistics.ngram_counts import NgramCounts
 from suffice.statistics.pooled import PooledMoments
 from suffice.statistics.tallies import Tallies
 from suffice.statistics.totals import Totals
@@ -17,7 +19,9 @@ __all__ = [
     "ByPattern",
     "Curvature",
     "DiagonalMoments",
+    "DocumentCounts",
     "Moments",
+    "NgramCounts",
     "PooledMoments",
     "Statistics",
     "Tallies",

@@ -14,6 +14,8 @@ from suffice.statistics.centres import with_weight
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.moments import Moments
+from suffice.statistics.ngram_counts import NgramCounts
+from suffice.statistics.term_counts import TermCounts
 from suffice.statistics.totals import Totals
 
 if TYPE_CHECKING:
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray, IntArray, Label
 
-S = TypeVar("S", Moments, DiagonalMoments, Totals, ByColumn)
+S = TypeVar("S", Moments, DiagonalMoments, Totals, ByColumn, NgramCounts, TermCounts)
 
 STACKED: dict[str, Any] = {kind.__name__: kind for kind in (Moments, DiagonalMoments, Totals)}
 """Kinds whose arrays have the same shapes in every class."""
+NUMBERED: dict[str, Any] = {kind.__name__: kind for kind in (ByColumn, NgramCounts, TermCounts)}
+"""Kinds that are as large as what their class has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,8 +148,8 @@ class ByClass(Generic[S]):
                 number, slash, rest = place.partition("/")
                 if slash:
                     held[int(number)][rest] = value
-            parts = map(ByColumn.from_arrays, held)
-            return cls(dict(zip(labels, parts, strict=True)))  # type: ignore[arg-type]
+            parts = map(NUMBERED[name].from_arrays, held)
+            return cls(dict(zip(labels, parts, strict=True)))
         kind = STACKED[name]
         names = [name for name in arrays if name not in ("kind", "labels")]
         return cls(

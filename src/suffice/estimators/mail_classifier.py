@@ -1,0 +1,37 @@
+"""A mail filter as an estimator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.errors import BadFile
+from suffice.estimators.text_classifier import TextClassifier
+from suffice.files.mail_database import refusals
+from suffice.files.mail_letters import LIMIT, ORDER, TOKENS
+from suffice.files.mail_state import MailState
+from suffice.files.mail_statistics import statistics_of
+from suffice.files.mail_summary import LABELS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def mail_classifier(path: str | Path) -> TextClassifier:
+    """Return the classifier of a filter's statistics, which it estimates anew."""
+    with MailState(path) as state, refusals(path), state.at_once():
+        summary, statistics = state.summary, statistics_of(state)
+    if summary.missing is not None:
+        raise BadFile(
+            f"{path} has learned no {summary.missing}",
+            hint=f"suffice mail correct … --{summary.missing} teaches it some",
+        )
+    priors = None
+    if summary.told != summary.documents:  # some were judged right, and by the policy not learned
+        priors = dict(zip(LABELS, (n / sum(summary.told) for n in summary.told), strict=True))
+    model = TextClassifier(
+        "both", ngrams=TOKENS.ngrams, lower=TOKENS.lower, order=ORDER, limit=LIMIT, priors=priors
+    )
+    # What it knows besides its statistics is the same whatever the texts are.
+    model.fit(list(LABELS), list(LABELS))
+    model._become(model._require().with_statistics(statistics))
+    return model

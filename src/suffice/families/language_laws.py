@@ -1,0 +1,173 @@
+"""The laws of texts, one for each class: densities, samples, explanations, documents left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.engines.text_parts import check_codes, for_text_parts
+from suffice.errors import BadSetting, ForgettingUnseen
+from suffice.families.language_samples import TextSampler
+from suffice.families.witten_bell import class_counts
+from suffice.kernels.compilation import part_of
+from suffice.kernels.ngram_scores import left_out_scores, ngram_scores
+from suffice.kernels.ngram_scores_numpy import symbol_logs
+from suffice.kernels.ngram_texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
+from suffice.kernels.ngrams_numpy import keys_of
+from suffice.statistics.algebra import ROUNDING
+from suffice.statistics.differences import are_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.kernels.ngram_index import ClassCounts, NgramIndex, NgramTable
+    from suffice.rows import FloatArray, IntArray
+    from suffice.statistics.ngram_counts import NgramCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LanguageLaws:
+    """A probability for every text, in each of k classes.
+
+    EOT is a symbol like the bytes, so that the probabilities of all texts of all lengths sum to
+    one. `groups` are the counts behind `table`: they are asked for samples and when a document is
+    left out.
+
+    >>> from suffice.statistics.ngram_counts import NgramCounts
+    >>> groups = [NgramCounts.of([b"abab"], 2), NgramCounts.of([b"aaaa"], 2)]
+    >>> from suffice.families.language import Language
+    >>> laws = Language(order=2).estimate(groups)
+    >>> laws.log_density([b"ab", b"aa"]).round(2)
+    array([[ -1.92, -10.08],
+           [ -6.11,  -2.15]])
+    """
+
+    order: int
+    limit: int | None
+    groups: tuple[NgramCounts, ...]
+    table: NgramTable
+
+    @property
+    def size(self) -> int:
+        """The number of classes."""
+        return len(self.groups)
+
+    def lengths(self, documents: Sequence[bytes]) -> NDArray[np.int64]:
+        """Return how many symbols of each document have a probability: its bytes, and EOT.
+
+        A document that is cut at the limit has no EOT.
+        """
+        return Texts.of(documents, self.limit).lengths
+
+    def log_density(self, documents: Sequence[bytes]) -> FloatArray:
+        """Return log p of each document in each class (n, k).
+
+        Of a document that is cut, it is the logarithm of the probability to begin like this.
+        """
+        return self._scored(Texts.of(documents, self.limit))
+
+    def left_out(
+        self, documents: Sequence[bytes], codes: IntArray, weights: FloatArray | None = None
+    ) -> FloatArray:
+        """Return log p of documents that were counted, each as if it had not been (n, k).
+
+        In its own class, `codes`, a document's n-grams are taken out of the counts: exactly what
+        forgetting it and estimating again would give. Other classes stay as they are. A document
+        of weight 0, or of a code below 0, was not counted.
+        """
+        texts = Texts.of(documents, self.limit)
+        check_codes(texts, codes, weights)
+        by_document = np.ones(texts.size) if weights is None else weights
+        found = self._scored(texts)
+        index, held = class_counts(self.groups)
+        with part_of(int(texts.lengths.sum()) * self.order):
+            for c, counts in enumerate(held):
+                which = np.flatnonzero((codes == c) & (by_document > 0.0))
+                found[which, c] = _without_itself(texts, by_document, which, index, counts, c)
+        return found
+
+    def probabilities(self, before: bytes = b"") -> FloatArray:
+        """Return P(next symbol | the bytes before it) in each class (257, k); the last is EOT.
+
+        >>> from suffice.families.language import Language
+        >>> from suffice.statistics.ngram_counts import NgramCounts
+        >>> laws = Language(order=2).estimate([NgramCounts.of([b"abab"], 2)])
+        >>> float(laws.probabilities(b"a")[ord("b"), 0].round(3))
+        0.75
+        """
+        context = beginning(self.order - 1)
+        for byte in before[max(len(before) - self.order + 1, 0) :]:
+            context = (context << BITS | byte) & mask(self.order - 1)
+        symbols = np.append(np.arange(SYMBOLS - 1), EOT).astype(np.uint64)
+        keys = (np.uint64(context) << np.uint64(BITS)) | symbols
+        return np.exp(symbol_logs(keys, self.table))
+
+    def explain(self, document: bytes, first: int, second: int) -> FloatArray:
+        """Return what each byte adds to log p(text | first) - log p(text | second).
+
+        One number a byte, and a last one for EOT where the document is not cut: their sum is the
+        difference of the log-densities.
+        """
+        for code in (first, second):
+            if not 0 <= code < self.size:
+                raise BadSetting(
+                    f"there is no class {code} among {self.size}",
+                    hint=f"use a number from 0 to {self.size - 1}",
+                )
+        texts = Texts.of([document], self.limit)
+        logs = symbol_logs(keys_of(texts, self.order), self.table)
+        added: FloatArray = logs[:, first] - logs[:, second]
+        return added
+
+    def sample(self, codes: IntArray, rng: np.random.Generator, most: int = 10_000) -> list[bytes]:
+        """Draw a text of each code's class; it ends at EOT, or is cut after `most` bytes.
+
+        >>> from suffice.families.language import Language
+        >>> from suffice.statistics.ngram_counts import NgramCounts
+        >>> laws = Language(order=5).estimate([NgramCounts.of([b"banana"] * 99, 5)])
+        >>> laws.sample(np.zeros(3, dtype=np.intp), np.random.default_rng(0))
+        [b'banana', b'banana', b'banana']
+        """
+        samplers = {int(c): TextSampler.of(self.groups[c]) for c in np.unique(codes)}
+        return [samplers[int(c)].draw(rng, most) for c in codes]
+
+    def _scored(self, texts: Texts) -> FloatArray:
+        found = np.empty((texts.size, self.size))
+
+        def score(some: IntArray) -> None:
+            out = np.empty((len(some), self.size))
+            ngram_scores(texts.taken(some), self.table, out)
+            found[some] = out
+
+        for_text_parts(score, texts, np.arange(texts.size), self.order)
+        return found
+
+
+def _without_itself(
+    texts: Texts,
+    weights: FloatArray,
+    which: IntArray,
+    index: NgramIndex,
+    held: ClassCounts,
+    code: int,
+) -> FloatArray:
+    """Return log p of some documents in their class, each taken out of the counts of the class."""
+    exact = are_whole(held.counts, weights[which])
+
+    def leave_out(some: IntArray) -> FloatArray:
+        out = np.empty(len(some))
+        rounding = 0.0 if exact else ROUNDING
+        strange = left_out_scores(texts.taken(some), weights[some], index, held, rounding, out)
+        if strange >= 0:
+            raise ForgettingUnseen(
+                f"document {some[strange]} was never counted in class {code}",
+                hint="leave out only documents that were learned, with the weights they had",
+            )
+        return out
+
+    parts = for_text_parts(leave_out, texts, which, index.order)
+    return np.concatenate([np.empty(0), *parts])

@@ -1,0 +1,106 @@
+"""From counts of n-grams to those of all shorter ones, and of all contexts, in all classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from suffice.kernels.compilation import part_of
+from suffice.kernels.ngram_sums import run_sums, successor_sums
+from suffice.kernels.ngram_texts import BITS, mask
+from suffice.kernels.ngrams import runs, sort_keys
+from suffice.statistics.algebra import total
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.kernels.ngram_texts import Keys
+    from suffice.rows import FloatArray
+    from suffice.statistics.ngram_counts import NgramCounts
+
+    Places = NDArray[np.intp]
+
+
+class Level(NamedTuple):
+    """All n-grams of m symbols, sorted, and all contexts of m symbols among them.
+
+    `counts` (n, k) of the n-grams in each class; `contexts` and `successors` (n, k) are c and T:
+    how often something came after these m symbols, and how many different symbols (the top level
+    has none: nobody asks). `ending` and `context` are the places, one level below, of the last
+    m - 1 symbols and of the first m - 1.
+    """
+
+    keys: Keys
+    counts: FloatArray
+    contexts: FloatArray
+    successors: FloatArray
+    ending: Places
+    context: Places
+
+
+def levels_of(groups: Sequence[NgramCounts]) -> list[Level]:
+    """Return the levels 0 … order of the n-grams of all classes; level 0 is the empty context.
+
+    >>> from suffice.statistics.ngram_counts import NgramCounts
+    >>> nothing, letters, pairs = levels_of([NgramCounts.of([b"aba"], 2)])
+    >>> letters.keys, letters.counts[:, 0], letters.successors[:, 0]
+    (array([ 97,  98, 256, 257], dtype=uint64), array([2., 1., 0., 1.]), array([2., 1., 1., 0.]))
+    """
+    order = groups[0].order
+    with part_of(order * sum(group.width for group in groups)):
+        keys, counts = _side_by_side(groups)
+    found = []
+    nothing, nowhere = np.empty((0, len(groups))), np.empty(0, dtype=np.intp)
+    above = Level(keys, counts, nothing, nothing, nowhere, nowhere)
+    with part_of(len(keys) * order):
+        for m in reversed(range(order)):
+            above, below = _cut(above, m)
+            found.append(above)
+            above = below
+    return [above, *reversed(found)]
+
+
+def _side_by_side(groups: Sequence[NgramCounts]) -> tuple[Keys, FloatArray]:
+    """Return the n-grams of any class, and their counts (n, k)."""
+    keys = total(groups).keys
+    counts = np.zeros((len(keys), len(groups)))
+    for c, group in enumerate(groups):
+        counts[np.searchsorted(keys, group.keys), c] = group.counts
+    return keys, counts
+
+
+def _cut(above: Level, m: int) -> tuple[Level, Level]:
+    """Return a level with its places in the one below, and that one, of m symbols."""
+    # Rows that are contexts only, such as BOS BOS, were never predicted: they add nothing below.
+    seen = np.flatnonzero(above.counts.any(axis=1))
+    every = len(seen) == len(above.keys)
+    keys, counts = (above.keys, above.counts) if every else (above.keys[seen], above.counts[seen])
+    prefixes = keys >> np.uint64(BITS)  # sorted, as the keys are
+    starts = runs(prefixes)
+    endings, order = sort_keys(keys & np.uint64(mask(m)), max(BITS * m, 1))
+    firsts = runs(endings)
+    nodes, ngrams, contexts = _union(endings[firsts], prefixes[starts])
+    if not len(nodes):
+        nodes = np.zeros(1 if m == 0 else 0, dtype=np.uint64)
+    sums, after, kinds = np.zeros((3, len(nodes), counts.shape[1]))
+    sums[ngrams] = run_sums(counts, order, firsts)
+    after[contexts], kinds[contexts] = successor_sums(counts, starts)
+    ending, context = (np.zeros(len(above.keys), dtype=np.intp) for _ in range(2))
+    ending[seen[order]] = np.repeat(ngrams, np.diff(firsts, append=len(keys)))
+    context[seen] = np.repeat(contexts, np.diff(starts, append=len(keys)))
+    nowhere = np.empty(0, dtype=np.intp)
+    below = Level(nodes, sums, after, kinds, nowhere, nowhere)
+    return above._replace(ending=ending, context=context), below
+
+
+def _union(ngrams: Keys, contexts: Keys) -> tuple[Keys, Places, Places]:
+    """Return the sorted keys of both, and where each side has its places among them."""
+    places = np.searchsorted(ngrams, contexts)
+    new = places == len(ngrams)
+    new[~new] = ngrams[places[~new]] != contexts[~new]
+    nodes = np.insert(ngrams, places[new], contexts[new])
+    kept = np.insert(np.ones(len(ngrams), dtype=np.bool_), places[new], values=False)
+    return nodes, np.flatnonzero(kept), places + np.cumsum(new) - new

@@ -1,0 +1,142 @@
+"""Counts of ham and spam by key, sorted, and how they are packed into pages of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.uint64]
+    Counts = NDArray[np.int64]
+
+CLASSES: Final = 2
+PAGE_BYTES: Final = 3968
+"""Of the entries of a page: a row of this size lies on one page of SQLite's 4,096 bytes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Keys, ascending, each once; and how often each was counted in ham and in spam (n, 2).
+
+    Counts are whole and exact. As a change of other counts they may be negative.
+
+    >>> one = Entries.of(np.array([2, 5], dtype=np.uint64), np.array([[1, 0], [2, 1]]))
+    >>> other = Entries.of(np.array([5, 7], dtype=np.uint64), np.array([[-2, -1], [0, 4]]))
+    >>> (one + other).keys, (one + other).counts.tolist()
+    (array([2, 7], dtype=uint64), [[1, 0], [0, 4]])
+    """
+
+    keys: Keys
+    counts: Counts
+
+    @classmethod
+    def of(cls, keys: Keys, counts: Counts) -> Self:
+        """Return entries without those that count nothing."""
+        kept = counts.any(axis=1)
+        if kept.all():
+            return cls(keys, counts)
+        return cls(keys[kept], counts[kept])
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Return no entries."""
+        return cls(np.empty(0, dtype=np.uint64), np.empty((0, CLASSES), dtype=np.int64))
+
+    @classmethod
+    def of_class(cls, keys: Keys, counts: Counts, code: int) -> Self:
+        """Return entries of one class."""
+        both = np.zeros((len(keys), CLASSES), dtype=np.int64)
+        both[:, code] = counts
+        return cls(keys, both)
+
+    @property
+    def size(self) -> int:
+        """The number of keys."""
+        return len(self.keys)
+
+    def __add__(self, other: Self) -> Self:
+        """Add up key by key; what comes to nothing is gone."""
+        if self.size < other.size:
+            return other + self
+        if not other.size:
+            return self
+        places = np.searchsorted(self.keys, other.keys)
+        known = places < self.size
+        known[known] = self.keys[places[known]] == other.keys[known]
+        counts = self.counts.copy()
+        counts[places[known]] += other.counts[known]
+        new = ~known
+        keys = self.keys
+        if new.any():
+            keys = np.insert(keys, places[new], other.keys[new])
+            counts = np.insert(counts, places[new], other.counts[new], axis=0)
+        return type(self).of(keys, counts)
+
+    def times(self, factor: int) -> Self:
+        """Return the entries so many times."""
+        return type(self).of(self.keys, self.counts * factor)
+
+    def of_keys(self, keys: Keys) -> Counts:
+        """Return the counts of some keys (n, 2): zeros where there are none."""
+        found = np.zeros((len(keys), CLASSES), dtype=np.int64)
+        if self.size:
+            places = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
+            known = self.keys[places] == keys
+            found[known] = self.counts[places[known]]
+        return found
+
+
+def width_of(entries: Entries) -> int:
+    """Return how many bytes a count of these entries needs: 4 or 8."""
+    largest = int(np.abs(entries.counts).max(initial=0))
+    return 4 if largest < 2**31 else 8
+
+
+def packed(entries: Entries, width: int) -> tuple[list[bytes], Keys]:
+    """Return the pages of entries, and the first key of each.
+
+    >>> entries = Entries.of_class(np.arange(500, dtype=np.uint64), np.ones(500, np.int64), 1)
+    >>> pages, firsts = packed(entries, 4)
+    >>> [len(page) for page in pages], firsts
+    ([3968, 3968, 64], array([  0, 248, 496], dtype=uint64))
+    """
+    kind = _kind(width)
+    step = PAGE_BYTES // kind.itemsize
+    flat = np.empty(entries.size, dtype=kind)
+    flat["key"], flat["counts"] = entries.keys, entries.counts
+    data = memoryview(flat.tobytes())
+    size = step * kind.itemsize
+    return [bytes(data[at : at + size]) for at in range(0, len(data), size)], entries.keys[::step]
+
+
+def unpacked(pages: Sequence[bytes], width: int) -> Entries:
+    """Return the entries of pages, which follow each other."""
+    flat = np.frombuffer(b"".join(pages), dtype=_kind(width))
+    return Entries(flat["key"].astype(np.uint64), flat["counts"].astype(np.int64))
+
+
+def unpacked_within(pages: Sequence[bytes], width: int, lows: Keys, highs: Keys) -> Entries:
+    """Return the entries of some ranges, which ascend and do not overlap; the rest is not copied.
+
+    >>> entries = Entries.of_class(np.arange(500, dtype=np.uint64), np.ones(500, np.int64), 1)
+    >>> lows, highs = np.array([3, 490], dtype=np.uint64), np.array([5, 490], dtype=np.uint64)
+    >>> unpacked_within(packed(entries, 4)[0], 4, lows, highs).keys
+    array([  3,   4,   5, 490], dtype=uint64)
+    """
+    flat = np.frombuffer(b"".join(pages), dtype=_kind(width))
+    keys = flat["key"].astype(np.uint64)
+    starts = np.searchsorted(keys, lows)
+    many = np.searchsorted(keys, highs, side="right") - starts
+    before = np.cumsum(many) - many
+    places = np.arange(int(many.sum())) + np.repeat(starts - before, many)
+    return Entries(keys[places], flat["counts"][places].astype(np.int64))
+
+
+def _kind(width: int) -> np.dtype[np.void]:
+    return np.dtype([("key", "<u8"), ("counts", f"<i{width}", (CLASSES,))])

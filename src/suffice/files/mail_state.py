@@ -1,0 +1,159 @@
+"""A mail filter on disk: it learns and forgets messages one by one, each wholly or not at all.
+
+Every change is one transaction. When it returns, the change is on the disk, and survives whatever
+happens to the process; two processes wait for each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from suffice.errors import BadFile, BadLabels, ForgettingUnseen
+from suffice.files.mail_counts import CountStore
+from suffice.files.mail_database import opened, refusals, transaction
+from suffice.files.mail_letters import ngram_entries, term_entries
+from suffice.files.mail_summary import LABELS, Summary, changed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from suffice.files.mail_letters import Letter
+
+TERMS, NGRAMS = "terms", "ngrams"
+
+
+class MailState:
+    """An open filter. Use it in a `with` block, which closes it.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from suffice.files.mail_building import write_filter
+    >>> from suffice.files.mail_letters import letter_of
+    >>> place = Path(tempfile.mkdtemp()) / "filter.db"
+    >>> _ = write_filter(place, [(b"To: me\\n\\nlunch?", 0), (b"To: me\\n\\ncheap pills", 1)])
+    >>> with MailState(place, write=True) as state:
+    ...     state.learn(letter_of(b"To: me\\n\\ncheap watches"), 1)
+    ...     state.summary.documents
+    'learned'
+    (1, 2)
+    """
+
+    def __init__(self, path: str | Path, *, write: bool = False) -> None:
+        self.path = path
+        self.connection = opened(path, write=write)
+        self.terms = CountStore(self.connection, TERMS)
+        self.ngrams = CountStore(self.connection, NGRAMS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with refusals(self.path):
+            self.connection.close()
+
+    @property
+    def summary(self) -> Summary:
+        """What the filter says about itself."""
+        with refusals(self.path):
+            return Summary.read(self.connection, self.path)
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Read everything in the block as it is at one moment."""
+        return transaction(self.connection, write=False)
+
+    def learned_as(self, letter: Letter) -> dict[int, int]:
+        """Return as what a letter is known, and how many times it was learned as that.
+
+        None at all is a letter that was judged right, and by the policy left alone.
+        """
+        query = "SELECT label, times FROM seen WHERE digest = ?"
+        with refusals(self.path):
+            return dict(self.connection.execute(query, (letter.digest,)))
+
+    def learn(
+        self, letter: Letter, code: int, wanted: Callable[[], bool] = lambda: True
+    ) -> str:
+        """Learn a letter as ham or spam; what it was learned as before is forgotten.
+
+        `wanted` is asked whether to learn a letter that is new. Returns "learned", "moved" or
+        "skipped"; a letter that was learned as the same is refused.
+        """
+        with refusals(self.path), transaction(self.connection):
+            known = self.learned_as(letter)
+            summary = self.summary
+            if known.get(code):
+                raise BadLabels(
+                    f"the message was learned as {LABELS[code]} before",
+                    hint=f"nothing changed; --forget takes it back, --{LABELS[1 - code]} moves it",
+                )
+            before = known.pop(1 - code, None)
+            if before is not None:
+                summary = self._counted(letter, 1 - code, -before, summary)
+                summary = replace(summary, told=changed(summary.told, 1 - code, -max(before, 1)))
+            if code not in known:
+                summary = replace(summary, told=changed(summary.told, code, 1))
+            moved = bool(before)
+            times = 1 if moved or wanted() else 0
+            if times:
+                summary = self._counted(letter, code, 1, summary)
+            self._note(letter, {code: times})
+            summary.write(self.connection)
+        return "moved" if moved else "learned" if times else "skipped"
+
+    def forget(self, letter: Letter) -> str:
+        """Forget a letter, however often it was learned; return as what it was known."""
+        with refusals(self.path), transaction(self.connection):
+            known = self.learned_as(letter)
+            if not known:
+                raise ForgettingUnseen(
+                    "the message was never learned, so it cannot be forgotten",
+                    hint="give it as it was learned; the body and all fields have to be the same",
+                )
+            summary = self.summary
+            for code, times in known.items():
+                summary = self._counted(letter, code, -times, summary)
+                summary = replace(summary, told=changed(summary.told, code, -max(times, 1)))
+            self._note(letter, {})
+            summary.write(self.connection)
+        return " and ".join(LABELS[code] for code in sorted(known))
+
+    def _note(self, letter: Letter, known: dict[int, int]) -> None:
+        self.connection.execute("DELETE FROM seen WHERE digest = ?", (letter.digest,))
+        self.connection.executemany(
+            "INSERT INTO seen VALUES (?, ?, ?)",
+            [(letter.digest, code, times) for code, times in known.items()],
+        )
+
+    def _counted(self, letter: Letter, code: int, times: int, summary: Summary) -> Summary:
+        """Count a letter so many times more, or fewer, and return the summary of that."""
+        if not times:
+            return summary
+        from suffice.files.mail_sample import sampled
+
+        terms = term_entries(letter, code).times(times)
+        before = self.terms.of_keys(terms.keys)
+        after = before + terms.counts
+        documents = changed(summary.documents, code, times)
+        if (after < 0).any() or min(documents) < 0:
+            raise BadFile(
+                f"{self.path} counts fewer terms than the message has, which it has learned",
+                hint="it is damaged: take a copy that was saved, or fit a new one",
+            )
+        self.terms.add(terms)
+        self.ngrams.add(ngram_entries(letter, code).times(times))
+        new = (after.sum(axis=1) > 0).sum() - (before.sum(axis=1) > 0).sum()
+        return replace(
+            summary,
+            documents=documents,
+            totals=changed(summary.totals, code, times * terms.size),
+            width=summary.width + int(new),
+            changes=summary.changes + abs(times),
+            sample_limit=sampled(self.connection, letter, code, times, summary.sample_limit),
+        )

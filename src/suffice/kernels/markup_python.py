@@ -1,0 +1,86 @@
+"""What an HTML page shows and what its tags say, in plain Python: the form to read first.
+
+Every search is for something that ends at the next angle bracket, or is not made again once it has
+found nothing: the time is linear in the page, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+BLOCKS: Final = frozenset(
+    b"address area article aside audio base basefont blockquote body br button canvas caption "
+    b"center col colgroup dd dir div dl dt embed fieldset figcaption figure footer form frame "
+    b"frameset h1 h2 h3 h4 h5 h6 head header hr html iframe img input isindex layer legend li link "
+    b"main map marquee menu meta nav noframes noscript object ol optgroup option p param plaintext "
+    b"pre section select table tbody td textarea tfoot th thead title tr ul video !doctype".split()
+)
+"""Tags that part words. All others do not: `vi<b></b>agra` is read as it is seen."""
+
+UNREAD: Final = (b"script", b"style")
+"""Tags whose content is not shown."""
+
+KEPT: Final = frozenset(
+    b"href src action background lowsrc color bgcolor size face width height".split()
+)
+"""Attributes whose values are kept: a filter profits from hosts, and from large red letters."""
+
+KEY: Final = 8
+"""Bytes of a name that are looked at to know it: as many as one register holds."""
+
+NAME: Final = 16
+"""Bytes of a tag's name that are kept."""
+
+VALUE: Final = 120
+"""Bytes of an attribute's value that are kept."""
+
+PARTING: Final = frozenset(name[:KEY] for name in BLOCKS)
+KEPT_KEYS: Final = frozenset(name[:KEY] for name in KEPT)
+
+_OPENING = re.compile(rb"<[A-Za-z!/?]")
+_TAG = re.compile(rb"<([A-Za-z!/?][A-Za-z0-9]*+)([^<>]*+)>?+")
+_ENDS = {name: re.compile(b"</" + name, re.IGNORECASE) for name in UNREAD}
+_ATTRIBUTE = re.compile(rb"""(?<![\w-])([a-z-]++)\s*+=\s*+["']?+([^\s"']++)""")
+
+
+def page_text(page: bytes, most: int) -> tuple[bytes, bytes]:
+    """Return the text of a page, and its facts, one a line."""
+    pieces: list[bytes] = []
+    facts: dict[bytes, None] = {}
+    sought = {b"-->", *UNREAD}
+    place = 0
+    while (opening := _OPENING.search(page, place)) is not None:
+        start = opening.start()
+        pieces.append(page[place:start])
+        if page.startswith(b"<!--", start):
+            end = page.find(b"-->", start + 2) if b"-->" in sought else -1  # <!--> is whole
+            place = end + 3
+            if end < 0:
+                sought.discard(b"-->")
+                place = start + 4
+            continue
+        found = _TAG.match(page, start)
+        assert found is not None  # what opens a tag is one, however it goes on
+        place = found.end()
+        name = found[1].lower()
+        if name.lstrip(b"/")[:KEY] in PARTING:
+            pieces.append(b" ")
+        if name[0] >= 0x61:
+            _note(facts, name[:NAME], most)
+            for key, value in _ATTRIBUTE.findall(found[2].lower()) if b"=" in found[2] else ():
+                if key[:KEY] in KEPT_KEYS:
+                    _note(facts, key[:NAME] + b"=" + value[:VALUE], most)
+        if name in sought:
+            ended = _ENDS[name].search(page, place)
+            if ended is None:
+                sought.discard(name)
+            else:
+                place = ended.start()
+    pieces.append(page[place:])
+    return b"".join(pieces), b"".join(fact + b"\n" for fact in facts)
+
+
+def _note(facts: dict[bytes, None], fact: bytes, most: int) -> None:
+    if len(facts) < most:
+        facts[fact] = None

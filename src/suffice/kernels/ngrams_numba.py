@@ -1,0 +1,242 @@
+"""N-grams in numba: the twin for large texts.
+
+Keys are sorted digit by digit, from the lowest to the highest: a pass over millions of keys takes
+some nanoseconds each, where comparing them would take a hundred.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import boolean, int64, intp, njit, uint8, uint32, uint64
+
+from suffice.kernels.compilation import array, compiled, once, target
+from suffice.kernels.lanes_numba import types
+from suffice.kernels.ngram_texts import BITS, EOT, beginning, mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from suffice.kernels.ngram_texts import Keys, Texts
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+DIGIT = 11
+"""Bits sorted by in one pass, at most: 2¹¹ places to write to are as many as a cache follows."""
+
+
+def keys_of(texts: Texts, order: int) -> Keys:
+    """See `ngrams_numpy.keys_of`."""
+    keys = np.empty(int(texts.lengths.sum()), dtype=np.uint64)
+    first, kept = np.uint64(beginning(order - 1)), np.uint64(mask(order))
+    _filling()(texts.buffer, texts.starts, texts.stops, texts.whole, first, kept, keys)
+    return keys
+
+
+def counted(keys: Keys, bits: int) -> tuple[Keys, Floats]:
+    """See `ngrams_numpy.counted`; the keys given are overwritten."""
+    spare = np.empty_like(keys)
+    counts, told = np.empty(len(keys)), np.zeros(1)
+    _sorting()(keys, spare, *_digits(bits), told)
+    keys = spare if told[0] else keys
+    _runs()(keys, counts, told)
+    many = int(told[0])
+    return keys[:many].copy(), counts[:many].copy()
+
+
+def ordered(keys: Keys, bits: int) -> tuple[Keys, Places]:
+    """See `ngrams_numpy.ordered`."""
+    keys, spare = keys.copy(), np.empty_like(keys)
+    order = np.arange(len(keys), dtype=np.uint32)
+    other = np.empty_like(order)
+    told = np.zeros(1)
+    _ordering()(keys, spare, order, other, *_digits(bits), told)
+    if told[0]:
+        return spare, other.astype(np.intp)
+    return keys, order.astype(np.intp)
+
+
+def merged(keys: Keys, counts: Floats, more: Keys, more_counts: Floats) -> tuple[Keys, Floats]:
+    """See `ngrams_numpy.merged`."""
+    both = np.empty(len(keys) + len(more), dtype=np.uint64)
+    sums, told = np.empty(len(both)), np.zeros(1)
+    _merging()(keys, counts, more, more_counts, both, sums, told)
+    many = int(told[0])
+    return both[:many].copy(), sums[:many].copy()
+
+
+def _digits(bits: int) -> tuple[int, int]:
+    """Return how many passes there are, and how many bits each sorts by."""
+    passes = -(-bits // DIGIT)
+    return passes, -(-bits // passes)
+
+
+KEYS: Any = types.Array(uint64, 1, "C")
+NUMBERS: Any = types.Array(uint32, 1, "C")
+
+
+@once
+def _filling() -> Callable[..., None]:
+    places = array(int64, 1, "A")
+    return compiled(
+        _fill, array(uint8, 1), places, places, array(boolean, 1, "A"), uint64, uint64, KEYS
+    )
+
+
+@once
+def _sorting() -> Callable[..., None]:
+    return compiled(_sort, KEYS, KEYS, intp, intp, target(1))
+
+
+@once
+def _ordering() -> Callable[..., None]:
+    return compiled(_order, KEYS, KEYS, NUMBERS, NUMBERS, intp, intp, target(1))
+
+
+@once
+def _runs() -> Callable[..., None]:
+    return compiled(_count_runs, KEYS, target(1), target(1))
+
+
+@once
+def _merging() -> Callable[..., None]:
+    side = array(uint64, 1), array(types.float64, 1)
+    return compiled(_merge, *side, *side, KEYS, target(1), target(1))
+
+
+def _fill(
+    buffer: Any, starts: Any, stops: Any, whole: Any, first: Any, kept: Any, keys: Keys
+) -> None:
+    shift, end = uint64(BITS), uint64(EOT)
+    q = 0
+    for d in range(starts.size):
+        key = first
+        for p in range(starts[d], stops[d]):
+            key = ((key << shift) | uint64(buffer[p])) & kept
+            keys[q] = key
+            q += 1
+        if whole[d]:
+            keys[q] = ((key << shift) | end) & kept
+            q += 1
+
+
+@njit(nogil=True)
+def _places(keys: Keys, passes: int, digit: int) -> NDArray[np.int64]:
+    """Return where the keys of each digit begin, pass by pass; -1 where one digit is all."""
+    low = uint64((1 << digit) - 1)
+    table = np.zeros((passes, 1 << digit), dtype=np.int64)
+    for i in range(keys.size):
+        key = keys[i]
+        for t in range(passes):
+            table[t, key & low] += 1
+            key >>= uint64(digit)
+    for t in range(passes):
+        place = 0
+        for value in range(1 << digit):
+            many = table[t, value]
+            table[t, value] = place
+            place += many
+            if many == keys.size:
+                table[t, 0] = -1
+                break
+    return table
+
+
+def _sort(keys: Keys, spare: Keys, passes: int, digit: int, told: Floats) -> None:
+    """Sort, and tell whether the sorted keys are in the spare array."""
+    low = uint64((1 << digit) - 1)
+    table = _places(keys, passes, digit)
+    moved = False
+    for t in range(passes):
+        if table[t, 0] < 0:
+            continue
+        shift = uint64(t * digit)
+        where = table[t]
+        for i in range(keys.size):
+            key = keys[i]
+            value = (key >> shift) & low
+            spare[where[value]] = key
+            where[value] += 1
+        keys, spare = spare, keys
+        moved = not moved
+    told[0] = moved
+
+
+def _order(
+    keys: Keys,
+    spare: Keys,
+    order: NDArray[Any],
+    other: NDArray[Any],
+    passes: int,
+    digit: int,
+    told: Floats,
+) -> None:
+    low = uint64((1 << digit) - 1)
+    table = _places(keys, passes, digit)
+    moved = False
+    for t in range(passes):
+        if table[t, 0] < 0:
+            continue
+        shift = uint64(t * digit)
+        where = table[t]
+        for i in range(keys.size):
+            key = keys[i]
+            value = (key >> shift) & low
+            place = where[value]
+            spare[place] = key
+            other[place] = order[i]
+            where[value] = place + 1
+        keys, spare = spare, keys
+        order, other = other, order
+        moved = not moved
+    told[0] = moved
+
+
+def _count_runs(keys: Keys, counts: Floats, told: Floats) -> None:
+    """Keep each of the sorted keys once, at the front, and count it; tell how many are left."""
+    many = 0
+    i = 0
+    while i < keys.size:
+        key = keys[i]
+        start = i
+        while i < keys.size and keys[i] == key:
+            i += 1
+        keys[many] = key
+        counts[many] = float(i - start)
+        many += 1
+    told[0] = many
+
+
+def _merge(
+    keys: Keys,
+    counts: Floats,
+    more: Keys,
+    more_counts: Floats,
+    both: Keys,
+    sums: Floats,
+    told: Floats,
+) -> None:
+    i = j = many = 0
+    while i < keys.size and j < more.size:
+        one, other = keys[i], more[j]
+        if one == other:
+            both[many], sums[many] = one, counts[i] + more_counts[j]
+            i, j = i + 1, j + 1
+        elif one < other:
+            both[many], sums[many] = one, counts[i]
+            i += 1
+        else:
+            both[many], sums[many] = other, more_counts[j]
+            j += 1
+        many += 1
+    while i < keys.size:
+        both[many], sums[many] = keys[i], counts[i]
+        i, many = i + 1, many + 1
+    while j < more.size:
+        both[many], sums[many] = more[j], more_counts[j]
+        j, many = j + 1, many + 1
+    told[0] = many

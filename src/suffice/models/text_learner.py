@@ -1,0 +1,231 @@
+"""From texts to statistics, and from these to a model whose probabilities can be believed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting
+from suffice.linear_algebra import normalized
+from suffice.models.learner import checked_log_priors
+from suffice.models.text_calibration import Calibration, fitted
+from suffice.models.text_model import TextModel
+from suffice.rows.content import joined_hashes, label_hashes
+from suffice.statistics.by_class import ByClass
+from suffice.statistics.row_sample import MOST, RowSample, SampledRow
+from suffice.statistics.text_statistics import TextStatistics
+from suffice.text.documents import Documents
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from suffice.families.language import Language
+    from suffice.families.terms import TermLaws, Terms
+    from suffice.rows import FloatArray, IntArray, Label
+
+HELD_OUT = "held-out"
+GRID = tuple(float(10.0 ** (power / 2.0)) for power in range(-8, 3))
+"""The smoothings that are tried: from 1e-4 to 10, two in each power of ten."""
+HALVES = re.compile("[\ud800-\udfff]")
+DECADES = 2.0
+"""What is known of α beforehand: it is 1, give or take two powers of ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLearner:
+    """One or two event models of texts, how terms are smoothed, and whether to calibrate."""
+
+    terms: Terms | None
+    language: Language | None
+    smoothing: float | str = HELD_OUT
+    calibrated: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        if self.terms is None and self.language is None:
+            raise BadSetting("there is no event model", hint="give terms, a language, or both")
+        if self.terms is not None and self.language is not None and not self.calibrated:
+            raise BadSetting(
+                "two event models of the same text have to be calibrated",
+                hint='set calibrated=True, or choose one of them by event="boolean" or "language"',
+            )
+        if isinstance(self.smoothing, Real) and not isinstance(self.smoothing, bool):
+            known = 0.0 < float(self.smoothing) <= 1e100
+        else:
+            known = isinstance(self.smoothing, str) and self.smoothing == HELD_OUT
+        if not known:
+            raise BadSetting(
+                f"smoothing={self.smoothing!r} is not known",
+                hint='a positive number (1 is Laplace\'s rule), or "held-out"',
+            )
+
+    @property
+    def keeps_documents(self) -> bool:
+        """Whether some documents are kept, to judge what was learned from the others."""
+        return self.calibrated or (self.terms is not None and self.smoothing == HELD_OUT)
+
+    def summarize(
+        self,
+        documents: Documents,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+    ) -> TextStatistics:
+        """Return the counts of documents, class by class, and a sample of them."""
+        return TextStatistics(
+            _by_class(self.terms, documents.texts, codes, labels, weights),
+            _by_class(self.language, documents.starts, codes, labels, weights),
+            self._sample(documents, codes, labels, weights),
+        )
+
+    def _sample(
+        self,
+        documents: Documents,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None,
+    ) -> RowSample:
+        if not self.keeps_documents or not documents.size:
+            return RowSample({})
+        hashes = joined_hashes([documents.hashes(), label_hashes(labels)[codes]])
+        different = np.unique(hashes)
+        some = np.arange(documents.size)
+        if len(different) > MOST:
+            some = np.flatnonzero(hashes <= different[MOST])
+        rows: dict[int, SampledRow] = {}
+        for i in some.tolist():
+            weight = 1.0 if weights is None else float(weights[i])
+            if weight == 0.0:
+                continue
+            held = rows.get(int(hashes[i]))
+            if held is not None:
+                rows[int(hashes[i])] = held._replace(weight=held.weight + weight)
+                continue
+            cells = (
+                readable(documents.texts[i]) if self.terms is not None else "",
+                documents.starts[i].decode("latin-1") if self.language is not None else "",
+            )
+            rows[int(hashes[i])] = SampledRow(cells, labels[codes[i]], weight)
+        return RowSample(rows).cut()
+
+    def estimate(
+        self, statistics: TextStatistics, priors: Mapping[Label, float] | None = None
+    ) -> TextModel:
+        """Return the model; smoothing and calibration by documents that are left out one by one."""
+        labels, weights = statistics.labels, statistics.weights
+        log_priors = (
+            np.log(weights) - np.log(weights.sum())
+            if priors is None
+            else checked_log_priors(priors, labels)
+        )
+        terms = language = None
+        if self.terms is not None and statistics.terms is not None:
+            terms = self.terms.estimate([statistics.terms.groups[label] for label in labels])
+        if self.language is not None and statistics.ngrams is not None:
+            language = self.language.estimate([statistics.ngrams.groups[label] for label in labels])
+        frequencies = np.log(weights) - np.log(weights.sum())
+        held = _HeldOut.of(statistics.sample, labels, frequencies)
+        smoothing = 1.0 if self.smoothing == HELD_OUT else float(self.smoothing)
+        scores: list[FloatArray] = []
+        lengths: list[FloatArray] = []
+        if terms is not None and held is not None:
+            smoothing, found = self._smoothed(terms, held)
+            scores.append(found[0])
+            lengths.append(found[1])
+        calibration = None
+        if self.calibrated and held is not None:
+            if language is not None:
+                scores.append(language.left_out(held.documents.starts, held.codes, held.weights))
+                lengths.append(language.lengths(held.documents.starts).astype(np.float64))
+            calibration, _ = held.fitted(scores, lengths)
+        elif self.calibrated:
+            many = (terms is not None) + (language is not None)
+            calibration = Calibration.usual(many, len(labels))
+        return TextModel(labels, log_priors, weights, terms, smoothing, language, calibration)
+
+    def _smoothed(
+        self, terms: TermLaws, held: _HeldOut
+    ) -> tuple[float, tuple[FloatArray, FloatArray]]:
+        """Return α of the least log-loss of held-out documents, with their scores and lengths."""
+        left_out = terms.left_out(held.documents.texts, held.codes, held.weights)
+        lengths = left_out.lengths()
+        if self.smoothing != HELD_OUT:
+            return float(self.smoothing), (left_out.at(float(self.smoothing)), lengths)
+        best: tuple[float, float, FloatArray] | None = None
+        for alpha in GRID:
+            scores = left_out.at(alpha)
+            loss = held.fitted([scores], [lengths])[1] if self.calibrated else held.loss(scores)
+            # Of a few documents all may be right at every α: then Laplace's is as good as any.
+            loss += 0.5 * (np.log10(alpha) / DECADES) ** 2 / held.weights.sum()
+            if best is None or loss < best[0]:
+                best = loss, alpha, scores
+        assert best is not None
+        return best[1], (best[2], lengths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _HeldOut:
+    """Documents of the sample, to be judged by what all others say."""
+
+    documents: Documents
+    codes: IntArray
+    weights: FloatArray
+    log_priors: FloatArray
+
+    @classmethod
+    def of(
+        cls, sample: RowSample, labels: Sequence[Label], log_priors: FloatArray
+    ) -> _HeldOut | None:
+        if not sample.rows or len(labels) < 2:
+            return None
+        rows = [sample.rows[h] for h in sorted(sample.rows)]
+        places = {label: code for code, label in enumerate(labels)}
+        return cls(
+            Documents(
+                [row.cells[0] for row in rows], [row.cells[1].encode("latin-1") for row in rows]
+            ),
+            np.array([places[row.label] for row in rows], dtype=np.intp),
+            np.array([row.weight for row in rows]),
+            log_priors,
+        )
+
+    def loss(self, scores: FloatArray) -> float:
+        """Return the mean log-loss of scores that are taken at their word."""
+        found = normalized(self.log_priors + scores)[np.arange(len(self.codes)), self.codes]
+        return -float(np.average(found, weights=self.weights))
+
+    def fitted(
+        self, scores: list[FloatArray], lengths: list[FloatArray]
+    ) -> tuple[Calibration, float]:
+        return fitted(self.log_priors, scores, lengths, self.codes, self.weights)
+
+
+def _by_class(
+    family: Any,
+    documents: Sequence[Any],
+    codes: IntArray,
+    labels: Sequence[Label],
+    weights: FloatArray | None,
+) -> ByClass[Any] | None:
+    if family is None:
+        return None
+    groups = family.summarize(documents, codes, len(labels), weights)
+    return ByClass({label: g for label, g in zip(labels, groups, strict=True) if g.weight > 0.0})
+
+
+def readable(text: str | bytes) -> str:
+    """Return a text of the same terms as a string that JSON can hold.
+
+    Bytes are UTF-8, or latin-1 where they are not. Half a surrogate pair is part of no word, and
+    two halves would come back as one letter.
+    """
+    if isinstance(text, str):
+        return HALVES.sub("\ufffd", text)
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode("latin-1")

@@ -1,0 +1,208 @@
+"""Documents to sparse counts, by all cores.
+
+Large inputs are cut into one share of documents for each thread. Each builds a vocabulary of its
+own; these are merged in the order of the documents, so that numbers are those of first appearance
+whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
+from suffice.errors import BadSetting
+from suffice.kernels import tokens as kernels
+from suffice.kernels.compilation import part_of
+from suffice.kernels.tokens_table import Table, with_nodes
+from suffice.text.tokens import Tokens, read_documents
+from suffice.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Indices = NDArray[Any]
+    Rows = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
+
+WORDS = Tokens()
+
+
+class TermCounts(NamedTuple):
+    """Counts of terms as compressed sparse rows, and the vocabulary that names their columns."""
+
+    indptr: Indices
+    indices: Indices
+    counts: NDArray[np.int32]
+    vocabulary: Vocabulary
+
+
+class HashedCounts(NamedTuple):
+    """Counts of terms as compressed sparse rows, in columns by hash."""
+
+    indptr: Indices
+    indices: Indices
+    counts: NDArray[np.int32]
+
+
+class TermHashes(NamedTuple):
+    """Counts of terms as compressed sparse rows, with the full hash of each."""
+
+    indptr: Indices
+    hashes: NDArray[np.uint64]
+    counts: NDArray[np.int32]
+
+
+def count_terms(
+    documents: Iterable[str | bytes],
+    tokens: Tokens = WORDS,
+    vocabulary: Vocabulary | None = None,
+    *,
+    grow: bool = False,
+    boolean: bool = False,
+) -> TermCounts:
+    """Return how often each term occurs in each document, columns ascending within a row.
+
+    Without a vocabulary, one is made: terms in the order of their first appearance. A given one is
+    fixed, and other terms are left out; with `grow` they are added at its end, in a vocabulary that
+    is returned. `boolean` counts each term of a document once.
+
+    >>> found = count_terms(["to be or not to be", "be"])
+    >>> found.indptr.tolist(), found.indices.tolist(), found.counts.tolist()
+    ([0, 4, 5], [0, 1, 2, 3, 1], [2, 2, 1, 1, 1])
+    >>> found.vocabulary.terms
+    ['to', 'be', 'or', 'not']
+    """
+    texts = read_documents(documents)
+    start = Vocabulary() if vocabulary is None else vocabulary
+    grow = grow or vocabulary is None
+    characters = sum(map(len, texts))
+    if not kernels.pays_for_text(characters):
+        numbers = start._numbers()
+        index = dict(numbers) if grow else numbers
+        found = kernels.counted_terms(texts, tokens.ngrams, tokens.lower, index, grow, boolean)
+        same = len(index) == len(start)
+        return TermCounts(*_sparse([found], len(index)), start if same else Vocabulary._of(index))
+    table = start._arrays()
+    if grow:
+        return _counted_and_grown(texts, tokens, table, boolean, characters)
+    if tokens.ngrams != (1, 1):
+        with_nodes(table)  # here, as threads must not
+
+    def count(some: slice) -> Rows:
+        return kernels.counted_terms(
+            texts[some], tokens.ngrams, tokens.lower, table, False, boolean
+        )
+
+    rows = _by_shares(lambda some: _sorted(count(some)), texts, SLICES_PER_WORKER)
+    return TermCounts(*_sparse(rows, len(start)), start)
+
+
+def _counted_and_grown(
+    texts: Sequence[str | bytes], tokens: Tokens, table: Table, boolean: bool, characters: int
+) -> TermCounts:
+    """Count large documents, each share with a table of its own; the first has what was known."""
+
+    def count(some: slice) -> tuple[Rows, Table]:
+        own = table.copy() if some.start == 0 else Table.empty()
+        return kernels.counted_terms(
+            texts[some], tokens.ngrams, tokens.lower, own, True, boolean
+        ), own
+
+    found = _by_shares(count, texts, 1)
+    whole = found[0][1] if found else table
+    moved = [None, *(kernels.merge_tables(whole, own) for _, own in found[1:])]
+
+    def renumber(share: int) -> Rows:
+        (keys, counts, ends), where = found[share][0], moved[share]
+        if where is not None:
+            keys = where.view(np.uint64)[keys]
+        return _sorted((keys, counts, ends))
+
+    rows = answers(renumber, len(found), characters)
+    return TermCounts(*_sparse(rows, len(whole)), Vocabulary._of(whole))
+
+
+def hash_terms(
+    documents: Iterable[str | bytes],
+    tokens: Tokens = WORDS,
+    size: int = 2**20,
+    *,
+    boolean: bool = False,
+) -> HashedCounts:
+    """Return how often each term occurs, in column `term_hash(term) % size`, without a vocabulary.
+
+    Terms that share a column are added up. Columns ascend within a row.
+
+    >>> from suffice.text import term_hash
+    >>> hash_terms(["spam spam"], size=1000).indices.tolist() == [term_hash("spam") % 1000]
+    True
+    """
+    if not isinstance(size, Integral) or isinstance(size, bool) or not 1 <= size <= 2**62:
+        raise BadSetting(
+            f"size is {size!r}, not a number of columns", hint="use for instance 2**20"
+        )
+    rows = _hashed(documents, tokens, int(size), boolean)
+    return HashedCounts(*_sparse(rows, int(size)))
+
+
+def term_hashes(
+    documents: Iterable[str | bytes], tokens: Tokens = WORDS, *, boolean: bool = False
+) -> TermHashes:
+    """Return the different terms of each document by their 64-bit hashes, ascending, with counts.
+
+    >>> from suffice.text import term_hash
+    >>> found = term_hashes(["spam, spam, ham"])
+    >>> dict(zip(found.hashes.tolist(), found.counts.tolist()))[term_hash("spam")]
+    2
+    """
+    rows = _hashed(documents, tokens, None, boolean)
+    indptr, _, counts = _sparse(rows, 1)
+    return TermHashes(indptr, np.concatenate([keys for keys, _, _ in rows]), counts)
+
+
+def _hashed(
+    documents: Iterable[str | bytes], tokens: Tokens, size: int | None, boolean: bool
+) -> list[Rows]:
+    texts = read_documents(documents)
+    return _by_shares(
+        lambda some: kernels.hashed_terms(texts[some], tokens.ngrams, tokens.lower, size, boolean),
+        texts,
+        SLICES_PER_WORKER,
+    )
+
+
+def _sorted(rows: Rows) -> Rows:
+    kernels.sort_rows(*rows)
+    return rows
+
+
+def _by_shares(work: Callable[[slice], Any], texts: Sequence[str | bytes], each: int) -> list[Any]:
+    """Return what `work` returns for slices of about as many characters, `each` for a thread."""
+    sizes = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    characters = int(sizes[-1]) if len(texts) else 0
+    count = workers() * each
+    if characters < SMALL or workers() == 1 or not kernels.pays_for_text(characters):
+        count = 1  # plain Python holds the interpreter: a second thread would only wait
+    ends = [characters * part // count for part in range(1, count)]
+    cuts = sorted({0, *np.searchsorted(sizes, ends).tolist(), len(texts)})
+    parts = [slice(*pair) for pair in pairwise(cuts)] or [slice(0, 0)]
+    with part_of(characters):
+        return answers(lambda part: work(parts[part]), len(parts), characters)
+
+
+def _sparse(rows: Sequence[Rows], width: int) -> tuple[Indices, Indices, NDArray[np.int32]]:
+    """Return (indptr, indices, counts) of rows one after the other, in 32 bits if that will do."""
+    stored = sum(len(keys) for keys, _, _ in rows)
+    kind = np.int32 if max(stored, width) < 2**31 else np.int64
+    indptr, before = [np.zeros(1, kind)], 0
+    indices = np.empty(stored, kind)
+    for keys, _, ends in rows:
+        indices[before : before + len(keys)] = keys
+        indptr.append((ends + before).astype(kind))
+        before += len(keys)
+    return np.concatenate(indptr), indices, np.concatenate([counts for _, counts, _ in rows])

@@ -1,0 +1,167 @@
+"""Mail where it lies: an mbox, a Maildir, a folder of messages, one message, or what comes in."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from suffice.errors import BadFile
+from suffice.text.mail_limits import MAILBOX_MESSAGE_BYTES
+from suffice.text.mbox import LINE, mbox_messages, parts_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STANDARD_INPUT: Final = "-"
+HEAD: Final = 4096
+"""Bytes by which a file is known."""
+
+_FIELD = re.compile(rb"[!-9;-~]{1,200}+[ \t]*+:")
+_GZIP = b"\x1f\x8b"
+_HINT = "give an mbox, a Maildir, a folder of messages, or one message that begins with its header"
+
+
+def read_mailbox(path: str | Path) -> Iterator[bytes]:
+    r"""Yield raw messages from wherever they are; `-` is the standard input.
+
+    What a file is, its content tells: an mbox or one message, plain or compressed by gzip. Folders
+    are read in the order of the names; of a Maildir, `new` and `cur`. Messages come one at a time,
+    each of at most 100 MB: `read_message` says of a longer one that it is truncated.
+
+    >>> import tempfile
+    >>> box = Path(tempfile.mkdtemp()) / "box"
+    >>> _ = box.write_bytes(b"From a Thu Aug 22 12:36:23 2002\nTo: b\n\nHello\n")
+    >>> list(read_mailbox(box))
+    [b'To: b\n\nHello\n']
+    """
+    if str(path) == STANDARD_INPUT:
+        yield from _messages(sys.stdin.buffer, "the standard input", strict=False)
+        return
+    place = Path(path)
+    try:
+        kind = place.stat().st_mode
+        if not stat.S_ISDIR(kind):
+            with place.open("rb") as file:
+                yield from _messages(file, str(path))
+        elif is_maildir(place):
+            yield from _maildir(place)
+        else:
+            yield from _folder(place)
+    except OSError as error:
+        raise BadFile(
+            f"{error.filename or path} cannot be read: {error.strerror or error}", hint=_HINT
+        ) from None
+
+
+def is_maildir(path: str | Path) -> bool:
+    """Return whether a folder is a Maildir: it has `cur` and `new`.
+
+    >>> is_maildir("nowhere")
+    False
+    """
+    return (Path(path) / "cur").is_dir() and (Path(path) / "new").is_dir()
+
+
+def is_mbox(head: bytes) -> bool:
+    r"""Return whether a file that begins so is an mbox.
+
+    >>> is_mbox(b"From bob Thu Aug 22 12:36:23 2002\n"), is_mbox(b"From: bob\n")
+    (True, False)
+    """
+    return parts_messages(head.lstrip(b"\r\n")[:LINE].partition(b"\n")[0])
+
+
+def is_message(head: bytes) -> bool:
+    r"""Return whether a file that begins so is one message: its first line is a field.
+
+    >>> is_message(b"From: bob\n"), is_message(b"Dear Bob,\n"), is_message(b"\x89PNG\r\n")
+    (True, False, False)
+    """
+    first = head.lstrip(b"\r\n")
+    if first.startswith((b"From ", b">From ")):
+        first = first.partition(b"\n")[2]
+    return _FIELD.match(first) is not None
+
+
+def _maildir(place: Path) -> Iterator[bytes]:
+    """Yield the messages of a Maildir; those that are marked or moved meanwhile are found again."""
+    found = [name for part in ("new", "cur") for name in (place / part).iterdir()]
+    for name in sorted(found, key=lambda name: (name.name, name.parent.name)):
+        if name.name.startswith(".") or name.is_dir():
+            continue
+        try:
+            with name.open("rb") as file:
+                message = file.read(MAILBOX_MESSAGE_BYTES)
+        except FileNotFoundError:
+            mark = name.name.partition(":")[0]
+            moved = [other for other in (place / "cur").iterdir() if other.name.startswith(mark)]
+            if not moved:  # it was deleted
+                continue
+            with moved[0].open("rb") as file:
+                message = file.read(MAILBOX_MESSAGE_BYTES)
+        yield message
+
+
+def _folder(place: Path) -> Iterator[bytes]:
+    """Yield the messages of all files that hold some; notes and lists among them are passed by."""
+    found = False
+    for name in sorted(place.iterdir()):
+        if name.name.startswith(".") or not name.is_file():
+            continue
+        with name.open("rb") as file:
+            for message in _messages(file, str(name), strict=None):
+                found = True
+                yield message
+    if not found:
+        what = "holds no messages" if any(place.iterdir()) else "is empty"
+        raise BadFile(
+            f"{os.fspath(place)} is no Maildir (it has no `cur` and `new`), and {what}", hint=_HINT
+        )
+
+
+class _Rejoined(io.RawIOBase):
+    """A file of which some bytes have been read, from its beginning: a pipe has no way back."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Give the bytes that were read before, and then the rest."""
+        piece = self._head[: len(buffer)] or self._rest.read(len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _messages(file: IO[bytes], name: str, strict: bool | None = True) -> Iterator[bytes]:
+    """Yield the messages of a file; what is none is refused, taken or, by None, left."""
+    try:
+        head = file.read(HEAD)
+        if head.startswith(_GZIP):
+            whole = io.BufferedReader(_Rejoined(head, file))
+            file = io.BufferedReader(gzip.GzipFile(fileobj=whole))
+            head = file.read(HEAD)
+        if is_mbox(head):
+            yield from mbox_messages(io.BufferedReader(_Rejoined(head, file)))
+        elif is_message(head) or (strict is False and head):
+            yield head + file.read(MAILBOX_MESSAGE_BYTES - len(head))
+        elif strict and head:
+            raise BadFile(
+                f"{name} is neither an mbox nor a message: it begins with {head[:30]!r}", hint=_HINT
+            )
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadFile(
+            f"{name} is compressed, and damaged: {str(error)[:60]}",
+            hint="copy it again: gzip -t tests it",
+        ) from None

@@ -1,0 +1,108 @@
+"""Documents as people have them: a list, a series, or the columns of text of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.columns import Column, Columns
+from suffice.errors import BadRows, ColumnMismatch, NotANumber, listed
+from suffice.rows import read_table
+from suffice.rows.cells import CATEGORY
+from suffice.rows.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LISTED = Columns((Column(None, CATEGORY),))
+"""The columns of documents that came in a list: one, without a name."""
+
+
+def read_texts(X: Any, known: Columns | None = None) -> tuple[Columns, list[Any]]:
+    r"""Return the columns that documents are in, and the documents.
+
+    Of a table these are its columns of text, one after the other in a row; blank cells say nothing.
+    If columns are `known` by name those are taken, and others are not looked at.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"subject": ["hi", None], "size": [5, 7], "body": ["you", "all"]})
+    >>> columns, texts = read_texts(frame)
+    >>> columns.names, texts
+    (('subject', 'body'), ['hi\nyou', 'all'])
+    """
+    table = _table(X)
+    if table is None:
+        return (LISTED if known is None else known), _listed(X)
+    names = None if known is None or not known.named or table.names is None else known.names
+    places = _of_text(table) if names is None else _by_name(table, names)
+    columns = LISTED if table.names is None else _named([table.names[j] for j in places])
+    cells = [table.column(j) for j in places]
+    texts = ["\n".join(cell for cell in row if cell is not None) for row in zip(*cells)]  # noqa: B905
+    return (columns if known is None else known), texts
+
+
+def _table(X: Any) -> Table | None:
+    """Return rows that have columns as a table; None for a list or a series of documents."""
+    if isinstance(X, Table):
+        return X
+    if isinstance(X, (str, bytes, list, tuple)):
+        return None
+    if hasattr(X, "toarray") or len(getattr(X, "shape", (0,))) == 2:
+        return read_table(X)
+    return None
+
+
+def _listed(X: Any) -> Any:
+    """Return documents as a list; a series or an array of any library has one."""
+    if hasattr(X, "to_pylist"):
+        return X.to_pylist()
+    if hasattr(X, "to_list"):
+        return X.to_list()
+    if len(getattr(X, "shape", (0,))) == 1 and hasattr(X, "__array__"):
+        return np.asarray(X).tolist()
+    if len(getattr(X, "shape", (0,))) != 1:
+        raise BadRows(
+            f"documents are one list of texts, and not an array of shape {X.shape}",
+            hint="give a list of strings; rows of numbers are for other models",
+        )
+    return X
+
+
+def _of_text(table: Table) -> list[int]:
+    found = [j for j, kind in enumerate(table.kinds) if kind == CATEGORY]
+    if not found:
+        raise NotANumber(
+            f"there is no text in the {table.width} columns of X",
+            hint="documents are str or bytes: give a list of them, or a table with a column of "
+            "text; columns of numbers are for other models",
+        )
+    return found
+
+
+def _by_name(table: Table, names: Sequence[str]) -> list[int]:
+    held = {name: j for j, name in enumerate(table.names or ())}
+    lacking = [name for name in names if name not in held]
+    if lacking:
+        raise ColumnMismatch(
+            f"X has no column {listed(map(repr, lacking))}, where the texts were at fit",
+            hint=f"it has {listed(held)}",
+        )
+    numbers = [name for name in names if table.kinds[held[name]] != CATEGORY]
+    empty = [name for name in numbers if _is_blank(table.column(held[name]))]
+    if len(numbers) > len(empty):
+        strange = next(name for name in numbers if name not in empty)
+        raise NotANumber(
+            f"{strange} holds {table.kinds[held[strange]]}s, and held texts at fit",
+            hint="read the column as text",
+        )
+    return [held[name] for name in names if name not in empty]
+
+
+def _is_blank(cells: Any) -> bool:
+    """Whether a column holds nothing at all: nobody can tell the kind of that."""
+    return all(cell is None or cell != cell for cell in cells.tolist())  # noqa: PLR0124
+
+
+def _named(names: Sequence[str]) -> Columns:
+    return Columns(tuple(Column(name, CATEGORY) for name in names))
