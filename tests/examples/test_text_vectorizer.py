@@ -215,6 +215,7 @@ def test_strings_may_come_in_arrays_and_columns(require):
         ({"weighting": "notes", "sublinear_tf": True}, "has no smooth_idf"),
         ({"hashing": 0}, "hashing is 0"),
         ({"hashing": 2.5}, "hashing is 2.5"),
+        ({"hashing": 2**40}, "every column has a count"),
         ({"min_count": 0}, "min_count is 0"),
         ({"max_terms": True}, "max_terms is True"),
         ({"hashing": 9, "min_count": 2}, "hashing knows none"),
@@ -240,6 +241,27 @@ def test_what_is_no_list_of_texts_is_refused():
         TextVectorizer().fit(TEXTS) + TextVectorizer((1, 2)).fit(TEXTS)
     with pytest.raises(BadSetting, match="no names"):
         TextVectorizer(hashing=9).fit(TEXTS).get_feature_names_out()
+
+
+def test_what_a_column_is_cannot_change_once_it_is_learned():
+    vectorizer = TextVectorizer().fit(TEXTS)
+    for some in ({"ngrams": (1, 2)}, {"lower": False}, {"hashing": 9}):
+        changed = clone(vectorizer).fit(TEXTS).set_params(**some)
+        for verb in ("partial_fit", "transform", "forget"):
+            with pytest.raises(BadSetting, match="were changed after"):
+                getattr(changed, verb)(TEXTS)
+        assert changed.fit(TEXTS).transform(TEXTS).shape[0] == len(TEXTS)
+    weighted = vectorizer.set_params(weighting="tf-idf", min_count=2).transform(TEXTS)
+    assert (weighted != clone(vectorizer).fit_transform(TEXTS)).nnz == 0
+
+
+def test_a_refused_fit_changes_nothing():
+    vectorizer = TextVectorizer().fit(TEXTS)
+    before = vectorizer.transform(OTHERS)
+    for verb in ("fit", "partial_fit", "fit_transform"):
+        with pytest.raises(BadRows):
+            getattr(vectorizer, verb)(["fine", None])
+    assert (vectorizer.transform(OTHERS) != before).nnz == 0
 
 
 def test_a_refused_forgetting_changes_nothing():

@@ -133,7 +133,7 @@ def test_the_weight_of_terms_is_a_repetition(
 
 def test_terms_that_were_never_counted_cannot_be_forgotten() -> None:
     held = counting("multinomial")(["ham ham", "hat"])
-    with pytest.raises(ForgettingUnseen, match="of the term [0-9a-f]{16}"):
+    with pytest.raises(ForgettingUnseen, match=r"of the term [0-9a-f]{16}"):
         held - counting("multinomial")(["spam"])
     with pytest.raises(ForgettingUnseen, match="would leave 1 of the term"):
         counting("multinomial")(["a", "a a"]) - counting("multinomial")(["a", "a"])

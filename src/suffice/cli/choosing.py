@@ -20,6 +20,7 @@ SETTINGS = {
     "qda": ("pool", "shrink", "divisor", "priors"),
     "naive-bayes": ("families", "smoothing", "temperature", "priors"),
     "logistic": ("penalty", "correction"),
+    "text": ("smoothing", "priors"),
 }
 """The settings that each model takes."""
 MODELS = (*SETTINGS, "auto")
@@ -44,6 +45,10 @@ def named_model(name: str, settings: Mapping[str, Any]) -> Any:
         from suffice.estimators.naive_bayes import NaiveBayes
 
         return NaiveBayes(**given)
+    if name == "text":
+        from suffice.estimators.text_classifier import TextClassifier
+
+        return TextClassifier(**given)
     from suffice.estimators.logistic_regression import LogisticRegression
 
     return LogisticRegression(**given)

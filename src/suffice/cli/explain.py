@@ -106,6 +106,8 @@ def _explained(
                 continue
             one = some_rows(chunk, slice(i, i + 1))
             cells = {name: one.column(j)[0] for j, name in enumerate(rows.names)}
+            if type(saved.estimator).__name__ == "TextClassifier":
+                cells = {}  # its columns are words
             ready = one if saved.notes.filled is None else filled_table(saved.notes.filled, one)
             yield number, saved.estimator.explain(frame_of(ready), **pair), cells
             if row is not None:
@@ -129,7 +131,7 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
     compared = f"row {number}: {of} rather than {against}"
     lines = [
         f"{compared}, log odds {odds:+.3f} ({_share(odds)} of the two)",
-        f"  {one.baseline[0]:+9.3f}  before any column is looked at",
+        f"  {one.baseline[0]:+9.3f}  before any {'column' if cells else 'word'} is looked at",
     ]
     order = np.argsort(-np.abs(parts), kind="stable")
     shown = [j for j in order[:most] if parts[j] != 0.0]
@@ -141,7 +143,8 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
         )
     rest = [j for j in order if j not in shown]
     if rest and np.abs(parts[rest]).sum() > 0.0:
-        lines.append(f"  {parts[rest].sum():+9.3f}  {len(rest)} other columns together")
+        what = "columns" if cells else "words"
+        lines.append(f"  {parts[rest].sum():+9.3f}  {len(rest)} other {what} together")
     return lines
 
 

@@ -62,8 +62,9 @@ class Priors(click.ParamType[Any]):
 @click.option(
     "--model", "name", type=click.Choice(MODELS), default="auto", show_default=True,
     help="gda: classes are normal and vary alike. qda: each varies in its own way. naive-bayes: "
-    "columns of any kind that say different things. logistic: only how likely each class is. auto: "
-    "what is least wrong about rows held out, among all that `suffice compare` tries.",
+    "columns of any kind that say different things. logistic: only how likely each class is. text: "
+    "columns of text are documents, told apart by their words and bytes. auto: what is least wrong "
+    "about rows held out, among all that `suffice compare` tries.",
 )  # fmt: skip
 @output_option("Where to write the model.  [default: model.suffice]")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
@@ -94,7 +95,8 @@ class Priors(click.ParamType[Any]):
 )  # fmt: skip
 @click.option(
     "--smoothing", metavar="N", type=Smoothing(),
-    help="naive-bayes: rows added to each category, or held-out to find it out.  [default: 1]",
+    help="naive-bayes, text: rows added to each category, or times each term is added to each class; "
+    "held-out finds it out.  [default: 1; of text, held-out]",
 )  # fmt: skip
 @click.option(
     "--temperature", metavar="P", type=Smoothing(),
@@ -141,7 +143,7 @@ def fit(
     if name == "auto":
         _refuse_settings(settings)
     place = output or Path("model.suffice")
-    rows = TrainingRows.read(table, target, reading, drop)
+    rows = TrainingRows.read(table, target, reading, drop, texts=name == "text")
     saved, losses = _fitted(rows, target, name, settings, seed)
     save(place, saved, statistics=not without_statistics)
     if as_json:

@@ -40,8 +40,8 @@ def print_filter(path: Path, *, as_json: bool) -> None:
         f"{entries:,} n-grams of up to 5 bytes; α is {summary.smoothing:.3g}."
     )
     click.echo(
-        f"It was calibrated by a sample of the messages, now {kept:,}; since then {since:,} came or "
-        "went."
+        f"It was calibrated by a sample of the messages, which are {kept:,} now; {since:,} came or "
+        "went since."
     )
 
 

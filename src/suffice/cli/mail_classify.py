@@ -143,14 +143,12 @@ def _write(raw: bytes) -> None:
 
 def _verdict(probability: float, unsure: tuple[float, float]) -> str:
     low, high = unsure
-    if probability > high or (probability == high == low and probability > 0.5):
+    if probability > high:
         return SPAM
     return HAM if probability < low else UNSURE
 
 
-def _show(
-    name: str, verdict: str, judgement: Judgement, letter: Letter, *, as_json: bool
-) -> None:
+def _show(name: str, verdict: str, judgement: Judgement, letter: Letter, *, as_json: bool) -> None:
     spam, ham = judgement.reasons(letter, REASONS)
     rest = {"bytes": judgement.bytes, "prior": judgement.prior, "calibration": judgement.shift}
     if as_json:

@@ -76,7 +76,9 @@ def correct(
             done += 1
             _tell(name, result, as_json=as_json)
         if not done and last is None and not several:
-            raise BadRows(f"there is no message in {' '.join(messages)}", hint="- is standard input")
+            raise BadRows(
+                f"there is no message in {' '.join(messages)}", hint="- is standard input"
+            )
         _calibrate(state, asked=recalibrate)
     if last is not None:
         raise last

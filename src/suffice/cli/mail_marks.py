@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 FIELD = "X-Suffice"
-_OLD = re.compile(rb"^x-suffice[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
+_OLD = re.compile(
+    rb"^x-suffice[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE
+)
 _END = re.compile(rb"^\r?\n", re.MULTILINE)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 PAGE = Path("docs") / "cli.md"
 MAKE = "python -m suffice.cli.reference"
@@ -60,6 +60,13 @@ TABLES = """\
 >>> write("new.csv", header, [*cells[3::36], "7.0,3.0,1.4,2.5"])
 >>> write("costs.csv", "truth,setosa,versicolor,virginica,ask", [
 ...     "setosa,0,1,1,0.1", "versicolor,1,0,1,0.1", "virginica,5,5,0,0.1"])
+>>> words = {"ham": "lunch bob report agenda monday", "spam": "cheap pills winner click offer"}
+>>> for kind, text in words.items():
+...     a = text.split()
+...     letters = [["Subject: " + a[i % 5], "", f"{a[i % 3]} {a[i % 4]} {i}"] for i in range(12)]
+...     parted = [line for letter in letters for line in ("From me 12:36 2002", *letter, "")]
+...     write(f"{kind}.mbox", parted[0], parted[1:])
+>>> write("message.eml", "Subject: offer", ["", "cheap pills for bob"])
 """
 OPENING = f"""\
 # The commands
@@ -90,7 +97,7 @@ _SUFFICE_COMPLETE=fish_source suffice | source
 ```
 
 The examples below can be run one after the other. They need some small tables, which this makes of
-data that come with scikit-learn:
+data that come with scikit-learn, and some letters, which it makes up:
 
 ```python
 {TABLES}```
@@ -104,14 +111,22 @@ def page() -> str:
     parts = [OPENING, "## suffice", block("text", help_of(app, "suffice"))]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         exec(tables_code(), {})  # noqa: S102  the page's own lines
-        for name, command in app.commands.items():
+        for name, command in _all_commands(app):
             parts += [f"## suffice {name}", block("text", help_of(command, f"suffice {name}"))]
             lines = (*BEFORE.get(name, ()), example_of(command), *MORE.get(name, ()))
-            if name in UNHEARD:
+            if name in UNHEARD or isinstance(command, click.Group):
                 parts.append(block("sh", example_of(command)))
             else:
                 parts += _session(lines)
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _all_commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Yield every command by its whole name; after a group, those that are in it."""
+    for name, command in group.commands.items():
+        yield f"{before}{name}", command
+        if isinstance(command, click.Group):
+            yield from _all_commands(command, f"{before}{name} ")
 
 
 def help_of(command: click.Command, path: str) -> str:

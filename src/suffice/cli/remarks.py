@@ -50,9 +50,7 @@ class Progress:
     `share()` says which part is done, None where that is not known.
     """
 
-    def __init__(
-        self, what: str, share: Callable[[], float | None], unit: str = "rows"
-    ) -> None:
+    def __init__(self, what: str, share: Callable[[], float | None], unit: str = "rows") -> None:
         self._what, self._unit = what, unit
         self._share = share
         self._rows = 0

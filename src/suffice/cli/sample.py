@@ -44,21 +44,26 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     saved = with_density(model, "sample")
     estimator, columns = saved.estimator, saved.columns
     target = saved.notes.target or "class"
+    names = columns.names
+    if type(estimator).__name__ == "TextClassifier" and not (columns.named and len(names) == 1):
+        names = ("text",)  # what is written is one text, and not cut into columns
     chosen = None if label is None else label_named(label, estimator.classes_.tolist())
-    printed = PrintedRows((*columns.names, target), as_json=as_json)
+    printed = PrintedRows((*names, target), as_json=as_json)
     rng = np.random.default_rng(seed)
-    step = max(1, AT_ONCE // max(1, len(columns.names)))
+    step = max(1, AT_ONCE // max(1, len(names)))
     for start in range(0, size, step):
         X, y = estimator.sample(min(step, size - start), chosen, rng)
         cells = [
             rounded(column, saved.decimals.get(name))
-            for name, column in zip(columns.names, _cells(X, len(columns.names)), strict=True)
+            for name, column in zip(names, _cells(X, len(names)), strict=True)
         ]
         printed.write(zip(*cells, y, strict=True))
 
 
 def _cells(rows: Any, width: int) -> list[list[Any]]:
     """Return the columns of drawn rows: a frame of any library, or an array."""
+    if isinstance(rows, list):  # of texts
+        return [rows]
     if hasattr(rows, "toarray"):
         rows = rows.toarray()
     if hasattr(rows, "shape") and hasattr(rows, "dtype"):

@@ -40,6 +40,7 @@ class TrainingRows:
     more            what comes after them
     dropped         columns that were left out
     place           what the table is called
+    texts           whether columns of text are documents, and no categories
     """
 
     table: Table
@@ -47,10 +48,17 @@ class TrainingRows:
     more: Iterator[Labelled]
     dropped: tuple[str, ...]
     place: str
+    texts: bool = False
 
     @classmethod
     def read(
-        cls, source: str, target: str, reading: Reading, drop: Sequence[str] = ()
+        cls,
+        source: str,
+        target: str,
+        reading: Reading,
+        drop: Sequence[str] = (),
+        *,
+        texts: bool = False,
     ) -> TrainingRows:
         """Read a table; the kinds of its columns are found out from all its rows."""
         file = open_table(
@@ -62,6 +70,10 @@ class TrainingRows:
         with Progress(f"looking at {file.name}", file.share) as progress:
             kinds = dict(zip(file.names, file.kinds(progress.more), strict=True))
         names = [name for name in file.names if name != target and name not in drop]
+        numbers = [name for name in names if texts and kinds[name] != CATEGORY]
+        if numbers:
+            note(f"left out, for there is no text in it: {listed(numbers)}")
+            drop, names = (*drop, *numbers), [name for name in names if name not in numbers]
         if not names:
             raise BadRows(
                 f"{file.name} has no column besides the target {target!r}",
@@ -84,7 +96,7 @@ class TrainingRows:
         table = joined([rows for rows, _ in first])
         held = np.concatenate([labels for _, labels in first])
         check_classes(held, file.name, target, whole=whole)
-        useless = _useless(table)
+        useless = {} if texts else _useless(table)
         kept = [j for j in range(table.width) if j not in useless]
         if not kept:
             raise BadRows(
@@ -98,7 +110,7 @@ class TrainingRows:
             )
         dropped = (*drop, *(names[j] for j in useless))
         rest = ((rows.take(kept), labels) for rows, labels in chunks)
-        return cls(table.take(kept), held, rest, dropped, file.name)
+        return cls(table.take(kept), held, rest, dropped, file.name, texts)
 
 
 def _nothing_to_learn(file: TableFile, target: str, kind: str) -> BadRows:
@@ -152,9 +164,10 @@ def refuse_many_rows(place: str, model: str) -> BadSetting:
 def describe(rows: TrainingRows) -> str:
     """Return in words what there is to learn from."""
     kinds = rows.table.kinds
+    words_of = "text" if rows.texts else "categories"
     words = [
         f"{kinds.count(kind)} of {plural}"
-        for kind, plural in (("number", "numbers"), ("boolean", "truths"), (CATEGORY, "categories"))
+        for kind, plural in (("number", "numbers"), ("boolean", "truths"), (CATEGORY, words_of))
         if kind in kinds
     ]
     many = "s" * (len(kinds) != 1)

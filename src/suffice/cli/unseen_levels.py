@@ -23,7 +23,8 @@ class UnseenLevels:
     def __init__(self, stored: StoredModel, rows: ModelRows) -> None:
         from suffice.files.accounts import told
 
-        levels = {column.name: set(column.levels) for column in told(stored).columns}
+        columns = [column for column in told(stored).columns if column.kind != "text"]
+        levels = {column.name: set(column.levels) for column in columns}
         self._known: dict[int, set[Any]] = {
             j: levels[name]
             for j, (name, kind) in enumerate(zip(rows.names, rows.kinds, strict=True))

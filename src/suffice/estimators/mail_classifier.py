@@ -15,6 +15,8 @@ from suffice.files.mail_summary import LABELS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suffice.rows import Label
+
 
 def mail_classifier(path: str | Path) -> TextClassifier:
     """Return the classifier of a filter's statistics, which it estimates anew."""
@@ -25,9 +27,11 @@ def mail_classifier(path: str | Path) -> TextClassifier:
             f"{path} has learned no {summary.missing}",
             hint=f"suffice mail correct … --{summary.missing} teaches it some",
         )
-    priors = None
+    priors: dict[Label, float] | None = None
     if summary.told != summary.documents:  # some were judged right, and by the policy not learned
-        priors = dict(zip(LABELS, (n / sum(summary.told) for n in summary.told), strict=True))
+        priors = {
+            label: n / sum(summary.told) for label, n in zip(LABELS, summary.told, strict=True)
+        }
     model = TextClassifier(
         "both", ngrams=TOKENS.ngrams, lower=TOKENS.lower, order=ORDER, limit=LIMIT, priors=priors
     )

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     Reading = dict[str, Any]
 
 LANGUAGE, BOTH = "language", "both"
+DOCUMENTS = "smoothing or calibrated"
+"""The settings that decide whether some documents are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,18 +111,20 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
             "lower": learner.terms and learner.terms.tokens.lower,
             "order": learner.language and learner.language.order,
             "limit": learner.language and learner.language.limit,
-            "smoothing or calibrated": learner.keeps_documents,
+            DOCUMENTS: learner.keeps_documents,
         }
 
     def _learner(self, chosen: Reading | None) -> TextLearner:
-        now = self._reading()
+        self._check_reading(chosen, self._reading())
+        return self._plain_learner()
+
+    def _check_reading(self, chosen: Reading | None, now: Reading) -> None:
         for name, before in (chosen or now).items():
             if now[name] != before:
                 raise BadSetting(
                     f"{name} was set otherwise when the documents were read",
                     hint="set it back, or fit again: other statistics are needed for it",
                 )
-        return self._plain_learner()
 
     def _state_of(self, batch: Batch, chosen: Reading | None, learner: Any = None) -> State:
         self._learner(chosen)  # refuses settings that have changed
@@ -132,10 +136,12 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
             raise BadSetting(
                 f"event={self.event!r} is not known", hint=f"use one of {', '.join(known)}"
             )
-        if not isinstance(self.calibrated, (bool, np.bool_)):
-            raise BadSetting(
-                f"calibrated={self.calibrated!r} is neither True nor False", hint="True is usual"
-            )
+        for name in ("lower", "calibrated"):
+            value = getattr(self, name)
+            if not isinstance(value, (bool, np.bool_)):
+                raise BadSetting(
+                    f"{name}={value!r} is neither True nor False", hint="True is usual"
+                )
         terms = language = None
         if self.event != LANGUAGE:
             event = "boolean" if self.event == BOTH else self.event
@@ -187,7 +193,9 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
                 self.calibrated, self.priors)  # fmt: skip
 
     def _estimate(self, state: State) -> TextFit:
-        learner = self._learner(state.chosen)
+        now, learner = self._reading(), self._plain_learner()
+        kept = state.chosen[DOCUMENTS] and {DOCUMENTS: True}  # more than is needed is enough
+        self._check_reading(state.chosen, now | (kept or {}))
         return TextFit(learner.estimate(state.statistics, self.priors))
 
     # On disk

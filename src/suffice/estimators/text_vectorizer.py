@@ -49,6 +49,7 @@ class TextVectorizer(BaseEstimator):
     statistics_: DocumentCounts
     _columns: Vocabulary | None
     _chosen: NDArray[np.int64] | None
+    _terms_are: tuple[Any, ...]
 
     def __init__(
         self,
@@ -81,17 +82,19 @@ class TextVectorizer(BaseEstimator):
 
     def fit(self, X: Documents, y: object = None) -> Self:  # noqa: ARG002  scikit-learn's
         """Learn the vocabulary and how many documents hold each term, and nothing else."""
+        documents = read_documents(X)
         self._start()
-        self._learn(X)
+        self._learn(documents)
         return self
 
     def partial_fit(self, X: Documents, y: object = None) -> Self:  # noqa: ARG002
         """Learn further documents: new terms become columns, the IDF is that of all so far."""
+        documents = read_documents(X)
         if not hasattr(self, "statistics_"):
             self._start()
         else:
             self._check()
-        self._learn(X)
+        self._learn(documents)
         return self
 
     def forget(self, X: Documents, y: object = None) -> Self:  # noqa: ARG002
@@ -119,6 +122,7 @@ class TextVectorizer(BaseEstimator):
         check_is_fitted(self)
         check_is_fitted(other)
         both: TextVectorizer = clone(self)
+        both._start()
         vocabulary = self._vocabulary + other._vocabulary
         held = DocumentCounts(
             self.statistics_.weight + other.statistics_.weight,
@@ -140,8 +144,9 @@ class TextVectorizer(BaseEstimator):
 
     def fit_transform(self, X: Documents, y: object = None) -> Any:  # noqa: ARG002
         """Return `fit(X).transform(X)`, reading the documents once."""
+        documents = read_documents(X)
         self._start()
-        found = self._learn(X)
+        found = self._learn(documents)
         return self._matrix(self._in_columns(found))
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:  # noqa: ARG002
@@ -191,7 +196,8 @@ class TextVectorizer(BaseEstimator):
     # How it is done
 
     def _start(self) -> None:
-        self._check()
+        check_settings(self)
+        self._terms_are = self._terms()
         nothing = Vocabulary()
         names = self._names(nothing)
         self._know(nothing, DocumentCounts(0.0, names, np.zeros(len(names))))
@@ -200,8 +206,8 @@ class TextVectorizer(BaseEstimator):
         self._vocabulary, self.statistics_ = vocabulary, statistics
         self._columns, self._chosen = None, None
 
-    def _learn(self, documents: Documents) -> TermCounts:
-        found = self._counted(read_documents(documents), grow=True, start=self._vocabulary)
+    def _learn(self, documents: list[str | bytes]) -> TermCounts:
+        found = self._counted(documents, grow=True, start=self._vocabulary)
         names = self._names(found.vocabulary)
         new = DocumentCounts.of_rows(found.indptr, found.indices, names)
         # The terms known before are the first of these, so they need not be compared.
@@ -269,8 +275,17 @@ class TextVectorizer(BaseEstimator):
     def _weighting(self) -> TfIdf:
         return weighting_of(self)
 
+    def _terms(self) -> tuple[Any, ...]:
+        """Return the settings that say what a column is."""
+        return tuple(self.ngrams), self.lower, self.hashing
+
     def _check(self) -> None:
         check_settings(self)
+        if self._terms() != self._terms_are:
+            raise BadSetting(
+                "ngrams, lower or hashing were changed after terms had been learned",
+                hint="fit again, or change them back",
+            )
 
 
 def _rows(matrix: Any) -> Any:

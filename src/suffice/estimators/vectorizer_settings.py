@@ -12,6 +12,9 @@ from suffice.text import TfIdf, Tokens
 
 WEIGHTINGS = (None, "tf", "tf-idf", "notes")
 
+MOST_COLUMNS = 2**28
+"""Columns by hashing: their counts of documents then take 2 GB."""
+
 
 def weighting_of(settings: Any) -> TfIdf:
     """Return how the counts become weights."""
@@ -59,6 +62,11 @@ def _check_columns(settings: Any) -> None:
             continue
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
             raise BadSetting(f"{name} is {value!r}", hint="use a whole number from 1")
+    if settings.hashing is not None and settings.hashing > MOST_COLUMNS:
+        raise BadSetting(
+            f"hashing is {settings.hashing!r}, and every column has a count of documents",
+            hint="use at most 2**28, or suffice.text.hash_terms, which counts none",
+        )
     if settings.hashing is not None and (settings.min_count != 1 or settings.max_terms is not None):
         raise BadSetting(
             "min_count and max_terms choose terms, and hashing knows none",

@@ -25,8 +25,8 @@ class Terms:
     """An event model of the terms of a document.
 
     `event` is "multinomial" (terms drawn one after the other), "boolean" (the same, each term of a
-    document once), "bernoulli" (each term is there or not) or "complement" (what all other classes say
-    of it, each term once as well). A term that no class has seen says nothing.
+    document once), "bernoulli" (each term is there or not) or "complement" (what all other classes
+    say, each term once as well). A term that no class has seen says nothing.
 
     >>> family = Terms("boolean", Tokens((1, 2)))
     >>> documents = ["buy cheap pills", "cheap watches", "see you at lunch", "lunch at one?"]

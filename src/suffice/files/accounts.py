@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.errors import listed
 from suffice.files.kinds import name_of
+from suffice.files.text_accounts import text_assumptions
 
 if TYPE_CHECKING:
     from suffice.files.stored_models import StoredModel
@@ -22,12 +23,6 @@ FORMS = {
     "spherical": "each class has one variance for all columns",
 }
 
-EVENTS = {
-    "bernoulli": "each term is in a document or not, independently of the others",
-    "boolean": "the different terms of a document are drawn one by one",
-    "complement": "a document is compared with those of all other classes",
-    "multinomial": "the terms of a document are drawn one by one",
-}
 MOST_COLUMNS = 60
 """Columns that are told one by one."""
 
@@ -211,7 +206,7 @@ def _assumptions(stored: StoredModel) -> list[str]:
     if name_of(model) == "GenerativeModel":
         return _of_covariances(stored) + given
     if name_of(model) == "TextRecord":
-        return _of_texts(model) + given
+        return text_assumptions(model) + given
     if name_of(model) == "NaiveBayesModel":
         found = _of_columns(model)
         if model.temperature != 1.0:
@@ -259,27 +254,6 @@ def _of_columns(model: Any) -> list[str]:
     found = ["the columns are independent within each class"]
     if "MultinomialCounts" in kinds:
         found.append("but those that are multinomial are the counts of one list of draws")
-    return found
-
-
-def _of_texts(model: Any) -> list[str]:
-    """Return what is assumed about documents."""
-    found = []
-    if model.terms is not None:
-        kinds = sum(group.width for group in model.term_counts.groups.values())
-        found += [
-            f"{EVENTS[model.terms.event]} ({kinds:,} counts)",
-            f"a term of a class has been seen {model.smoothing:.3g} times more than it was",
-        ]
-    if model.language is not None:
-        counts = model.ngram_counts.groups.values()
-        found.append(
-            f"a byte of a text depends on the {model.language.order - 1} before it "
-            f"({sum(group.width for group in counts):,} counts)"
-        )
-    if model.factors is not None:
-        told = ", ".join(f"{factor:.3g}" for factor in model.factors)
-        found.append(f"but a text of n terms or bytes says what {told} times √n would say alone")
     return found
 
 

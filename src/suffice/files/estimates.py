@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.files.kinds import name_of
+from suffice.files.text_accounts import document_lengths
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.moments import Moments
 from suffice.statistics.pooled import PooledMoments
@@ -94,18 +95,9 @@ def _of_law(stored: StoredModel) -> Estimates:
 
 def _of_texts(model: Any) -> Estimates:
     """Return how long documents are. Of terms nothing else has a name: only numbers are kept."""
-    pairs = [
-        ("terms of a document", model.term_counts),
-        ("bytes of a document", model.ngram_counts),
-    ]
-    held = {name: counts for name, counts in pairs if counts is not None}
-    sums = [
-        [counts.groups[label].counts.sum() for counts in held.values()] for label in model.labels
-    ]
-    counts = np.repeat(model.weights[:, np.newaxis], len(held), axis=1)
-    values = np.array(sums) / counts
-    unknown = np.full(values.shape, np.nan)
-    return Estimates(model.labels, tuple(held), (MEAN,) * len(held), values, counts, unknown)
+    names, values = document_lengths(model)
+    counts, unknown = np.repeat(model.weights[:, None], len(names), 1), np.full_like(values, np.nan)
+    return Estimates(model.labels, names, (MEAN,) * len(names), values, counts, unknown)
 
 
 # Normal classes

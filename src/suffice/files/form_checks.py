@@ -14,6 +14,7 @@ from suffice.files.forms import FORMS
 from suffice.files.kinds import name_of
 from suffice.files.rules import RULES
 from suffice.files.stored_labels import are_labels
+from suffice.files.text_rules import TEXT_RULES
 from suffice.statistics.labels import ordered
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def check_form(value: Any, place: str) -> Sizes:
     sizes: Sizes = {}
     for field, form in FORMS.get(name, {}).items():
         _check(getattr(value, field), form_of(form), f"{place}.{field}", sizes)
-    if name in RULES and (why := RULES[name](value, sizes)):
+    rule = RULES.get(name) or TEXT_RULES.get(name)
+    if rule is not None and (why := rule(value, sizes)):
         raise refusal(place, why)
     return sizes
 

@@ -1,9 +1,9 @@
 """Counts in a database: looked up by key without reading the rest, changed without rewriting it.
 
-Counts lie in a few *runs*, each of them sorted and cut into pages; a count is the sum over all runs.
-A change is a run of its own, written at the end. Where it has grown to a quarter of the run before
-it, the two become one: so there are few runs, each far smaller than the one before, and on average
-every entry is rewritten a few times only. What comes to nothing vanishes on the way.
+Counts lie in a few *runs*, each of them sorted and cut into pages; a count is the sum over all of
+them. A change is a run of its own, written at the end. Where it has grown to a quarter of the run
+before it, the two become one: so there are few runs, each far smaller than the one before, and on
+average every entry is rewritten a few times only. What comes to nothing vanishes on the way.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ RATIO: Final = 4
 ASKED: Final = 900
 """Pages asked for at a time: no SQLite takes fewer."""
 TABLES: Final = (
-    "CREATE TABLE runs (id INTEGER PRIMARY KEY, store TEXT NOT NULL, entries INTEGER NOT NULL, "
-    "width INTEGER NOT NULL, firsts BLOB NOT NULL)",
+    """CREATE TABLE runs (id INTEGER PRIMARY KEY, store TEXT NOT NULL, entries INTEGER NOT NULL,
+    width INTEGER NOT NULL, firsts BLOB NOT NULL)""",
     "CREATE TABLE pages (id INTEGER PRIMARY KEY, entries BLOB NOT NULL)",
 )
 """A page is known by its run and its place there: run · 2³² + place."""
@@ -91,8 +91,8 @@ class CountStore:
 
     def _run(self, number: int) -> Run:
         query = "SELECT id, entries, width, firsts FROM runs WHERE id = ?"
-        *head, firsts = self.connection.execute(query, (number,)).fetchone()
-        return Run(*head, np.frombuffer(firsts, dtype="<u8").astype(np.uint64))
+        number, entries, width, firsts = self.connection.execute(query, (number,)).fetchone()
+        return Run(number, entries, width, np.frombuffer(firsts, dtype="<u8").astype(np.uint64))
 
     def _whole(self, number: int) -> Entries:
         run = self._run(number)

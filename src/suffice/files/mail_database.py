@@ -23,10 +23,10 @@ PATIENCE: Final = 60.0
 """Seconds to wait for another process that is writing."""
 TABLES: Final = (
     "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE seen (digest BLOB NOT NULL, label INTEGER NOT NULL, times INTEGER NOT NULL, "
-    "PRIMARY KEY (digest, label)) WITHOUT ROWID",
-    "CREATE TABLE sample (hash INTEGER PRIMARY KEY, label INTEGER NOT NULL, "
-    "weight INTEGER NOT NULL, text BLOB NOT NULL, start BLOB NOT NULL)",
+    """CREATE TABLE seen (digest BLOB NOT NULL, label INTEGER NOT NULL, times INTEGER NOT NULL,
+    PRIMARY KEY (digest, label)) WITHOUT ROWID""",
+    """CREATE TABLE sample (hash INTEGER PRIMARY KEY, label INTEGER NOT NULL,
+    weight INTEGER NOT NULL, text BLOB NOT NULL, start BLOB NOT NULL)""",
     *mail_counts.TABLES,
 )
 MADE = "suffice mail fit makes one"
@@ -121,7 +121,7 @@ def finished(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, *, write: bool = True) -> Iterator[None]:
-    """Do everything in the block or nothing; a writer waits for others, a reader sees one moment."""
+    """Do all of the block or nothing; a writer waits for others, a reader sees one moment."""
     connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
     try:
         yield

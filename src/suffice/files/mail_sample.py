@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.files.mail_letters import Letter
 from suffice.files.mail_summary import LABELS
 from suffice.rows.content import joined_hashes, label_hashes
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
@@ -13,6 +12,8 @@ from suffice.text.documents import Documents
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
+
+    from suffice.files.mail_letters import Letter
 
 MIDDLE = 1 << 63
 """SQLite's numbers have a sign: the smallest hash is the smallest number."""

@@ -26,16 +26,16 @@ TERMS, NGRAMS = "terms", "ngrams"
 
 
 class MailState:
-    """An open filter. Use it in a `with` block, which closes it.
+    r"""An open filter. Use it in a `with` block, which closes it.
 
     >>> import tempfile
     >>> from pathlib import Path
     >>> from suffice.files.mail_building import write_filter
     >>> from suffice.files.mail_letters import letter_of
     >>> place = Path(tempfile.mkdtemp()) / "filter.db"
-    >>> _ = write_filter(place, [(b"To: me\\n\\nlunch?", 0), (b"To: me\\n\\ncheap pills", 1)])
+    >>> _ = write_filter(place, [(b"To: me\n\nlunch?", 0), (b"To: me\n\ncheap pills", 1)])
     >>> with MailState(place, write=True) as state:
-    ...     state.learn(letter_of(b"To: me\\n\\ncheap watches"), 1)
+    ...     state.learn(letter_of(b"To: me\n\ncheap watches"), 1)
     ...     state.summary.documents
     'learned'
     (1, 2)
@@ -77,9 +77,7 @@ class MailState:
         with refusals(self.path):
             return dict(self.connection.execute(query, (letter.digest,)))
 
-    def learn(
-        self, letter: Letter, code: int, wanted: Callable[[], bool] = lambda: True
-    ) -> str:
+    def learn(self, letter: Letter, code: int, wanted: Callable[[], bool] = lambda: True) -> str:
         """Learn a letter as ham or spam; what it was learned as before is forgotten.
 
         `wanted` is asked whether to learn a letter that is new. Returns "learned", "moved" or

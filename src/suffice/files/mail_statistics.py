@@ -19,6 +19,7 @@ from suffice.statistics.text_statistics import TextStatistics
 
 if TYPE_CHECKING:
     from suffice.files.mail_state import MailState
+    from suffice.rows import Label
 
 
 def stored_counts(statistics: TextStatistics) -> tuple[Entries, Entries]:
@@ -44,7 +45,8 @@ def statistics_of(state: MailState) -> TextStatistics:
     # No key is longer: those of the highest level are all that come after its first.
     first = np.array([ORDER << LEVEL], dtype=np.uint64)
     top = state.ngrams.within(first, first | np.uint64(mask(ORDER)))
-    term_groups, ngram_groups = {}, {}
+    term_groups: dict[Label, TermCounts] = {}
+    ngram_groups: dict[Label, NgramCounts] = {}
     for code, label in enumerate(LABELS):
         weight = float(summary.documents[code])
         if weight > 0.0:

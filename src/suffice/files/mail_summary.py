@@ -1,4 +1,4 @@
-"""What a mail filter says about itself: how much it has learned, and how it turns counts to words."""
+"""What a mail filter says about itself: how much it has learned, and how far to believe it."""
 
 from __future__ import annotations
 

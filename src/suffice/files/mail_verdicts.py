@@ -125,8 +125,9 @@ def _language(store: CountStore, letter: Letter) -> tuple[float, int]:
     lows = [np.unique(some, return_inverse=True) for some in contexts]
     starts = np.concatenate([some for some, _ in lows])
     nearby = store.within(starts, starts | np.uint64(mask(1)))
-    edges = np.searchsorted(nearby.keys, starts), np.searchsorted(
-        nearby.keys, starts | np.uint64(mask(1)), side="right"
+    edges = (
+        np.searchsorted(nearby.keys, starts),
+        np.searchsorted(nearby.keys, starts | np.uint64(mask(1)), side="right"),
     )
     counted, different = (
         np.concatenate([np.zeros((1, 2), dtype=np.int64), np.cumsum(values, axis=0)])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.kernels.ngram_texts import BITS, BOS, EOT, LONGEST
 from suffice.statistics.folds import FOLDS
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ SMALL = 64
 """Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
 """Standard deviations along the axes of correlations: below, a direction is missing."""
-MOST_FACTOR = 1e6
-"""By which scores of texts are multiplied: beyond, nothing could have been learned from any."""
 LAW_OF = {
     "Bernoulli": "BernoulliColumns",
     "Binned": "BinnedColumns",
@@ -176,7 +173,8 @@ def _common(value: Any, sizes: Sizes) -> str:
     return "" if value.inner.size == 1 and not nested else "has a law of more than one class"
 
 
-def _priors(value: Any, sizes: Sizes) -> str:
+def priors(value: Any, sizes: Sizes) -> str:
+    """Priors of classes add up to 1."""
     if sizes["k"] == 0 or not abs(float(np.exp(value.log_priors).sum()) - 1.0) < 1e-6:
         return "has priors that do not add up to 1"
     return ""
@@ -204,7 +202,7 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     if any(j >= len(every) for j in value.blank):
         return "has blank columns that are not there"
     scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
-    return "" if scores else _priors(value, sizes)
+    return "" if scores else priors(value, sizes)
 
 
 def _linear(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
@@ -255,53 +253,6 @@ def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if (sizes["r"], sizes["e"]) == (rows, sizes["d"] + 1) else "has another θ"
 
 
-def _ngrams(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    """Bytes have BOS before them and nowhere else, and EOT at their end and nowhere else."""
-    if not 1 <= value.order <= LONGEST:
-        return f"counts n-grams of {value.order} symbols"
-    if value.keys.size and int(value.keys[-1]) >= 1 << BITS * value.order:
-        return "has n-grams that are longer than its order"
-    begun = np.zeros(len(value.keys), dtype=bool)
-    for place in reversed(range(value.order)):
-        symbols = (value.keys >> np.uint64(BITS * place)) & np.uint64((1 << BITS) - 1)
-        strange = (symbols > EOT) | ((symbols == EOT) & (place > 0))
-        strange |= (symbols == BOS) & (begun | (place == 0))
-        if strange.any():
-            return "has n-grams of no text"
-        begun |= symbols != BOS
-    return ""
-
-
-def _text(value: Any, sizes: Sizes) -> str:
-    """Counts are of the families that are told, class by class; the calibration is of both."""
-    given = [(value.terms, value.term_counts, "TermCounts"),
-             (value.language, value.ngram_counts, "NgramCounts")]  # fmt: skip
-    many = sum(family is not None for family, _, _ in given)
-    if many == 0 or (value.factors is None) != (value.shifts is None):
-        return "has no event model, or half a calibration"
-    if value.factors is not None and (sizes["m"] != many or value.factors.max() > MOST_FACTOR):
-        return "has a calibration of other event models"
-    if value.factors is None and many > 1:
-        return "has two event models, and nothing that weighs them"
-    for family, counts, kind in given:
-        if (family is None) != (counts is None):
-            return "has counts of other event models"
-        if counts is None:
-            continue
-        if tuple(counts.labels) != value.labels:
-            return "has counts of other classes"
-        for label, weight in zip(value.labels, value.weights.tolist(), strict=True):
-            group = counts.groups[label]
-            if type(group).__name__ != kind or group.weight != weight or weight <= 0.0:
-                return "has counts of other documents"
-            if kind == "NgramCounts" and group.order != family.order:
-                return "has n-grams of another order"
-    once = value.terms is not None and value.terms.counts_once
-    if once and any(exceeds(g.counts, g.weight) for g in value.term_counts.groups.values()):
-        return "has terms in more documents than there are"
-    return _priors(value, sizes)
-
-
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "BernoulliColumns": _held,
     "BinnedColumns": _binned,
@@ -313,13 +264,12 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "DiagonalNormals": _diagonal,
     "Folds": _folds,
     "FullNormals": _full,
-    "GenerativeModel": _priors,
+    "GenerativeModel": priors,
     "LinearForm": _linear,
     "LogisticFit": _logistic,
     "Moments": _scatter,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
-    "NgramCounts": _ngrams,
     "OnlinePerceptron": _stream,
     "PoissonColumns": _held,
     "PooledMoments": _scatter,
@@ -327,6 +277,5 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Spread": _spread,
     "Stochastic": _stream,
     "Tallies": _tallies,
-    "TextRecord": _text,
     "Totals": _totals,
 }

@@ -39,7 +39,7 @@ to_bytes, to_keys, to_places, to_numbers = (
 )
 
 
-SORTED = 1 << 15
+SORTED = 1 << 13
 """Keys put in order at a time, in the cache as well."""
 
 

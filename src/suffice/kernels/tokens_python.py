@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.kernels.tokens_characters import PATTERN, text_of
-from suffice.kernels.tokens_hash import next_hash, word_hash
+from suffice.kernels.tokens_hash import FIRST, SECOND, STEP, word_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     Documents = Sequence[str | bytes]
     Rows = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
+
+USUAL = 32
+"""Characters of a word that is worth remembering."""
 
 
 def words_of(document: str | bytes, lower: bool) -> list[str]:
@@ -56,39 +60,39 @@ def hashed(
     keys are remainders modulo that size.
     """
     least, most = ngrams
-    numbers: dict[str, int] = {}
     rows = []
     for document in documents:
         words = words_of(document, lower)
-        for word in words:
-            if word not in numbers:
-                numbers[word] = word_hash(word.encode("utf-8"))
-        keys = [numbers[word] for word in words]
-        if most > 1:
-            keys = _gram_hashes(keys, least, most)
+        levels = [np.fromiter(map(_number, words), np.uint64, len(words))]
+        for n in range(2, most + 1):
+            levels.append(_next_hashes(levels[-1][:-1], levels[0][n - 1 :]))
+        keys = np.concatenate(levels[least - 1 :])
         if size is not None:
-            keys = [key % size for key in keys]
-        rows.append(sorted(Counter(keys).items()))
-    return _arrays(rows, boolean)
+            keys %= np.uint64(size)
+        rows.append(np.unique(keys, return_counts=True))
+    ends = np.cumsum([len(keys) for keys, _ in rows], dtype=np.int64)
+    keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in rows)])
+    counts = np.concatenate([np.empty(0, np.int32), *(counts for _, counts in rows)])
+    return keys, np.ones(len(keys), np.int32) if boolean else counts.astype(np.int32), ends
 
 
-def _gram_hashes(words: list[int], least: int, most: int) -> list[int]:
-    """Return the numbers of all n-grams; equal pairs, which are many, are computed once."""
-    known: dict[tuple[int, int], int] = {}
-    out, level = [], words
-    for n in range(1, most + 1):
-        if n > 1:
-            level = [_known(known, *pair) for pair in zip(level, words[n - 1 :], strict=False)]
-        if n >= least:
-            out += level
-    return out
+def _number(word: str) -> int:
+    """Return the number of a word; those of usual length are remembered for the next message."""
+    return _remembered(word) if len(word) <= USUAL else word_hash(word.encode("utf-8"))
 
 
-def _known(known: dict[tuple[int, int], int], before: int, word: int) -> int:
-    number = known.get((before, word))
-    if number is None:
-        number = known[before, word] = next_hash(before, word)
-    return number
+@functools.lru_cache(maxsize=1 << 16)
+def _remembered(word: str) -> int:
+    return word_hash(word.encode("utf-8"))
+
+
+def _next_hashes(before: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `tokens_hash.next_hash` of many: arrays are modulo 2⁶⁴ by themselves."""
+    numbers = before * np.uint64(STEP) + words
+    for factor in (FIRST, SECOND):
+        numbers ^= numbers >> np.uint64(33)
+        numbers *= np.uint64(factor)
+    return numbers ^ (numbers >> np.uint64(33))
 
 
 def counted(

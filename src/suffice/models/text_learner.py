@@ -117,17 +117,13 @@ class TextLearner:
     ) -> TextModel:
         """Return the model; smoothing and calibration by documents that are left out one by one."""
         labels, weights = statistics.labels, statistics.weights
-        log_priors = (
-            np.log(weights) - np.log(weights.sum())
-            if priors is None
-            else checked_log_priors(priors, labels)
-        )
+        frequencies = np.log(weights / weights.sum())
+        log_priors = frequencies if priors is None else checked_log_priors(priors, labels)
         terms = language = None
         if self.terms is not None and statistics.terms is not None:
             terms = self.terms.estimate([statistics.terms.groups[label] for label in labels])
         if self.language is not None and statistics.ngrams is not None:
             language = self.language.estimate([statistics.ngrams.groups[label] for label in labels])
-        frequencies = np.log(weights) - np.log(weights.sum())
         held = _HeldOut.of(statistics.sample, labels, frequencies)
         smoothing = 1.0 if self.smoothing == HELD_OUT else float(self.smoothing)
         scores: list[FloatArray] = []

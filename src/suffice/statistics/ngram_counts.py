@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import BadSetting, BadWeights, DifferentKinds, ForgettingUnseen
+from suffice.errors import BadSetting, BadWeights, DifferentKinds
 from suffice.kernels.ngram_texts import BITS, BOS, EOT, LONGEST, Texts
-from suffice.kernels.ngrams import count_ngrams, merge_counts
-from suffice.statistics.algebra import checked_factor
-from suffice.statistics.differences import are_whole, differences
-from suffice.statistics.moments import remaining
+from suffice.kernels.ngrams import count_ngrams
+from suffice.statistics.keyed_counts import KeyedCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NgramCounts:
+class NgramCounts(KeyedCounts):
     """How many documents there were, and how often each n-gram of `order` symbols ended in them.
 
     At every symbol of BOS … BOS, bytes, EOT that is not BOS one full n-gram ends: shorter ones, the
@@ -71,54 +69,6 @@ class NgramCounts:
         weight = float(texts.size if weights is None else weights.sum())
         return cls(checked_order(order), weight, *count_ngrams(texts, order, weights))
 
-    @property
-    def width(self) -> int:
-        """The number of different n-grams."""
-        return len(self.keys)
-
-    def __add__(self, other: Self) -> Self:
-        """Merge: the counts of all documents of both sides."""
-        self._check(other)
-        keys, counts = merge_counts(self.keys, self.counts, other.keys, other.counts)
-        return type(self)(self.order, self.weight + other.weight, keys, counts)
-
-    def __sub__(self, other: Self) -> Self:
-        """Forget documents merged in before: exactly, where weights are whole numbers."""
-        self._check(other)
-        if not other.width and other.weight == 0.0:
-            return self
-        places = np.searchsorted(self.keys, other.keys)
-        known = places < self.width
-        known[known] = self.keys[places[known]] == other.keys[known]
-        if not known.all():
-            j = int(np.argmin(known))
-            raise ForgettingUnseen.of(0.0, float(other.counts[j]), other._place(j))
-        held = self.counts[places]
-        exact = are_whole(held, other.counts)
-        counts = self.counts.copy()
-        counts[places] = differences(held, other.counts, other._place, exact=exact)
-        keys, weight = self.keys, remaining(self.weight, other.weight)
-        kept = counts > 0.0
-        if not kept.all():
-            keys, counts = keys[kept], counts[kept]
-        left = type(self)(self.order, weight, keys, counts)
-        if weight == 0.0:
-            if len(counts):
-                raise ForgettingUnseen(
-                    "the documents to forget have the weight of all that are there, "
-                    f"but would leave {counts[0]:g} of {left._place(0)}",
-                    hint="subtract only what was merged in before: (a + b) - b",
-                )
-            return self.empty(self.order)
-        return left
-
-    def scaled(self, factor: float) -> Self:
-        """Multiply every weight by `factor`; 0 leaves nothing."""
-        f = checked_factor(factor)
-        if f == 0.0:
-            return self.empty(self.order)
-        return type(self)(self.order, self.weight * f, self.keys, self.counts * f)
-
     def to_arrays(self) -> dict[str, Any]:
         """Return the whole state as plain arrays."""
         return {
@@ -139,16 +89,15 @@ class NgramCounts:
         )
 
     def _check(self, other: Self) -> None:
-        if type(self) is not type(other):
-            raise DifferentKinds(
-                f"{type(self).__name__} and {type(other).__name__} do not add up",
-                hint="summarize all documents by the same statistics",
-            )
+        KeyedCounts._check(self, other)  # a class with slots is made twice: super() has the first
         if self.order != other.order:
             raise DifferentKinds(
                 f"n-grams of {self.order} and of {other.order} symbols do not add up",
                 hint="count all documents with the same order",
             )
+
+    def _with(self, weight: float, keys: NDArray[np.uint64], counts: FloatArray) -> Self:
+        return type(self)(self.order, weight, keys, counts)
 
     def _place(self, place: int) -> str:
         return f"n-gram {ngram(self.keys[place], self.order)!r}"

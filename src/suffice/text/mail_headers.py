@@ -78,7 +78,7 @@ def readable(head: bytes) -> tuple[bytes, bool]:
     cut = len(head) > HEADER_BYTES
     if cut:
         head = head[:HEADER_BYTES]
-    if len(head) > HEADER_FIELDS and head.count(b"\n") >= HEADER_FIELDS:
+    if len(head) >= 2 * HEADER_FIELDS and head.count(b"\n") >= HEADER_FIELDS:
         head = unfolded(head)
         if head.count(b"\n") >= HEADER_FIELDS:
             head = b"\n".join(head.split(b"\n", HEADER_FIELDS)[:HEADER_FIELDS])
