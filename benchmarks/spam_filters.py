@@ -78,31 +78,30 @@ def default(corpus: Corpus) -> Answer:
 
 
 def bogofilter(corpus: Corpus) -> Answer:
-    """Return what bogofilter says, without settings: its spamicity, more than a half or not.
+    """Return what bogofilter says with its defaults, but for one cut-off at a spamicity of a half.
 
-    An SMS is the body of a message with an empty header; other messages are as they are.
+    By its usual cut-off, 0.99, it would miss more spam than it has errors of both kinds here. An
+    SMS is the body of a message with an empty header; other messages are as they are.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        before = b"" if corpus.raws[0].startswith(b"Subject:") or corpus.mail else b"\n"
+        before = b"" if corpus.mail or corpus.raws[0].startswith(b"Subject:") else b"\n"
         for i, raw in enumerate(corpus.raws):
             (folder / str(i)).write_bytes(before + raw)
 
-        def run(option: str, places: NDArray[np.intp]) -> str:
+        def run(places: NDArray[np.intp], *options: str) -> list[str]:
             return subprocess.run(
-                ["bogofilter", "-C", "-d", name, *option.split(), "-b"],
-                input="\n".join(str(folder / str(i)) for i in places) + "\n",
+                ["bogofilter", "-C", "-d", name, *options, "-b"],
+                input="".join(f"{folder / str(i)}\n" for i in places),
                 capture_output=True, text=True, check=False,
-            ).stdout  # fmt: skip
+            ).stdout.split()  # fmt: skip
 
         learned = corpus.training
-        run("-n", learned[~corpus.spam[learned]])
-        run("-s", learned[corpus.spam[learned]])
-        lines = run("-T", corpus.test).split()
-    # A line is a file, a letter for the verdict and the spamicity.
-    found = {Path(file).name: float(x) for file, x in zip(lines[::3], lines[2::3], strict=True)}
-    spamicity = np.array([found[str(i)] for i in corpus.test])
-    return Answer(spamicity >= 0.5, spamicity)  # at its cut-off it says spam
+        run(learned[~corpus.spam[learned]], "-n")
+        run(learned[corpus.spam[learned]], "-s")
+        told = run(corpus.test, "-T", "-o", "0.5,0.5")  # a file, a letter and the spamicity
+    assert [Path(file).name for file in told[::3]] == [str(i) for i in corpus.test]
+    return Answer(np.array(told[1::3]) == "S", np.array(told[2::3], dtype=np.float64))
 
 
 def scikit_learn(corpus: Corpus) -> Iterator[tuple[str, Answer]]:

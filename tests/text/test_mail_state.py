@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -241,6 +242,26 @@ def test_a_filter_that_has_forgotten_a_class_says_so_and_learns_it_again(place: 
         assert judged(state, letter_of(MAIL[1][0])).probability > 0.5
 
 
+def test_filters_that_have_forgotten_a_class_merge(place: Path, tmp_path: Path) -> None:
+    parts = [tmp_path / f"{number}.db" for number in range(2)]
+    for part in parts:
+        write_filter(part, MAIL[:2])
+        with MailState(part, write=True) as state:
+            state.forget(letter_of(MAIL[0][0]))
+    summary, _ = merge_filters(place, parts)
+    assert (summary.documents, summary.missing) == ((0, 2), "ham")
+    for part in parts:
+        with MailState(part, write=True) as state:
+            state.forget(letter_of(MAIL[1][0]))
+    merge_filters(place, parts)
+    with MailState(place, write=True) as state:
+        assert state.summary.documents == (0, 0)
+        for raw, code in MAIL:
+            state.learn(letter_of(raw), code)
+        assert state.summary.is_stale
+        same(state, from_scratch(MAIL))
+
+
 def test_one_kind_of_mail_makes_no_filter(place: Path) -> None:
     with pytest.raises(BadRows, match="no ham to learn from"):
         write_filter(place, [MAIL[1], MAIL[3]])
@@ -353,3 +374,39 @@ def test_a_huge_message_is_learned_by_its_beginning(place: Path) -> None:
         assert state.learn(letter, SPAM) == "learned"
         assert state.forget(letter) == "spam"
         same(state, from_scratch(MAIL))
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the bytes of a filter."""
+    place = tmp_path_factory.mktemp("sound") / "filter.db"
+    write_filter(place, MAIL)
+    return place.read_bytes()
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 1.0), st.integers(0, 255)), min_size=1, max_size=50))
+def test_a_damaged_filter_answers_or_is_refused(
+    sound: bytes, changes: list[tuple[float, int]]
+) -> None:
+    content = bytearray(sound)
+    for where, value in changes:
+        content[round(where * (len(content) - 1))] = value
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "filter.db"
+        place.write_bytes(content)
+        with suppress(BadFile), MailState(place, write=True) as state:
+            state.learn(letter_of(message(99, "spam")), SPAM)
+            assert 0.0 <= judged(state, letter_of(b"To: you\n\ncheap pills")).probability <= 1.0
+            statistics_of(state)
+
+
+def test_a_changed_count_is_noticed(place: Path) -> None:
+    write_filter(place, MAIL)
+    connection = sqlite3.connect(place)
+    number, page = connection.execute("SELECT id, entries FROM pages").fetchone()
+    with connection:
+        changed = page[:12] + bytes([page[12] + 1]) + page[13:]
+        connection.execute("UPDATE pages SET entries = ? WHERE id = ?", (changed, number))
+    connection.close()
+    with MailState(place) as state, pytest.raises(BadFile, match="checksum"):
+        statistics_of(state)

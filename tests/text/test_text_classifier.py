@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import suffice
 from suffice import TextClassifier
 from suffice.errors import (
     BadLabels,
@@ -22,6 +23,9 @@ from suffice.errors import (
 )
 from suffice.estimators.state import NotFitted
 from suffice.models.text_learner import GRID
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EVENTS = ("both", "language", "boolean", "multinomial", "bernoulli", "complement")
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -178,6 +182,26 @@ def test_settings_of_the_estimate_may_change_after_the_fit() -> None:
     again = TextClassifier("bernoulli", smoothing=0.7, priors={"ham": 0.9, "spam": 0.1})
     assert_same(model, again.fit(TEXTS, LABELS), ODD)
     np.testing.assert_allclose(model.with_priors({"ham": 0.5, "spam": 0.5}).priors_, 0.5)
+
+
+@every_setting
+def test_other_priors_leave_what_was_learned_untouched(name: str, tmp_path: Path) -> None:
+    model = model_of(name).fit(TEXTS, LABELS)
+    priors = {"ham": 0.25, "spam": 0.75}
+    again = TextClassifier(**{**SETTINGS[name], "priors": priors}).fit(TEXTS, LABELS)
+    changed = model.with_priors(priors)
+    assert np.array_equal(changed.predict_log_proba(ODD), again.predict_log_proba(ODD))
+    assert changed.priors_.tolist() == [0.25, 0.75]
+    assert model.priors != priors
+    model.save(tmp_path / "model", statistics=False)
+    alone = suffice.load(tmp_path / "model").with_priors(priors)
+    assert np.array_equal(alone.predict_log_proba(ODD), again.predict_log_proba(ODD))
+    alone.save(tmp_path / "again")
+    back = suffice.load(tmp_path / "again")
+    assert np.array_equal(back.predict_log_proba(ODD), again.predict_log_proba(ODD))
+    model.set_params(priors={"ham": 2.0, "spam": -1.0})
+    with pytest.raises(BadSetting, match="prior"):
+        model.predict(ODD)
 
 
 def test_models_of_other_settings_are_not_merged() -> None:

@@ -95,7 +95,7 @@ class Priors(click.ParamType[Any]):
 )  # fmt: skip
 @click.option(
     "--smoothing", metavar="N", type=Smoothing(),
-    help="naive-bayes, text: rows added to each category, or times each term is added to each class; "
+    help="naive-bayes, text: rows added to each category, or times each term is added to a class; "
     "held-out finds it out.  [default: 1; of text, held-out]",
 )  # fmt: skip
 @click.option(

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from suffice.errors import BadRows, BadSetting
+from suffice.errors import BadRows
 from suffice.estimators.answers import checked_size, comparison, place_of
 from suffice.estimators.batches import Batch, read_batch
-from suffice.estimators.learned import kept
+from suffice.estimators.learned import kept, unchanged
 from suffice.estimators.learning import Learning
 from suffice.estimators.predictions import Predictions
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.text_explanation import TextExplanation
-from suffice.families.language import Language
-from suffice.families.term_events import EVENTS
-from suffice.families.terms import Terms
+from suffice.estimators.text_settings import (
+    BOTH,
+    DOCUMENTS,
+    LANGUAGE,
+    Reading,
+    check_reading,
+    learner_of,
+    reading_of,
+)
 from suffice.models.text_explanation import explained
-from suffice.models.text_learner import TextLearner
+from suffice.models.text_learner import text_log_priors
 from suffice.models.text_record import TextRecord
 from suffice.text.documents import Documents
 from suffice.text.text_columns import read_texts
-from suffice.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,14 +38,9 @@ if TYPE_CHECKING:
 
     from suffice.columns import Columns
     from suffice.estimators.state import State
+    from suffice.models.text_learner import TextLearner
     from suffice.models.text_model import TextModel
     from suffice.rows import Label
-
-    Reading = dict[str, Any]
-
-LANGUAGE, BOTH = "language", "both"
-DOCUMENTS = "smoothing or calibrated"
-"""The settings that decide whether some documents are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +49,15 @@ class TextFit:
 
     model: TextModel
     record: TextRecord | None = None
+
+    def with_priors(self, priors: Mapping[Label, float] | None) -> TextFit:
+        """Return the same with other priors: what was learned does not depend on them."""
+        model, record = self.model, self.record
+        log_priors = text_log_priors(model.weights, model.labels, priors)
+        return TextFit(
+            model.with_log_priors(log_priors),
+            None if record is None else record.with_log_priors(log_priors),
+        )
 
 
 class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
@@ -100,55 +109,16 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
     # Learning
 
     def _check_settings(self) -> None:
-        self._learner(None)
-
-    def _reading(self) -> Reading:
-        """Return all that statistics depend on, by the name of the setting that decides it."""
-        learner = self._plain_learner()
-        return {
-            "event": (learner.terms and learner.terms.counts_once, learner.language is not None),
-            "ngrams": learner.terms and learner.terms.tokens.ngrams,
-            "lower": learner.terms and learner.terms.tokens.lower,
-            "order": learner.language and learner.language.order,
-            "limit": learner.language and learner.language.limit,
-            DOCUMENTS: learner.keeps_documents,
-        }
+        learner_of(self)
 
     def _learner(self, chosen: Reading | None) -> TextLearner:
-        self._check_reading(chosen, self._reading())
-        return self._plain_learner()
-
-    def _check_reading(self, chosen: Reading | None, now: Reading) -> None:
-        for name, before in (chosen or now).items():
-            if now[name] != before:
-                raise BadSetting(
-                    f"{name} was set otherwise when the documents were read",
-                    hint="set it back, or fit again: other statistics are needed for it",
-                )
+        found = learner_of(self)
+        check_reading(chosen, reading_of(found))
+        return found
 
     def _state_of(self, batch: Batch, chosen: Reading | None, learner: Any = None) -> State:
-        self._learner(chosen)  # refuses settings that have changed
-        return super()._state_of(batch, self._reading(), learner)
-
-    def _plain_learner(self) -> TextLearner:
-        known = (*EVENTS, LANGUAGE, BOTH)
-        if self.event not in known:
-            raise BadSetting(
-                f"event={self.event!r} is not known", hint=f"use one of {', '.join(known)}"
-            )
-        for name in ("lower", "calibrated"):
-            value = getattr(self, name)
-            if not isinstance(value, (bool, np.bool_)):
-                raise BadSetting(
-                    f"{name}={value!r} is neither True nor False", hint="True is usual"
-                )
-        terms = language = None
-        if self.event != LANGUAGE:
-            event = "boolean" if self.event == BOTH else self.event
-            terms = Terms(event, Tokens(self.ngrams, self.lower))
-        if self.event in (LANGUAGE, BOTH):
-            language = Language(self.order, self.limit)
-        return TextLearner(terms, language, self.smoothing, bool(self.calibrated))
+        now = reading_of(self._learner(chosen))
+        return super()._state_of(batch, now, learner)
 
     def _documents(self, X: Any, known: State | None) -> tuple[Columns, Documents]:
         columns, texts = read_texts(X, None if known is None else known.columns)
@@ -193,10 +163,22 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
                 self.calibrated, self.priors)  # fmt: skip
 
     def _estimate(self, state: State) -> TextFit:
-        now, learner = self._reading(), self._plain_learner()
-        kept = state.chosen[DOCUMENTS] and {DOCUMENTS: True}  # more than is needed is enough
-        self._check_reading(state.chosen, now | (kept or {}))
+        found, settings = state.cache.get("fit"), kept(self._settings_key())
+        if found is not None and unchanged(found[0][:-1], settings[:-1]):
+            return found[1].with_priors(self.priors)  # type: ignore[no-any-return]
+        learner = learner_of(self)
+        now = reading_of(learner)
+        if state.chosen[DOCUMENTS]:  # more than is needed is enough
+            now[DOCUMENTS] = True
+        check_reading(state.chosen, now)
         return TextFit(learner.estimate(state.statistics, self.priors))
+
+    def with_priors(self, priors: Mapping[Label, float]) -> Self:
+        """Return a copy with other priors; what was learned of each class is untouched."""
+        self._fit  # noqa: B018  so that it is there to be copied
+        changed = super().with_priors(priors)
+        changed._require().cache["fit"] = self._require().cache["fit"]
+        return changed
 
     # On disk
 
@@ -226,7 +208,7 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
         return
 
     def _restored_choice(self, stored: Any) -> Reading:  # noqa: ARG002
-        return self._reading()
+        return reading_of(learner_of(self))
 
     # Answers
 

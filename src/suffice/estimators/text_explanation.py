@@ -26,6 +26,13 @@ class TextExplanation:
     of, against   the two classes compared, for each document
     baseline      the log odds before any word is looked at: priors and shifts
     parts         for each document (kind, piece, log odds): its terms, and its bytes word by word
+
+    >>> from suffice import TextClassifier
+    >>> texts = ["cheap pills", "cheap watches", "lunch at one?", "see you at lunch"]
+    >>> model = TextClassifier("boolean").fit(texts, ["spam", "spam", "ham", "ham"])
+    >>> found = model.explain(["cheap lunch"], of="spam")
+    >>> found.columns, bool(found.contributions[0, 0] > 0 > found.contributions[0, 1])
+    (('cheap', 'lunch'), True)
     """
 
     of: NDArray[Any]

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import BadSetting, DifferentKinds
 from suffice.estimators.vectorizer_settings import check_settings, weighting_of
+from suffice.estimators.vectorizer_sources import collected_counts
 from suffice.statistics.document_counts import DocumentCounts
 from suffice.text import TermCounts, Tokens, Vocabulary, count_terms, hash_terms, read_documents
 
@@ -80,15 +81,39 @@ class TextVectorizer(BaseEstimator):
 
     # Learning
 
-    def fit(self, X: Documents, y: object = None) -> Self:  # noqa: ARG002  scikit-learn's
-        """Learn the vocabulary and how many documents hold each term, and nothing else."""
+    def fit(
+        self,
+        X: Documents | Any,
+        y: object = None,  # noqa: ARG002  scikit-learn's
+        *,
+        text: str | None = None,
+    ) -> Self:
+        """Learn the vocabulary and how many documents hold each term, and nothing else.
+
+        Texts may be somewhere else: with `text`, the name of a column, X is a path, a glob, an
+        Arrow stream, a table of a database or of a cluster.
+        """
+        if text is not None:
+            return self._collect(X, text)
         documents = read_documents(X)
         self._start()
         self._learn(documents)
         return self
 
-    def partial_fit(self, X: Documents, y: object = None) -> Self:  # noqa: ARG002
+    def partial_fit(
+        self,
+        X: Documents | Any,
+        y: object = None,  # noqa: ARG002
+        *,
+        text: str | None = None,
+    ) -> Self:
         """Learn further documents: new terms become columns, the IDF is that of all so far."""
+        if text is not None:
+            if not hasattr(self, "statistics_"):
+                return self._collect(X, text)
+            both = self + clone(self)._collect(X, text)
+            self._know(both._vocabulary, both.statistics_)
+            return self
         documents = read_documents(X)
         if not hasattr(self, "statistics_"):
             self._start()
@@ -146,8 +171,10 @@ class TextVectorizer(BaseEstimator):
         """Return `fit(X).transform(X)`, reading the documents once."""
         documents = read_documents(X)
         self._start()
-        found = self._learn(documents)
-        return self._matrix(self._in_columns(found))
+        found, kept = self._learn(documents), self._kept()
+        if self.hashing is None and len(kept) < len(found.vocabulary):
+            found = found.in_columns(kept, self.vocabulary_)
+        return self._matrix(found)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:  # noqa: ARG002
         """Return the term of every column."""
@@ -202,6 +229,15 @@ class TextVectorizer(BaseEstimator):
         names = self._names(nothing)
         self._know(nothing, DocumentCounts(0.0, names, np.zeros(len(names))))
 
+    def _collect(self, source: Any, column: str) -> Self:
+        """Learn the texts of a column of a source."""
+        check_settings(self)
+        tokens = Tokens(self.ngrams, self.lower)
+        vocabulary, counts = collected_counts(source, column, tokens, self.hashing)
+        self._start()
+        self._know(vocabulary, counts)
+        return self
+
     def _know(self, vocabulary: Vocabulary, statistics: DocumentCounts) -> None:
         self._vocabulary, self.statistics_ = vocabulary, statistics
         self._columns, self._chosen = None, None
@@ -245,19 +281,6 @@ class TextVectorizer(BaseEstimator):
             else:
                 self._chosen = self._vocabulary.kept(held, self.min_count, self.max_terms)
         return self._chosen
-
-    def _in_columns(self, found: TermCounts) -> TermCounts:
-        """Return counts of all terms as counts of those that are columns."""
-        kept = self._kept()
-        if self.hashing is not None or len(kept) == len(found.vocabulary):
-            return found
-        column = np.full(len(found.vocabulary), -1, found.indices.dtype)
-        column[kept] = np.arange(len(kept))
-        indices = column[found.indices]
-        there = indices >= 0
-        before = np.concatenate([[0], np.cumsum(there)])
-        indptr = before[found.indptr].astype(found.indptr.dtype)
-        return TermCounts(indptr, indices[there], found.counts[there], self.vocabulary_)
 
     def _matrix(self, found: TermCounts) -> Any:
         from scipy.sparse import csr_matrix

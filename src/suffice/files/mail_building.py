@@ -108,9 +108,10 @@ def _fill(connection: sqlite3.Connection, total: TextStatistics) -> Summary:
     totals = terms.counts.sum(axis=0).tolist()
     smoothing, factors, shifts = calibration_of(total)
     changes = sum(learned)
+    calibrated = changes if min(learned) else 0  # what is not calibrated yet will be
     summary = Summary(
         (learned[0], learned[1]), (told[0], told[1]), (totals[0], totals[1]), terms.size,
-        smoothing, factors, shifts, changes, changes, total.sample.limit,
+        smoothing, factors, shifts, changes, calibrated, total.sample.limit,
     )  # fmt: skip
     summary.write(connection)
     return summary

@@ -25,7 +25,9 @@ def learner() -> TextLearner:
 
 
 def calibration_of(statistics: TextStatistics) -> tuple[float, Pair, Pair]:
-    """Return α, the factors and the shifts."""
+    """Return α, the factors and the shifts; of a single class there is nothing to calibrate."""
+    if len(statistics.labels) < 2:
+        return 1.0, (1.0, 1.0), (0.0, 0.0)
     return _numbers(learner().estimate(statistics))
 
 

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from suffice.files.mail_entries import Entries, packed, unpacked, unpacked_within, width_of
+from suffice.files.mail_entries import (
+    Damage,
+    Entries,
+    packed,
+    sealed,
+    unpacked,
+    unpacked_within,
+    unsealed,
+    width_of,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -92,7 +101,10 @@ class CountStore:
     def _run(self, number: int) -> Run:
         query = "SELECT id, entries, width, firsts FROM runs WHERE id = ?"
         number, entries, width, firsts = self.connection.execute(query, (number,)).fetchone()
-        return Run(number, entries, width, np.frombuffer(firsts, dtype="<u8").astype(np.uint64))
+        if not isinstance(firsts, bytes) or width not in (4, 8):
+            raise Damage("a run of counts is not what it should be")
+        keys = np.frombuffer(unsealed(firsts), dtype="<u8").astype(np.uint64)
+        return Run(number, entries, width, keys)
 
     def _whole(self, number: int) -> Entries:
         run = self._run(number)
@@ -111,7 +123,10 @@ class CountStore:
                 marks = ",".join("?" * len(some))
                 query = f"SELECT entries FROM pages WHERE id IN ({marks}) ORDER BY id"  # noqa: S608
                 rows += self.connection.execute(query, some).fetchall()
-        return [row[0] for row in rows]
+        found = [row[0] for row in rows]
+        if len(found) != len(pages) or not all(isinstance(page, bytes) for page in found):
+            raise Damage("pages of counts are missing")
+        return found
 
     def _write(self, entries: Entries) -> None:
         width = width_of(entries)
@@ -119,7 +134,7 @@ class CountStore:
         number = self.connection.execute("SELECT coalesce(max(id), 0) + 1 FROM runs").fetchone()[0]
         self.connection.execute(
             "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
-            (number, self.name, entries.size, width, firsts.astype("<u8").tobytes()),
+            (number, self.name, entries.size, width, sealed(firsts.astype("<u8").tobytes())),
         )
         self.connection.executemany(
             "INSERT INTO pages VALUES (?, ?)", enumerate(pages, start=number << 32)

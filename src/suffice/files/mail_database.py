@@ -93,10 +93,13 @@ def opened(path: str | Path, *, write: bool) -> sqlite3.Connection:
             else:
                 connection.execute("PRAGMA query_only=ON")
             connection.execute("SELECT count(*) FROM about")
-        except sqlite3.OperationalError:
+        except BaseException as error:
             connection.close()
             # In a folder that may not be written to, nobody can be writing either.
-            if write or _waiting(place):
+            name = getattr(error, "sqlite_errorname", None) or ""
+            if write or not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+                raise
+            if _waiting(place):
                 raise
             return _connected(place, "immutable=1")
         return connection

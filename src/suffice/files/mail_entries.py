@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
+from zlib import crc32
 
 import numpy as np
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 CLASSES: Final = 2
 PAGE_BYTES: Final = 3968
 """Of the entries of a page: a row of this size lies on one page of SQLite's 4,096 bytes."""
+CHECK: Final = 4
+"""Bytes of the checksum that each page begins with: SQLite has none."""
+
+
+class Damage(sqlite3.DatabaseError):
+    """What a filter holds is not what was written."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +112,7 @@ def packed(entries: Entries, width: int) -> tuple[list[bytes], Keys]:
     >>> entries = Entries.of_class(np.arange(500, dtype=np.uint64), np.ones(500, np.int64), 1)
     >>> pages, firsts = packed(entries, 4)
     >>> [len(page) for page in pages], firsts
-    ([3968, 3968, 64], array([  0, 248, 496], dtype=uint64))
+    ([3972, 3972, 68], array([  0, 248, 496], dtype=uint64))
     """
     kind = _kind(width)
     step = PAGE_BYTES // kind.itemsize
@@ -112,12 +120,30 @@ def packed(entries: Entries, width: int) -> tuple[list[bytes], Keys]:
     flat["key"], flat["counts"] = entries.keys, entries.counts
     data = memoryview(flat.tobytes())
     size = step * kind.itemsize
-    return [bytes(data[at : at + size]) for at in range(0, len(data), size)], entries.keys[::step]
+    pages = [sealed(bytes(data[at : at + size])) for at in range(0, len(data), size)]
+    return pages, entries.keys[::step]
+
+
+def sealed(content: bytes) -> bytes:
+    """Return bytes with their checksum before them."""
+    return crc32(content).to_bytes(CHECK, "little") + content
+
+
+def unsealed(page: bytes) -> memoryview:
+    """Return the bytes that were sealed, or refuse others.
+
+    >>> bytes(unsealed(sealed(b"counts")))
+    b'counts'
+    """
+    content = memoryview(page)[CHECK:]
+    if crc32(content) != int.from_bytes(page[:CHECK], "little"):
+        raise Damage("a page of counts does not have the checksum it should")
+    return content
 
 
 def unpacked(pages: Sequence[bytes], width: int) -> Entries:
     """Return the entries of pages, which follow each other."""
-    flat = np.frombuffer(b"".join(pages), dtype=_kind(width))
+    flat = np.frombuffer(b"".join(map(unsealed, pages)), dtype=_kind(width))
     return Entries(flat["key"].astype(np.uint64), flat["counts"].astype(np.int64))
 
 
@@ -129,7 +155,7 @@ def unpacked_within(pages: Sequence[bytes], width: int, lows: Keys, highs: Keys)
     >>> unpacked_within(packed(entries, 4)[0], 4, lows, highs).keys
     array([  3,   4,   5, 490], dtype=uint64)
     """
-    flat = np.frombuffer(b"".join(pages), dtype=_kind(width))
+    flat = np.frombuffer(b"".join(map(unsealed, pages)), dtype=_kind(width))
     keys = flat["key"].astype(np.uint64)
     starts = np.searchsorted(keys, lows)
     many = np.searchsorted(keys, highs, side="right") - starts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from suffice.files.mail_entries import Damage
 from suffice.files.mail_summary import LABELS
 from suffice.rows.content import joined_hashes, label_hashes
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
@@ -70,7 +71,12 @@ def write_sample(connection: sqlite3.Connection, sample: RowSample) -> None:
 def read_sample(connection: sqlite3.Connection, limit: int) -> RowSample:
     """Return the sample of a filter."""
     rows = {}
-    for place, code, weight, text, start in connection.execute("SELECT * FROM sample"):
-        cells = (bytes(text).decode("utf-8", "surrogatepass"), bytes(start).decode("latin-1"))
-        rows[place + MIDDLE] = SampledRow(cells, LABELS[code], float(weight))
+    try:
+        for place, code, weight, text, start in connection.execute("SELECT * FROM sample"):
+            cells = (bytes(text).decode("utf-8", "surrogatepass"), bytes(start).decode("latin-1"))
+            rows[place + MIDDLE] = SampledRow(cells, LABELS[code], float(weight))
+            if not (place + MIDDLE < limit and weight > 0):
+                raise Damage("the sample holds what does not belong there")
+    except (TypeError, ValueError, IndexError):
+        raise Damage("the sample holds what is no message") from None
     return RowSample(rows, limit)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.families.ngram_levels import levels_of
+from suffice.files.mail_database import refusals
 from suffice.files.mail_entries import Entries
 from suffice.files.mail_letters import LEVEL, ORDER, leveled
 from suffice.files.mail_sample import read_sample
@@ -40,6 +41,11 @@ def stored_counts(statistics: TextStatistics) -> tuple[Entries, Entries]:
 
 def statistics_of(state: MailState) -> TextStatistics:
     """Return what a filter has learned; its shorter n-grams follow from the longest."""
+    with refusals(state.path):
+        return _statistics_of(state)
+
+
+def _statistics_of(state: MailState) -> TextStatistics:
     summary = state.summary
     terms = state.terms.every()
     # No key is longer: those of the highest level are all that come after its first.

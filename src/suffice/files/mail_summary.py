@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -55,11 +56,12 @@ class Summary:
     @classmethod
     def read(cls, connection: sqlite3.Connection, path: object) -> Self:
         """Return what a filter says."""
-        rows = dict(connection.execute("SELECT key, value FROM about"))
         try:
+            rows = dict(connection.execute("SELECT key, value FROM about"))
             held = {key: json.loads(value) for key, value in rows.items()}
             settings = {key: held.pop(key) for key in SETTINGS}
             found = cls(**{key: _frozen(value) for key, value in held.items()})
+            found._check()
         except (KeyError, TypeError, ValueError):
             raise BadFile(
                 f"{path} does not say what it holds as it should (its table `about`)",
@@ -71,6 +73,21 @@ class Summary:
                 hint="fit it again, or use the release of suffice that made it",
             )
         return found
+
+    def _check(self) -> None:
+        """Refuse what cannot be: the numbers are used as they are."""
+        pairs = (self.documents, self.told, self.totals)
+        whole = [n for pair in pairs for n in pair] + [self.width, self.changes, self.calibrated]
+        real: list[Any] = [self.smoothing, *self.factors, *self.shifts]
+        if not all(type(n) is int and 0 <= n < 2**62 for n in [*whole, self.sample_limit >> 3]):
+            raise ValueError
+        if not all(len(pair) == 2 for pair in (*pairs, self.factors, self.shifts)):
+            raise ValueError
+        if not all(isinstance(x, float) and math.isfinite(x) for x in real):
+            raise ValueError
+        lacks = any(d > t for d, t in zip(self.documents, self.told, strict=True))
+        if lacks or self.smoothing <= 0.0 or self.calibrated > self.changes:
+            raise ValueError
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Note it in the filter."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.files.mail_database import refusals
+from suffice.files.mail_entries import Damage
 from suffice.files.mail_letters import ORDER, TOKENS, leveled
 from suffice.files.mail_summary import HAM, SPAM
 from suffice.kernels.ngram_texts import SYMBOLS, mask
@@ -86,8 +88,9 @@ def judged(state: MailState, letter: Letter, summary: Summary | None = None) -> 
             f"{state.path} has learned no {held.missing}, so it cannot tell one from the other",
             hint=f"suffice mail correct … --{held.missing} teaches it some",
         )
-    keys, each, difference = _terms(state.terms, letter, held)
-    language, length = _language(state.ngrams, letter)
+    with refusals(state.path):
+        keys, each, difference = _terms(state.terms, letter, held)
+        language, length = _language(state.ngrams, letter)
     known = len(keys)
     scale = held.factors[0] / math.sqrt(max(known, 1))
     weights = scale * each
@@ -103,6 +106,8 @@ def _terms(store: CountStore, letter: Letter, held: Summary) -> tuple[Keys, Floa
     """Return the terms that were ever learned, what each says for spam, and the sum of that."""
     every = letter.terms()
     found = store.of_keys(every)
+    if (found < 0).any():
+        raise Damage("terms were counted less than never")
     kept = found.any(axis=1)
     keys, counts = every[kept], found[kept]
     alpha = held.smoothing
@@ -125,6 +130,8 @@ def _language(store: CountStore, letter: Letter) -> tuple[float, int]:
     lows = [np.unique(some, return_inverse=True) for some in contexts]
     starts = np.concatenate([some for some, _ in lows])
     nearby = store.within(starts, starts | np.uint64(mask(1)))
+    if (nearby.counts < 0).any():
+        raise Damage("n-grams were counted less than never")
     edges = (
         np.searchsorted(nearby.keys, starts),
         np.searchsorted(nearby.keys, starts | np.uint64(mask(1)), side="right"),

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PIECES = re.compile(rb"\s*\S+\s*|\s+")
 """What the bytes of a text are added up by: words, with the blanks around them."""
 
+MARKS = ".,;:()[]{}<>\"'"
+"""What stands at a word and is none of it."""
+
 
 class Part(NamedTuple):
     """A piece of a document, and what it adds to the log odds. `kind` is "term" or "bytes"."""
@@ -30,7 +33,7 @@ class Part(NamedTuple):
     @property
     def word(self) -> str:
         """The piece by which what terms and bytes say is added up."""
-        return self.piece.lower()
+        return self.piece.lower().strip(MARKS) or self.piece
 
 
 def explained(
@@ -70,12 +73,10 @@ def _terms(model: TextModel, text: str | bytes, of: int, against: int) -> tuple[
     scores = TermScores(laws.family.event, laws.index, alone, laws.index.hits(alone))
     odds = scores.at(model.smoothing)
     odds = odds[:, of] - odds[:, against]
-    words = {term_hash(word): word for word in set(laws.family.tokens.tokens_of(text))}
-    numbers = laws.index.keys[known.places]
-    found = [
-        Part("term", words[int(number)], float(value - odds[-1]))
-        for number, value in zip(numbers, odds[:-1], strict=True)
-    ]
+    added = dict(zip(laws.index.keys[known.places].tolist(), odds[:-1] - odds[-1], strict=True))
+    words = dict.fromkeys(laws.family.tokens.tokens_of(text))  # each once, as they come
+    pairs = ((word, added.get(term_hash(word))) for word in words)
+    found = [Part("term", word, float(value)) for word, value in pairs if value is not None]
     return float(odds[-1]), found
 
 

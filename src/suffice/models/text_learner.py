@@ -37,7 +37,16 @@ DECADES = 2.0
 
 @dataclass(frozen=True, slots=True)
 class TextLearner:
-    """One or two event models of texts, how terms are smoothed, and whether to calibrate."""
+    """One or two event models of texts, how terms are smoothed, and whether to calibrate.
+
+    >>> from suffice.families.terms import Terms
+    >>> learner = TextLearner(Terms("boolean"), None)
+    >>> documents = Documents.of(["cheap pills", "cheap watches", "see you", "you there?"])
+    >>> statistics = learner.summarize(documents, np.array([1, 1, 0, 0]), ("ham", "spam"))
+    >>> model = learner.estimate(statistics + statistics)
+    >>> model.labels, model.posterior(Documents.of(["cheap", ""])).argmax(axis=1)
+    (('ham', 'spam'), array([1, 0]))
+    """
 
     terms: Terms | None
     language: Language | None
@@ -117,14 +126,13 @@ class TextLearner:
     ) -> TextModel:
         """Return the model; smoothing and calibration by documents that are left out one by one."""
         labels, weights = statistics.labels, statistics.weights
-        frequencies = np.log(weights / weights.sum())
-        log_priors = frequencies if priors is None else checked_log_priors(priors, labels)
+        log_priors = text_log_priors(weights, labels, priors)
         terms = language = None
         if self.terms is not None and statistics.terms is not None:
             terms = self.terms.estimate([statistics.terms.groups[label] for label in labels])
         if self.language is not None and statistics.ngrams is not None:
             language = self.language.estimate([statistics.ngrams.groups[label] for label in labels])
-        held = _HeldOut.of(statistics.sample, labels, frequencies)
+        held = _HeldOut.of(statistics.sample, labels, text_log_priors(weights, labels, None))
         smoothing = 1.0 if self.smoothing == HELD_OUT else float(self.smoothing)
         scores: list[FloatArray] = []
         lengths: list[FloatArray] = []
@@ -211,6 +219,16 @@ def _by_class(
         return None
     groups = family.summarize(documents, codes, len(labels), weights)
     return ByClass({label: g for label, g in zip(labels, groups, strict=True) if g.weight > 0.0})
+
+
+def text_log_priors(
+    weights: FloatArray, labels: Sequence[Label], priors: Mapping[Label, float] | None
+) -> FloatArray:
+    """Return the logarithms of the priors that are given, or of the class frequencies."""
+    if priors is not None:
+        return checked_log_priors(priors, tuple(labels))
+    found: FloatArray = np.log(weights / weights.sum())
+    return found
 
 
 def readable(text: str | bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -69,6 +69,10 @@ class TextRecord:
         return TextModel(
             self.labels, self.log_priors, self.weights, terms, self.smoothing, language, calibration
         )
+
+    def with_log_priors(self, log_priors: FloatArray) -> Self:
+        """Return the record of a model with other priors."""
+        return replace(self, log_priors=log_priors)
 
     def _groups(self, counts: ByClass[Any] | None) -> list[Any]:
         assert counts is not None

@@ -11,6 +11,8 @@ from suffice.statistics.moments import Moments
 from suffice.statistics.ngram_counts import NgramCounts
 from suffice.statistics.pooled import PooledMoments
 from suffice.statistics.tallies import Tallies
+from suffice.statistics.term_counts import TermCounts
+from suffice.statistics.text_statistics import TextStatistics
 from suffice.statistics.totals import Totals
 
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "PooledMoments",
     "Statistics",
     "Tallies",
+    "TermCounts",
+    "TextStatistics",
     "Totals",
     "leave_one_out",
     "total",

@@ -40,6 +40,16 @@ class TermCounts(NamedTuple):
     counts: NDArray[np.int32]
     vocabulary: Vocabulary
 
+    def in_columns(self, kept: NDArray[np.int64], vocabulary: Vocabulary) -> TermCounts:
+        """Return the counts of some terms only: those with the numbers `kept`, renumbered."""
+        column = np.full(len(self.vocabulary), -1, self.indices.dtype)
+        column[kept] = np.arange(len(kept))
+        indices = column[self.indices]
+        there = indices >= 0
+        before = np.concatenate([[0], np.cumsum(there)])
+        indptr = before[self.indptr].astype(self.indptr.dtype)
+        return TermCounts(indptr, indices[there], self.counts[there], vocabulary)
+
 
 class HashedCounts(NamedTuple):
     """Counts of terms as compressed sparse rows, in columns by hash."""
