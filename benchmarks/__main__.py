@@ -14,6 +14,7 @@ from benchmarks import (
     model_selection,
     naive_bayes,
     single_rows,
+    sources,
     sparse_naive_bayes,
 )
 from benchmarks.contest import run
@@ -35,6 +36,7 @@ def main() -> None:
         "sparse-naive-bayes": sparse_naive_bayes.contests,
         "single-rows": single_rows.contests,
         "logistic": lambda: logistic.contests(options.quick),
+        "sources": lambda: sources.contests(options.quick),
     }
     chosen = options.table or list(tables)
     if set(chosen) - set(tables):

@@ -157,7 +157,10 @@ class DiagonalNormals:
 
     def scores(self, rows: FloatArray, log_priors: FloatArray) -> FloatArray:
         """Return numbers whose differences between classes are those of log p(x, c)."""
-        out = self._summed(rows, log_priors - self.log_volumes)
+        if self.is_shared:
+            out = self._lines(rows, log_priors)
+        else:
+            out = self._summed(rows, log_priors - self.log_volumes)
         far = _hard(out, log_priors > -np.inf)
         if far is not None:
             out[far] = by_pattern(
@@ -202,6 +205,27 @@ class DiagonalNormals:
     ) -> FloatArray:
         inner = self if seen.all() else self.marginal(seen)
         return far_winners(inner, rows[:, seen], log_priors)
+
+    def _lines(self, rows: FloatArray, log_priors: FloatArray) -> FloatArray:
+        """Return the linear part alone: of far cells, squares that are shared would drown it.
+
+        What a missing cell would have added is left out.
+        """
+        out = np.empty((len(rows), self.size))
+        weights, _ = self.linear
+        slopes = weights * self.scale
+        offsets = slopes * (self.origin_low / self.scale + self.means / 2.0)
+
+        def work(part: slice) -> None:
+            z = rows[part] - self.origin
+            seen = ~np.isnan(z)
+            out[part] = np.where(seen, z, 0.0) @ weights.T - seen @ offsets.T + log_priors
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            for_blocks(work, len(rows), rows.shape[1])
+        if not np.isfinite(out[:, log_priors > -np.inf]).all():
+            refuse_infinite(rows, None)
+        return out
 
     def _summed(self, rows: FloatArray, constants: FloatArray) -> FloatArray:
         """Return constants - ½Σ((z - μ)/σ)², summed directly: expanding the square loses digits."""
