@@ -79,31 +79,33 @@ def _speeds(path: Path, codec: str) -> Iterator[Figure]:
     check_sums(found["ours"], found["SQL"])
     check_same_bits(found["ours"], found["ours by all"])
     wall, busy = _timed(works)
-    for ours, theirs, many in (("ours", "read", 1), ("ours by all", "read by all", cores)):
-        share, by_wall = _ratio(busy, theirs, ours), _ratio(wall, theirs, ours)
-        yield Figure(
-            f"{job}: speed of the statistics as a share of only reading, {many} thread(s)",
-            f"{share:.0%} by CPU time, {by_wall:.0%} by the clock",
-            "at least 65 % by either",
-            max(share, by_wall) >= 0.65, COMMAND,
-        )  # fmt: skip
-    times, by_wall = _ratio(busy, "SQL", "ours by all"), _ratio(wall, "SQL", "ours by all")
+    # One thread is judged by its CPU time, which is what a free core would take; several are judged
+    # by the clock alone, since how they share cores is what is asked. It needs a machine at rest.
+    share, by_wall = _ratio(busy, "read", "ours"), _ratio(wall, "read", "ours")
+    yield Figure(
+        f"{job}: speed of the statistics as a share of only reading, 1 thread",
+        f"{share:.0%} by CPU time, {by_wall:.0%} by the clock",
+        "at least 65 % by CPU time", share >= 0.65, COMMAND,
+    )  # fmt: skip
+    share, by_wall = (_ratio(times, "read by all", "ours by all") for times in (busy, wall))
+    load = f"at a load of {os.getloadavg()[0]:.1f}"
+    yield Figure(
+        f"{job}: speed of the statistics as a share of only reading, {cores} threads",
+        f"{by_wall:.0%} by the clock {load}, {share:.0%} by CPU time",
+        "at least 65 % by the clock", by_wall >= 0.65, COMMAND,
+    )  # fmt: skip
+    times, by_wall = (_ratio(times, "SQL", "ours by all") for times in (busy, wall))
     yield Figure(
         f"{job}: against DuckDB's SQL for the same sums, {cores} threads",
-        f"{times:.1f}x by CPU time, {by_wall:.1f}x by the clock",
-        "at least 3x by either", max(times, by_wall) >= 3.0, COMMAND,
+        f"{by_wall:.1f}x by the clock {load}, {times:.1f}x by CPU time",
+        "at least 3x by the clock", by_wall >= 3.0, COMMAND,
     )  # fmt: skip
-    best, by_wall = (
-        min(wall["ours"]) / min(wall["ours by all"]),
-        _ratio(wall, "ours", "ours by all"),
-    )
+    by_wall = _ratio(wall, "ours", "ours by all")
     alone, most = _shares(path, cores)
     yield Figure(
-        f"{job}: two cores against one",
-        f"{by_wall:.2f}x by the clock (the best runs {best:.2f}x) at a load of "
-        f"{os.getloadavg()[0]:.1f}; the busier thread has {alone / most:.2f}x less to do",
-        "at least 1.5x by the clock, or in what the busier thread has to do",
-        max(by_wall, best, alone / most) >= 1.5, COMMAND,
+        f"{job}: {cores} cores against one",
+        f"{by_wall:.2f}x by the clock {load}; the busier thread has {alone / most:.2f}x less to do",
+        "at least 1.5x by the clock", by_wall >= 1.5, COMMAND,
     )  # fmt: skip
 
 

@@ -161,7 +161,8 @@ class DiagonalNormals:
             out = self._lines(rows, log_priors)
         else:
             out = self._summed(rows, log_priors - self.log_volumes)
-        far = _hard(out, log_priors > -np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = _hard(out, log_priors > -np.inf)
         if far is not None:
             out[far] = by_pattern(
                 rows[far], lambda part, seen: self._far_scores(part, seen, log_priors)

@@ -11,7 +11,6 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.families.far import far_winners
 from suffice.families.patterns import by_pattern
-from suffice.families.spoken import spoken_quadratic
 from suffice.kernels.scores import linear_scores, quadratic_scores
 from suffice.linear_algebra import LOG_TAU, lower_factor, lower_inverse
 
@@ -125,11 +124,6 @@ class FullNormals:
         return matrices, shifts
 
     @cached_property
-    def spoken(self) -> tuple[FloatArray, FloatArray]:
-        """The same without the directions in which no row moves: for comparing classes."""
-        return spoken_quadratic(self)
-
-    @cached_property
     def linear(self) -> tuple[FloatArray, FloatArray]:
         """For a shared covariance, (weights (k, d), offsets (k,)) about the origin.
 
@@ -193,7 +187,7 @@ class FullNormals:
                 linear_scores(rows[part], self.origin, weights, offsets + log_priors, out[part])
             else:
                 constants = log_priors - self.log_volumes
-                quadratic_scores(rows[part], self.origin, *self.spoken, constants, out[part])
+                quadratic_scores(rows[part], self.origin, *self.quadratic, constants, out[part])
 
         with np.errstate(all="ignore"):
             for_blocks(work, len(rows), rows.shape[1])

@@ -143,7 +143,7 @@ class GenerativeModel:
             weights, offsets = densities.linear
             linear_scores(rows, densities.origin, weights, offsets + self.log_priors, out)
         else:
-            matrices, shifts = densities.spoken
+            matrices, shifts = densities.quadratic
             constants = self.log_priors - densities.log_volumes
             quadratic_scores(rows, densities.origin, matrices, shifts, constants, out)
 

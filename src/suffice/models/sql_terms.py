@@ -245,7 +245,7 @@ def normal_terms(
         for j, cell in z.items():
             _add(terms, [terms.product(float(w * scale[j]), cell) for w in weights[:, j]])
         return terms
-    matrices, shifts = normals.spoken
+    matrices, shifts = normals.quadratic
     for c in range(terms.size):
         terms.scores[c].append(dialect.number(-float(normals.log_volumes[c])))
         for i in z:
