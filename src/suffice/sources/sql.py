@@ -15,13 +15,7 @@ from suffice.engines.sql_rows import Cell, SqlRows, any_of
 from suffice.engines.sql_statistics import parts_of, products_of, squares_of
 from suffice.engines.sql_windows import BeyondWindows
 from suffice.engines.sums import Levels, Parts, Products
-from suffice.errors import (
-    BadLabels,
-    BadRows,
-    BadWeights,
-    SufficeError,
-    listed,
-)
+from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.partitions import counts, no_weight
