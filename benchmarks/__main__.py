@@ -15,6 +15,7 @@ from benchmarks import (
     model_selection,
     naive_bayes,
     single_rows,
+    sources,
     sparse_naive_bayes,
     vectorizing,
 )
@@ -39,6 +40,7 @@ def main() -> None:
         "logistic": lambda: logistic.contests(options.quick),
         "vectorizing": vectorizing.contests,
         "language-model": language_model.contests,
+        "sources": lambda: sources.contests(options.quick),
     }
     chosen = options.table or list(tables)
     if set(chosen) - set(tables):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import select
 import subprocess
 import sys
@@ -10,6 +12,8 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+
+from suffice.cli.remarks import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +39,6 @@ def shown(environment: dict[str, str], model: Path, rows: int) -> str:
         alarm.start()
         assert process.stdin is not None
         assert process.stdout is not None
-        said = b""
         process.stdin.write(b"a,b,c\n")
         for _ in range(rows):
             process.stdin.write(b"0,0,0\n")
@@ -45,16 +48,23 @@ def shown(environment: dict[str, str], model: Path, rows: int) -> str:
             if select.select([master], [], [], 0)[0]:
                 break
         process.stdin.close()
-        while True:
-            try:
-                part = os.read(master, 1 << 16)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            said += part
+        said = _heard(master)
         assert process.wait() == 0
         alarm.cancel()
+    return said
+
+
+def _heard(master: int) -> str:
+    """Return what was written to a terminal, once its other end is closed."""
+    said = b""
+    while True:
+        try:
+            part = os.read(master, 1 << 16)
+        except OSError:
+            break
+        if not part:
+            break
+        said += part
     os.close(master)
     return said.decode()
 
@@ -72,6 +82,53 @@ def test_progress_is_shown_on_a_terminal_and_taken_back(
     assert said.startswith("\r\033[Kreading standard input")
     assert said.endswith("\r\033[K")
     assert all(len(line) < 24 for line in said.split("\r\033[K"))
+
+
+def test_rows_a_second_and_the_time_left_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.0, 10.0, 20.0])
+    monkeypatch.setattr("suffice.cli.remarks.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("suffice.cli.remarks._is_terminal", lambda _: True)
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((200, 20)))
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "fileno", lambda: 2, raising=False)
+    monkeypatch.setattr(sys, "stderr", shown)
+    shares = iter([0.5, 0.6])  # it went on where another run had ended
+    with Progress("reading a.csv", lambda: next(shares)) as progress:
+        progress.more(1000)
+        progress.more(500)
+    first, second = shown.getvalue().split("\r\033[K")[1:3]
+    assert first == "reading a.csv [############            ]  50% 1,000 rows, 100/s"
+    assert second == "reading a.csv [##############          ]  60% 1,500 rows, 75/s, 40 s left"
+
+
+def test_learning_from_a_large_table_shows_how_far_it_is(
+    environment: dict[str, str], measurements: Path, tmp_path: Path
+) -> None:
+    code = (
+        "import sys; from suffice.cli import main, remarks, training_rows; "
+        "from suffice.files import tables; remarks.PATIENCE = remarks.EVERY = 0.0; "
+        "training_rows.IN_MEMORY = tables.CELLS = 100; sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ["fit", str(measurements), "-t", "class", "--model", "gda", "-o", "m.suffice"]
+    master, slave = pty.openpty()
+    terminal = {**environment, "TERM": "xterm", "COLUMNS": "200"}
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], env=terminal, stderr=slave, cwd=tmp_path
+    ) as process:
+        os.close(slave)
+        said = _heard(master)
+        assert process.wait() == 0
+    lines = [line for line in said.split("\r\033[K") if line.startswith("learning from ")]
+    assert lines
+    assert all(re.search(r"\] +\d+% [\d,]+ rows, [\d,]+/s", line) for line in lines), lines
+    assert said.splitlines()[-1].endswith("3 classes of class")
+    quiet = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=terminal, capture_output=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert b"learning" not in quiet.stderr
+    assert quiet.stdout == b""
 
 
 def test_a_terminal_that_cannot_take_a_line_back_is_shown_none(

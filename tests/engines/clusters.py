@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import sys
@@ -47,18 +48,25 @@ def spark(
     environment = {
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYTHONPATH": str(root / "src"),  # workers run what is tested, and not what is installed
+        # Workers run what is tested, and not what is installed.
+        "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)]),
         "SPARK_LOCAL_IP": LOCAL,
         "SPARK_LOCAL_DIRS": str(folder),
     }
     from pyspark.sql import SparkSession
 
+    _connect_sessions()  # before anything else imports a half of it, and fails at that warning
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": LOCAL,
         "spark.driver.bindAddress": LOCAL,
-        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.python.daemon.module": "tests.engines.warm_workers",
+        # Queries of a few hundred rows: to plan them twice or compile them takes longer than they.
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": LOCAL,
@@ -66,7 +74,7 @@ def spark(
         # Little is run twice: the first compiler is enough, and starts sooner.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
-    builder = SparkSession.builder.master("local[2, 4]")
+    builder = SparkSession.builder.master("local[2, 2]")
     for name, value in settings.items():
         builder = builder.config(name, value)
     with pytest.MonkeyPatch.context() as patch:  # the JVM takes it along, and nobody else
@@ -79,6 +87,15 @@ def spark(
     finally:
         session.stop()
         _end_of_java()
+
+
+def _connect_sessions() -> Any:
+    """Return what makes sessions of Connect."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
+        from pyspark.sql.connect.session import SparkSession
+
+    return SparkSession
 
 
 def _end_of_java() -> None:
@@ -96,11 +113,7 @@ def _end_of_java() -> None:
 @pytest.fixture(scope="session")
 def connect(spark: Any, spark_port: int) -> Iterator[Any]:
     """Return a Connect session: the same Spark by way of its server, without a JVM's objects."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
-        from pyspark.sql.connect.session import SparkSession
-
-    session = SparkSession.builder.remote(f"sc://{LOCAL}:{spark_port}").create()
+    session = _connect_sessions().builder.remote(f"sc://{LOCAL}:{spark_port}").create()
     yield session
     session.stop()
 

@@ -14,8 +14,11 @@ TYPES = {
 }  # fmt: skip
 
 
-def copied(connection: Any, table: pa.Table, name: str) -> Any:
-    """Write a table into DuckDB or PostgreSQL, and return it as something to learn from."""
+def copied(connection: Any, table: pa.Table, name: str, adds_up: bool | None = True) -> Any:
+    """Write a table into DuckDB or PostgreSQL, and return it as something to learn from.
+
+    It is added up there, unless said otherwise: what is chosen would be reading, in DuckDB.
+    """
     from suffice.sources.databases import sql_source
 
     if type(connection).__module__.startswith("psycopg"):
@@ -25,7 +28,7 @@ def copied(connection: Any, table: pa.Table, name: str) -> Any:
         connection.register("given", table)
         connection.execute(f"CREATE OR REPLACE TABLE {called} AS SELECT * FROM given")
         connection.unregister("given")
-    return sql_source(connection, name)
+    return sql_source(connection, name, adds_up=adds_up)
 
 
 def _to_postgres(connection: Any, table: pa.Table, name: str) -> None:

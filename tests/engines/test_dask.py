@@ -135,6 +135,16 @@ def test_a_column_of_weights_is_no_column_to_look_at(frame_of: Any) -> None:
         )
 
 
+def test_partitions_of_rows_that_do_not_count_say_nothing(frame_of: Any) -> None:
+    idle = pd.DataFrame({"x": [1.0, np.inf], "w": [0.0, 0.0], "y": ["a", "c"]})
+    counted = pd.DataFrame({"x": [1.0, 2.0, 5.0], "w": [1.0, 2.0, 0.5], "y": ["a", "a", "b"]})
+    there = GaussianDiscriminant().fit(frame_of([idle, counted]), target="y", sample_weight="w")
+    here = GaussianDiscriminant().fit(counted[["x"]], counted.y, counted.w)
+    assert_alike(there.statistics_, here.statistics_)
+    with pytest.raises(BadWeights, match="the Dask DataFrame: all 4 sample weights are zero"):
+        GaussianDiscriminant().fit(frame_of([idle, idle]), target="y", sample_weight="w")
+
+
 def test_the_first_refusal_of_a_worker_arrives_as_ours_with_its_partition(
     any_dask: str, frame_of: Any
 ) -> None:

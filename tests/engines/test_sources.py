@@ -17,7 +17,7 @@ from pyarrow import csv, dataset, feather, parquet
 from sklearn.base import clone
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
-from suffice.errors import BadFile, BadLabels, BadRows, BadSetting, ColumnMismatch
+from suffice.errors import BadFile, BadLabels, BadRows, BadSetting, BadWeights, ColumnMismatch
 from suffice.estimators import collecting
 from suffice.sources import local, open_source
 from tests.engines.alike import assert_alike
@@ -304,3 +304,32 @@ def test_a_frame_may_name_its_target_too(flowers: pa.Table) -> None:
     model = GaussianDiscriminant().fit(frame, target="species")
     here = GaussianDiscriminant().fit(frame.drop(columns="species"), frame.species)
     assert_alike(model.statistics_, here.statistics_)
+
+
+def test_a_chunk_without_weight_is_no_rows(tmp_path: Path) -> None:
+    many = 300_000
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "x": rng.normal(size=many),
+            "y": rng.integers(0, 2, many),
+            "w": np.where(np.arange(many) < many - 50, 0.0, 1.0),
+        }
+    )
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(table, path)
+    model = GaussianDiscriminant().fit(path, target="y", sample_weight="w")
+    last = table.slice(many - 50)
+    alone = GaussianDiscriminant().fit(last["x"].to_numpy()[:, None], last["y"].to_numpy())
+    np.testing.assert_allclose(model.means_, alone.means_, rtol=1e-12)
+    parquet.write_table(table.slice(0, many - 50), path)
+    with pytest.raises(BadWeights, match="sample weights are zero"):
+        GaussianDiscriminant().fit(path, target="y", sample_weight="w")
+
+
+def test_integers_that_doubles_cannot_hold_are_rounded(tmp_path: Path) -> None:
+    table = pa.table({"x": [2**53 + 3, 2**52, 2**53, 2**51, None], "y": ["a", "a", "b", "b", "a"]})
+    here = GaussianDiscriminant("diagonal").fit(table.select(["x"]), table["y"].to_pylist())
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    there = GaussianDiscriminant("diagonal").fit(tmp_path / "rows.parquet", target="y")
+    np.testing.assert_array_equal(here.means_, there.means_)

@@ -13,11 +13,18 @@ import pytest
 from sklearn.base import clone
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
-from suffice.errors import BadLabels, BadRows, BadSetting, ColumnMismatch, NotFinite
+from suffice.errors import (
+    BadLabels,
+    BadRows,
+    BadSetting,
+    BadWeights,
+    ColumnMismatch,
+    NotFinite,
+)
 from suffice.estimators.collecting import Summarize
 from suffice.sources import open_source
 from suffice.sources import spark as spark_source
-from suffice.sources.spark import predictions
+from suffice.sources.spark import predictions, spark_at_work
 from tests.engines.alike import assert_alike
 from tests.engines.hostile_rows import (
     LEARNERS,
@@ -297,6 +304,33 @@ def test_predictions_of_a_model_without_names_need_them(spark: Any) -> None:
     assert [row.prediction for row in rows] == model.predict([[1.0, 0.5], [6.0, 1.0]]).tolist()
     with pytest.raises(ColumnMismatch, match="a column 'prediction' already"):
         predictions(model, frame.toDF("prediction", "a"), columns=["a", "prediction"])
+
+
+def test_a_row_that_a_model_refuses_is_told_with_its_partition(any_spark: Any, frames: Any) -> None:
+    model = GaussianDiscriminant().fit(pa.table({"x": [1.0, 2.0, 5.0, 6.0]}), list("aabb"))
+    frame = frames(any_spark, [pa.table({"x": [1.0, 2.0]}), pa.table({"x": [3.0, np.inf]})])
+    answers = predictions(model, frame)
+    with (
+        pytest.raises(NotFinite, match=r"^partition 1, rows 1 to 2: row 1, x: inf is not") as told,
+        spark_at_work("the answers"),
+    ):
+        answers.collect()
+    assert told.value.__cause__ is None
+    assert told.value.hint
+
+
+def test_partitions_of_rows_that_do_not_count_say_nothing(spark: Any, frames: Any) -> None:
+    idle = pa.table({"x": [1.0, np.inf], "w": [0.0, 0.0], "y": ["a", "c"]})
+    counted = pa.table({"x": [1.0, 2.0, 5.0], "w": [1.0, 2.0, 0.5], "y": ["a", "a", "b"]})
+    there = GaussianDiscriminant().fit(
+        frames(spark, [idle, counted]), target="y", sample_weight="w"
+    )
+    here = GaussianDiscriminant().fit(
+        counted.select(["x"]), counted.column("y").to_numpy(), counted.column("w").to_numpy()
+    )
+    assert_alike(there.statistics_, here.statistics_)
+    with pytest.raises(BadWeights, match="the Spark DataFrame: all 4 sample weights are zero"):
+        GaussianDiscriminant().fit(frames(spark, [idle, idle]), target="y", sample_weight="w")
 
 
 def test_logistic_regression_of_spark_is_that_of_the_rows(any_spark: Any, frames: Any) -> None:

@@ -98,10 +98,17 @@ def test_discriminants_answer_in_sql(any_database: Any, form: str) -> None:
     model = GaussianDiscriminant(form).fit(rows, labels)
     asked = far_rows(rows)
     if form == "per-class":
-        # A word never seen lies where no class has any variance: seven digits are left of any
-        # difference between such squares, here and there.
-        asked = pa.concat_tables([asked.slice(0, 20), asked.slice(22)])
+        asked = asked_of_per_class(asked)
     assert_answers(any_database, model, asked)
+
+
+def asked_of_per_class(rows: pa.Table) -> pa.Table:
+    """Return the rows without words never seen.
+
+    They lie where no class has any variance: few digits are left of any difference between such
+    squares, here and there.
+    """
+    return pa.concat_tables([rows.slice(0, 20), rows.slice(22)])
 
 
 FAMILIES = {
@@ -221,13 +228,10 @@ def test_a_perceptron_has_classes_and_no_probabilities(any_database: Any) -> Non
     )
 
 
+@pytest.mark.xdist_group("spark")  # with the other tests of Spark: one session for all
 def test_spark_answers_as_the_models_do(spark: Any) -> None:
     rows, labels = training_rows()
     asked = far_rows(rows)
-    asked = pa.concat_tables([asked.slice(0, 20), asked.slice(22)])
-    numbered = asked.append_column("row", pa.array(range(asked.num_rows)))
-    given = spark.createDataFrame(numbered.to_pylist(), schema=_spark_types(numbered))
-    given.createOrReplaceTempView("asked_rows")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logistic = LogisticRegression(penalty=0.5).fit(rows, labels)
@@ -238,10 +242,32 @@ def test_spark_answers_as_the_models_do(spark: Any) -> None:
         NaiveBayes(OTHERS, smoothing=0.0).fit(rows, labels),
         logistic,
     ):
-        query = to_sql(model, "spark", table="asked_rows", proba=True)
-        found = spark.sql(query).orderBy("row").collect()
-        shares = np.array([list(row)[-3:] for row in found], dtype=float)
-        np.testing.assert_allclose(shares, model.predict_proba(asked), rtol=0.0, atol=1e-9)
+        assert_spark_answers(spark, model, asked)
+
+
+@pytest.mark.xdist_group("spark")
+def test_names_and_labels_of_spark_can_be_anything(spark: Any) -> None:
+    rng = np.random.default_rng(1)
+    names = ["`tick`", "a.b", "suffice_t", "🌳🌲", "back\\slash", "it's", "x" * 200]
+    rows = pa.table({name: rng.poisson(2.0, 60) for name in names})
+    labels = np.array(["\\'", "`", "🌳"])[rng.integers(0, 3, 60)]
+    for model in (GaussianDiscriminant("spherical"), NaiveBayes(), MultinomialNaiveBayes()):
+        assert_spark_answers(spark, model.fit(rows, labels), rows.slice(0, 20))
+
+
+def assert_spark_answers(spark: Any, model: Any, asked: pa.Table) -> None:
+    """Compare what Spark says with what the model says."""
+    if getattr(model, "covariance", None) == "per-class":
+        asked = asked_of_per_class(asked)
+    numbered = asked.append_column("row", pa.array(range(asked.num_rows)))
+    given = spark.createDataFrame(numbered.to_pylist(), schema=_spark_types(numbered))
+    given.createOrReplaceTempView("asked_rows")
+    query = to_sql(model, "spark", table="asked_rows", proba=True)
+    found = spark.sql(query).orderBy("row").collect()
+    size = len(model.classes_)
+    shares = np.array([list(row)[-size:] for row in found], dtype=float)
+    np.testing.assert_allclose(shares, model.predict_proba(asked), rtol=0.0, atol=1e-9)
+    assert [row.prediction for row in found] == model.predict(asked).tolist()
 
 
 def _spark_types(table: pa.Table) -> str:

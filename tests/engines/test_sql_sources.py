@@ -186,22 +186,24 @@ def test_tables_without_rows_are_refused(any_database: Any) -> None:
             model.fit(source, target="kind")
 
 
+@pytest.mark.filterwarnings("ignore::suffice.errors.StreamedRows")
 def test_weights_that_count_nothing_are_refused(any_database: Any) -> None:
     table = flowers().append_column("w", pa.array([-1.0, None, np.nan] + [1.0] * 297))
     source = copied(any_database, table, "t")
     with pytest.raises(BadWeights, match="t: 3 rows have a weight 'w'"):
         GaussianDiscriminant().fit(source, target="kind", sample_weight="w")
     none = flowers().append_column("w", pa.array([0.0] * 300))
-    with pytest.raises(BadRows, match="t has no rows of positive weight"):
-        GaussianDiscriminant().fit(
-            copied(any_database, none, "t"), target="kind", sample_weight="w"
-        )
+    for adds_up in (True, False):
+        there = copied(any_database, none, "t", adds_up)
+        with pytest.raises(BadWeights, match=r"^t.*all 300 sample weights are zero"):
+            GaussianDiscriminant().fit(there, target="kind", sample_weight="w")
 
 
 def test_columns_of_dates_are_refused_as_anywhere(any_database: Any) -> None:
     any_database.execute("CREATE TABLE d AS SELECT CAST('2020-01-01' AS DATE) AS x, 1 AS kind")
+    dates = sql_source(any_database, "d", adds_up=True)
     with pytest.warns(StreamedRows), pytest.raises(NotANumber, match="holds neither numbers"):
-        GaussianDiscriminant().fit(sql_source(any_database, "d"), target="kind")
+        GaussianDiscriminant().fit(dates, target="kind")
 
 
 def test_who_may_not_read_is_told_so(postgres: Any, postgres_server: str) -> None:
@@ -215,6 +217,69 @@ def test_who_may_not_read_is_told_so(postgres: Any, postgres_server: str) -> Non
             sql_source(connection, "t")
         # The connection is as good as before.
         assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("adds_up", [True, False])
+def test_a_connection_that_is_gone_is_refused_by_the_name_of_the_table(
+    any_database: Any, postgres_server: str, adds_up: bool
+) -> None:
+    copied(any_database, flowers(), "t")
+    if type(any_database).__module__.startswith("psycopg"):
+        import psycopg
+
+        connection = psycopg.connect(postgres_server)
+        source = sql_source(connection, "t", adds_up=adds_up)
+        gone = "SELECT pg_terminate_backend(%s, 5000)"
+        any_database.execute(gone, [connection.info.backend_pid])
+    else:
+        connection = any_database.cursor()
+        source = sql_source(connection, "t", adds_up=adds_up)
+        connection.close()
+    for _ in range(2):
+        with pytest.raises(BadRows, match=r"^t: the connection to \w+ is gone"):
+            GaussianDiscriminant().fit(source, target="kind")
+    connection.close()
+
+
+@pytest.mark.parametrize("adds_up", [True, False])
+def test_a_table_that_is_gone_is_refused_by_name(any_database: Any, adds_up: bool) -> None:
+    source = copied(any_database, flowers(), "t", adds_up)
+    any_database.execute("DROP TABLE t")
+    with pytest.raises(BadRows, match=r"^t: .* refuses: "):
+        GaussianDiscriminant().fit(source, target="kind")
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianDiscriminant(), GaussianDiscriminant("per-class"), NaiveBayes("gaussian")]
+)
+def test_rows_of_this_process_are_read_and_those_of_a_server_added_up(
+    any_database: Any, model: Any
+) -> None:
+    table = flowers()
+    here = of_array(type(model)(**model.get_params()), table)
+    chosen = copied(any_database, table, "t", None)
+    assert chosen.taken is None
+    model.fit(chosen, target="kind")
+    is_server = type(any_database).__module__.startswith("psycopg")
+    assert chosen.taken == ("sums" if is_server else "rows")
+    assert_alike(here.statistics_, model.statistics_)
+
+
+def test_rows_that_are_read_on_purpose_are_no_news(postgres: Any) -> None:
+    source = copied(postgres, flowers(), "t", adds_up=False)
+    GaussianDiscriminant().fit(source, target="kind")  # a warning would be an error
+    assert source.taken == "rows"
+
+
+def test_stretches_of_rows_that_do_not_count_are_passed_over(duckdb: Any) -> None:
+    size = 150_000  # more than are read at a time
+    weights = np.zeros(size)
+    weights[-4:] = 1.0
+    x = np.arange(size, dtype=float)
+    table = pa.table({"x": x, "w": weights, "kind": np.arange(size) % 2})
+    source = copied(duckdb, table, "t", adds_up=False)
+    there = GaussianDiscriminant("diagonal").fit(source, target="kind", sample_weight="w")
+    assert there.means_.ravel().tolist() == [size - 3.0, size - 2.0]
 
 
 def test_an_open_transaction_stays_open(postgres: Any, postgres_server: str) -> None:

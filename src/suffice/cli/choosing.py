@@ -11,8 +11,7 @@ from suffice.cli.remarks import note
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from suffice.cli.training_rows import TrainingRows
     from suffice.rows.tables import Table
 
 SETTINGS = {
@@ -67,26 +66,30 @@ def check_width(table: Table, name: str) -> None:
         )
 
 
-def best_model(table: Table, y: NDArray[Any], seed: int) -> tuple[Any, dict[str, float]]:
+def best_model(rows: TrainingRows, seed: int) -> tuple[Any, dict[str, float]]:
     """Return the estimator of the lowest cross-validated log-loss, and the log-losses of all.
 
     Which it is, and why, is said.
     """
     from suffice.cli.compared_rows import sampled
-    from suffice.cli.frames import frame_of, some_rows
     from suffice.errors import BadLabels
     from suffice.evaluation.comparison import compare
+    from suffice.sources.table_frames import frame_of, some_rows
 
+    table, y = rows.table, rows.labels
     if len(set(y.tolist())) == 1:
         raise BadLabels(
-            f"models cannot be compared: the first {len(y):,} rows, which fit in memory, are all "
-            f"of class {y[0]!s}",
-            hint="name one with --model, or shuffle the rows",
+            f"models cannot be compared: {len(y):,} rows, from all over {rows.place}, are all of "
+            f"class {y[0]!s}",
+            hint="name one with --model",
         )
     some = sampled(table.size, table.width, seed)
     if some is not None:
-        note(f"models are compared on {len(some):,} of {len(y):,} rows, drawn at random")
         table, y = some_rows(table, some), y[some]
+    if some is not None or not rows.whole:
+        size = rows.table.size if rows.whole else rows.source.size
+        of = "" if size is None else f" of {size:,}"
+        note(f"models are compared on {len(y):,}{of} rows, drawn at random")
     found = compare(
         frame_of(table),
         y,

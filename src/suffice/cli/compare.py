@@ -11,7 +11,7 @@ from suffice.cli.options import (
     json_option,
     reading_options,
     seed_option,
-    table_argument,
+    tables_argument,
     target_option,
 )
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@table_argument()
+@tables_argument()
 @target_option("The column of labels.", required=True)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="Compare only these.")
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @json_option("everything")
 @reading_options
 def compare(
-    table: str,
+    tables: tuple[str, ...],
     target: str,
     drop: tuple[str, ...],
     models: tuple[str, ...],
@@ -54,7 +54,8 @@ def compare(
 
     GDA, naive Bayes and logistic regression on the same folds: accuracy, log-loss, Brier score,
     calibration; learning curves and where they cross; what the models assume, and whether it
-    seems to hold; which to use, and why.
+    seems to hold; which to use, and why. TABLE is what `suffice fit` takes; of more rows than
+    are quickly compared, some are drawn at random.
 
     Example: suffice compare flowers.csv --target species
     """
@@ -62,7 +63,7 @@ def compare(
     from suffice.cli.printed_rows import print_json
     from suffice.evaluation.comparison import compare as compared
 
-    rows = ComparedRows.read(table, target, reading, drop, seed=seed, all_rows=all_rows)
+    rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
     found = compared(
         rows.X,
         rows.y,

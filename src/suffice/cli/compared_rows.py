@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.cli.frames import frame_of, some_rows
 from suffice.cli.remarks import note
 from suffice.cli.training_rows import TrainingRows, describe
+from suffice.sources.table_frames import frame_of, some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class ComparedRows(NamedTuple):
     @classmethod
     def read(
         cls,
-        source: str,
+        tables: Sequence[str],
         target: str,
         reading: Reading,
         drop: Sequence[str],
@@ -45,17 +45,23 @@ class ComparedRows(NamedTuple):
         seed: int,
         all_rows: bool,
     ) -> ComparedRows:
-        """Read a table; of a large one, rows are drawn at random."""
-        rows = TrainingRows.read(source, target, reading, drop)
+        """Read rows; of many, some are drawn at random from all over the source."""
+        rows = TrainingRows.read(tables, target, reading, drop, seed=seed)
         table, labels, origin = rows.table, rows.labels, rows.place
-        if next(rows.more, None) is not None:
-            note(f"only the first {table.size:,} rows of {rows.place} fit in memory: no others")
         some = None if all_rows else sampled(table.size, table.width, seed)
         if some is not None:
-            note(f"{len(some):,} of {table.size:,} rows, drawn at random; --all-rows takes all")
-            origin += f", {len(some):,} of {table.size:,} rows, drawn at random"
             table, labels = some_rows(table, some), labels[some]
-        return cls(frame_of(table), labels, rows.place, describe(rows), origin)
+        size = rows.table.size if rows.whole else rows.source.size
+        if not rows.whole or some is not None:
+            of = "" if size is None else f" of {size:,}"
+            drawn = f"{table.size:,}{of} rows, drawn at random"
+            note(
+                f"{drawn}; --all-rows takes all"
+                if rows.whole
+                else f"{drawn}: not all fit in memory"
+            )
+            origin += f", {drawn}"
+        return cls(frame_of(table), labels, rows.place, describe(rows, size), origin)
 
 
 def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:

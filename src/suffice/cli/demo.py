@@ -76,8 +76,8 @@ def demo(output: Path | None, picture: Path | None, seed: int) -> None:
 
 def _frame(data: Any) -> Any:
     """Return the measurements with their names."""
-    from suffice.cli.frames import frame_of
     from suffice.rows.tables import table_of_array
+    from suffice.sources.table_frames import frame_of
 
     return frame_of(table_of_array(data.data, tuple(map(str, data.feature_names))))
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.cli.frames import frame_of
 from suffice.cli.model_files import Saved, load_saved
 from suffice.errors import NotADensity
+from suffice.sources.table_frames import frame_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -88,12 +88,12 @@ def _explained(
     saved: Any, source: str, reading: Reading, row: int | None, pair: dict[str, Any], *, every: bool
 ) -> Iterator[tuple[int, Explanation | None, dict[str, Any]]]:
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
-    from suffice.cli.frames import frame_of, some_rows
     from suffice.cli.model_rows import ModelRows
     from suffice.errors import BadRows
     from suffice.estimators.table_notes import filled_table
+    from suffice.sources.table_frames import frame_of, some_rows
 
-    rows = ModelRows.open(source, saved.columns, saved.notes, reading)
+    rows = ModelRows.open((source,), saved.columns, saved.notes, reading)
     start = 0
     for chunk, _ in rows.chunks():
         for i in range(chunk.size):

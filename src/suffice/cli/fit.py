@@ -14,7 +14,7 @@ from suffice.cli.options import (
     output_option,
     reading_options,
     seed_option,
-    table_argument,
+    tables_argument,
     target_option,
 )
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from suffice.cli.model_files import Saved
     from suffice.cli.training_rows import TrainingRows
 
+ONE_PASS = ("gda", "qda", "naive-bayes", "text")
+"""Models that look at every row once."""
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
 
 
@@ -57,7 +59,7 @@ class Priors(click.ParamType[Any]):
 
 
 @click.command()
-@table_argument()
+@tables_argument()
 @target_option("The column of labels.", required=True)
 @click.option(
     "--model", "name", type=click.Choice(MODELS), default="auto", show_default=True,
@@ -113,16 +115,23 @@ class Priors(click.ParamType[Any]):
 @click.option(
     "--priors", type=Priors(), help="Shares of the classes, if not those of TABLE: spam=.2,ham=.8."
 )
+@click.option(
+    "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
+    help="gda, qda, naive-bayes: write what was learned so far to FILE every ten seconds. If the "
+    "run is killed, the same command goes on from there, and ends at the same model. FILE is not "
+    "removed.",
+)  # fmt: skip
 @seed_option("how --model auto parts the rows")
 @json_option("a summary")
 @reading_options
 def fit(
-    table: str,
+    tables: tuple[str, ...],
     target: str,
     name: str,
     output: Path | None,
     drop: tuple[str, ...],
     without_statistics: bool,
+    checkpoint: Path | None,
     seed: int,
     as_json: bool,
     reading: Reading,
@@ -130,9 +139,13 @@ def fit(
 ) -> None:
     """Learn a model from TABLE and write it to a file.
 
-    TABLE is CSV (.gz too), Parquet, Arrow, JSON lines, or - for standard input. Words and blank
-    cells may stay: nothing has to be prepared. What was done about them, and how the model was
-    chosen, is said on standard error.
+    TABLE is CSV (.gz too), Parquet, Arrow, JSON lines, or - for standard input; several files of
+    the same columns, a quoted pattern ('part-*.parquet'), or a folder of Parquet files; or a table
+    of a database: duckdb://file.db?table=t, postgresql://user@host/base?table=t (or ?query=SELECT
+    …, to the end). It may be larger than memory.
+
+    Words and blank cells may stay: nothing has to be prepared. What was done about them, and how
+    the model was chosen, is said on standard error.
 
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
@@ -143,14 +156,20 @@ def fit(
     if name == "auto":
         _refuse_settings(settings)
     place = output or Path("model.suffice")
-    rows = TrainingRows.read(table, target, reading, drop, texts=name == "text")
-    saved, losses = _fitted(rows, target, name, settings, seed)
+    if checkpoint is not None:
+        _check_checkpoint(checkpoint, name, place)
+    rows = TrainingRows.read(
+        tables, target, reading, drop,
+        once=name in ONE_PASS, seed=None if name in ONE_PASS else seed, texts=name == "text",
+    )  # fmt: skip
+    saved, losses = _fitted(rows, name, settings, seed, checkpoint)
     save(place, saved, statistics=not without_statistics)
+    summary = _summary(place, saved, rows, losses)
     if as_json:
-        print_json(_summary(place, saved, rows, losses))
+        print_json(summary)
     classes = saved.estimator.classes_
     click.echo(
-        f"{place}: {type(saved.estimator).__name__} of {describe(rows)}; "
+        f"{place}: {type(saved.estimator).__name__} of {describe(rows, summary['rows'])}; "
         f"{len(classes)} classes of {target}",
         err=True,
     )
@@ -169,7 +188,7 @@ def _summary(
         "model": str(place),
         "estimator": account["estimator"],
         "target": saved.notes.target,
-        "rows": int(account["rows"] or rows.table.size),
+        "rows": int(account["rows"] or rows.size),
         "columns": len(rows.table.kinds),
         "dropped": list(saved.notes.dropped),
         "classes": [plain(label) for label in saved.estimator.classes_],
@@ -184,49 +203,67 @@ def _refuse_settings(settings: dict[str, Any]) -> None:
         raise click.UsageError(f"{', '.join(given)} needs --model: auto chooses by itself")
 
 
+def _check_checkpoint(checkpoint: Path, name: str, place: Path) -> None:
+    """Refuse a checkpoint that could not be kept, before any row is read."""
+    import errno
+    import os
+
+    if name not in ONE_PASS:
+        why = (
+            "which may choose logistic"
+            if name == "auto"
+            else "whose rows are read once for every step"
+        )
+        raise click.UsageError(
+            f"--checkpoint is for rows that are read once, and not for --model {name}, {why}: "
+            f"name {', '.join(ONE_PASS)}"
+        )
+    if checkpoint.absolute() == place.absolute():
+        raise click.UsageError(f"--checkpoint and --output are the same file: {place}")
+    if not checkpoint.absolute().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(checkpoint))
+
+
 def _fitted(
-    rows: TrainingRows, target: str, name: str, settings: dict[str, Any], seed: int
+    rows: TrainingRows,
+    name: str,
+    settings: dict[str, Any],
+    seed: int,
+    checkpoint: Path | None,
 ) -> tuple[Saved, dict[str, float]]:
     """Return the model of labelled rows, and the log-losses by which it was chosen."""
     from suffice.cli.choosing import best_model, check_width, named_model
-    from suffice.cli.decimals import counted, decimals_of
-    from suffice.cli.frames import frame_of
-    from suffice.cli.learning_more import learn_all
+    from suffice.cli.decimals import decimals_of
+    from suffice.cli.learned_rows import learn
     from suffice.cli.model_files import Saved
     from suffice.cli.remarks import note
-    from suffice.cli.target_labels import check_classes
-    from suffice.cli.training_rows import refuse_many_rows
     from suffice.estimators.filled_columns import FilledColumns
     from suffice.estimators.linear_classifier import LinearClassifier
     from suffice.estimators.table_notes import TableNotes
+    from suffice.sources.table_frames import frame_of
 
     if settings.get("priors"):
         settings["priors"] = _of_labels(settings["priors"], rows.labels)
     losses: dict[str, float] = {}
     if name == "auto":
-        model, losses = best_model(rows.table, rows.labels, seed)
+        model, losses = best_model(rows, seed)
     else:
         model = named_model(name, settings)
     full = settings.get("covariance") in (None, "shared", "per-class", "auto")
     if name in ("gda", "qda") and full:
         check_width(rows.table, name)
-    X = frame_of(rows.table)
-    decimals = decimals_of(rows.table)
-    if not isinstance(model, LinearClassifier):
-        # A table sorted by class may begin with one alone: that is said, or refused, at the end.
-        learn = model.fit if len(set(rows.labels.tolist())) > 1 else model.partial_fit
-        learn(X, rows.labels)
-        learn_all(model, counted(rows.more, decimals))
-        if len(model.classes_) == 1:
-            check_classes(model.classes_, rows.place, target)  # which refuses it
-        return Saved(model, TableNotes(target, None, rows.dropped), decimals), losses
-    if next(rows.more, None) is not None:
-        raise refuse_many_rows(rows.place, "logistic")
-    filled = FilledColumns.of(X)
-    if filled.note:
-        note(filled.note)
-    model.fit(filled.transform(X), rows.labels)  # type: ignore[attr-defined]
-    return Saved(model, TableNotes(target, filled, rows.dropped), decimals), losses
+    filled = None
+    if isinstance(model, LinearClassifier):
+        filled = FilledColumns.of(frame_of(rows.table))
+        if filled.note:
+            note(
+                filled.note
+                if rows.whole
+                else f"{filled.note}; more may be blank beyond the rows that were looked at"
+            )
+    learn(model, rows, filled, checkpoint)
+    notes = TableNotes(rows.target, filled, rows.dropped)
+    return Saved(model, notes, decimals_of(rows.table)), losses
 
 
 def _of_labels(priors: dict[str, float], labels: Any) -> dict[Any, float]:

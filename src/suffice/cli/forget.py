@@ -12,7 +12,7 @@ from suffice.cli.options import (
     model_argument,
     output_option,
     reading_options,
-    table_argument,
+    tables_argument,
     target_option,
 )
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @model_argument()
-@table_argument()
+@tables_argument()
 @target_option("The column of labels.  [default: that of the fit]")
 @output_option("Where to write the model.  [default: MODEL itself]")
 @json_option("a summary")
 @reading_options
 def forget(
     model: Path,
-    table: str,
+    tables: tuple[str, ...],
     target: str | None,
     output: Path | None,
     as_json: bool,
@@ -38,15 +38,16 @@ def forget(
     """Take the rows of TABLE back out of MODEL.
 
     Afterwards it is as if it had never seen them. They must have been learned before: what cannot
-    have been is refused, and the file is left as it was. Logistic regression cannot forget.
+    have been is refused, and the file is left as it was. Logistic regression cannot forget. TABLE
+    is what `suffice fit` takes: files, a pattern, a folder, or a table of a database.
 
     Example: suffice forget flowers.suffice withdrawn.csv
     """
-    from suffice.cli.frames import frame_of
     from suffice.cli.learning_more import labelled_chunks, refuse_nothing
     from suffice.cli.model_files import load_saved, save
     from suffice.cli.printed_rows import plain, print_json
     from suffice.errors import BadSetting, ForgettingUnseen, listed
+    from suffice.sources.table_frames import frame_of
 
     saved = load_saved(model)
     name = type(saved.estimator).__name__
@@ -57,10 +58,10 @@ def forget(
         )
     before = saved.estimator.classes_.tolist()
     size = 0
-    for rows, labels in labelled_chunks(saved, table, target, reading):
+    for rows, labels in labelled_chunks(saved, tables, target, reading):
         saved.estimator.forget(frame_of(rows), labels)
         size += len(labels)
-    refuse_nothing(size, table)
+    refuse_nothing(size, tables)
     if not saved.estimator.__sklearn_is_fitted__():
         raise ForgettingUnseen(
             f"these are all rows that {model} has learned: nothing would be left",

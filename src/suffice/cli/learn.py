@@ -12,7 +12,7 @@ from suffice.cli.options import (
     model_argument,
     output_option,
     reading_options,
-    table_argument,
+    tables_argument,
     target_option,
 )
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @model_argument()
-@table_argument()
+@tables_argument()
 @target_option("The column of labels.  [default: that of the fit]")
 @output_option("Where to write the model.  [default: MODEL itself]")
 @json_option("a summary")
 @reading_options
 def learn(
     model: Path,
-    table: str,
+    tables: tuple[str, ...],
     target: str | None,
     output: Path | None,
     as_json: bool,
@@ -41,7 +41,8 @@ def learn(
 
     The same as if they had been there at the fit. A new class or a new category is simply a new
     one. Logistic regression takes one step for each row instead. The file is replaced
-    when all is learned, and left as it was if anything is refused.
+    when all is learned, and left as it was if anything is refused. TABLE is what `suffice fit`
+    takes: files, a pattern, a folder, or a table of a database.
 
     Example: suffice learn flowers.suffice more.csv
     """
@@ -54,9 +55,9 @@ def learn(
     saved = load_saved(model)
     before = set(saved.estimator.classes_.tolist())
     levels = _levels(saved)
-    chunks = labelled_chunks(saved, table, target, reading)
+    chunks = labelled_chunks(saved, tables, target, reading)
     size = learn_all(saved.estimator, counted(chunks, saved.decimals))
-    refuse_nothing(size, table)
+    refuse_nothing(size, tables)
     save(output or model, saved)
     new = [label for label in saved.estimator.classes_.tolist() if label not in before]
     wider = [level for level in _levels(saved) if level not in levels]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.cli.frames import frame_of, some_rows
 from suffice.cli.model_rows import ModelRows
 from suffice.cli.remarks import Progress, note
 from suffice.cli.target_labels import label_kind_of, labels_of
-from suffice.errors import BadLabels, BadSetting
+from suffice.errors import BadLabels, BadSetting, listed
 from suffice.estimators.table_notes import filled_table
+from suffice.sources.table_frames import frame_of, some_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,9 +31,9 @@ def learn_all(model: Any, chunks: Iterable[tuple[Table, NDArray[Any]]]) -> int:
 
 
 def labelled_chunks(
-    saved: Saved, source: str, target: str | None, reading: Reading
+    saved: Saved, tables: Sequence[str], target: str | None, reading: Reading
 ) -> Iterator[tuple[Table, NDArray[Any]]]:
-    """Yield the rows of a table as a model knows them, with their labels."""
+    """Yield the rows of tables as a model knows them, with their labels."""
     column = target or saved.notes.target
     if column is None:
         raise BadSetting(
@@ -41,7 +41,7 @@ def labelled_chunks(
             hint="name it: --target COLUMN",
         )
     known = saved.estimator.classes_.tolist()
-    rows = ModelRows.open(source, saved.columns, saved.notes, reading, others=(column,))
+    rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=(column,))
     without = 0
     with Progress(f"reading {rows.table.name}", rows.table.share) as progress:
         for table, ((kind, cells),) in rows.chunks((column,), (label_kind_of(known),)):
@@ -59,7 +59,12 @@ def labelled_chunks(
         note(f"{without} row{'s' * (without > 1)} without a label left out")
 
 
-def refuse_nothing(size: int, source: str) -> None:
-    """Refuse a table that held no labelled row."""
+def refuse_nothing(size: int, tables: Sequence[str]) -> None:
+    """Refuse tables that held no labelled row."""
     if not size:
-        raise BadLabels(f"{source} has no labelled rows", hint="the model is as it was")
+        from suffice.sources.opening import is_address
+
+        named = listed(
+            [one.partition("://")[0] + "://…" if is_address(one) else one for one in tables]
+        )
+        raise BadLabels(f"no row of {named} has a label", hint="the model is as it was")

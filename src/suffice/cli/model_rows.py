@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from suffice.cli.model_tables import ModelTable, open_tables
 from suffice.cli.remarks import note
 from suffice.errors import ColumnMismatch, listed
-from suffice.files.tables import TableFile, missing_columns, open_table
+from suffice.files.tables import missing_columns
 from suffice.rows.cells import CATEGORY, NUMBER
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 class ModelRows:
     """A table, read as a model needs it.
 
-    table    the file
+    table    the file, or files, or table of a database
     names    the columns of the table that the model takes, in its order
     kinds    what they hold
     named    whether the model knows its columns by name
     """
 
-    table: TableFile
+    table: ModelTable
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     named: bool
@@ -38,7 +39,7 @@ class ModelRows:
     @classmethod
     def open(
         cls,
-        source: str,
+        tables: Sequence[str],
         columns: Any,
         notes: TableNotes,
         reading: Reading,
@@ -46,18 +47,13 @@ class ModelRows:
         others: Sequence[str] = (),
         quiet: bool = False,
     ) -> ModelRows:
-        """Open a table for a model that knows these columns; what does not fit is refused by name.
+        """Open tables for a model that knows these columns; what does not fit is refused by name.
 
         `others` are columns that somebody else will ask for: they are not spoken of.
         """
         wanted = tuple(columns.names) if columns.named else ()
-        table = open_table(
-            source,
-            delimiter=reading.delimiter,
-            header=reading.header,
-            expected=(*wanted, *others, *((notes.target,) if notes.target else ())),
-            once=True,
-        )
+        target = (notes.target,) if notes.target else ()
+        table = open_tables(tables, reading, (*wanted, *others, *target))
         known = {notes.target, *others}
         if not columns.named:
             return cls._unnamed(table, columns, known)
@@ -70,7 +66,7 @@ class ModelRows:
         return cls(table, wanted, tuple(column.kind for column in columns.columns), True)
 
     @classmethod
-    def _unnamed(cls, table: TableFile, columns: Any, known: set[str | None]) -> ModelRows:
+    def _unnamed(cls, table: ModelTable, columns: Any, known: set[str | None]) -> ModelRows:
         """Match columns by their place: the model was made of arrays."""
         names = tuple(name for name in table.names if name not in known)
         width = len(columns.columns)

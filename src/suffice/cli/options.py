@@ -44,6 +44,11 @@ def table_argument(name: str = "table") -> Decorator:
     return click.argument(name, type=str, metavar=name.upper())
 
 
+def tables_argument(name: str = "tables") -> Decorator:
+    """Return the argument that names where rows are: several files, a glob, a database."""
+    return click.argument(name, type=str, metavar="TABLE...", nargs=-1, required=True)
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a table of text is written; they arrive as `reading`."""
 

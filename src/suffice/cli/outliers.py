@@ -11,7 +11,7 @@ from suffice.cli.options import (
     json_option,
     model_argument,
     reading_options,
-    table_argument,
+    tables_argument,
 )
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @model_argument()
-@table_argument()
+@tables_argument()
 @click.option(
     "--below", type=click.FloatRange(0, 1), default=0.01, show_default=True, metavar="P",
     help="Print rows whose typicality is below this.",
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @reading_options
 def outliers(
     model: Path,
-    table: str,
+    tables: tuple[str, ...],
     below: float,
     most: int | None,
     every: bool,
@@ -59,7 +59,7 @@ def outliers(
     if every and most is not None:
         raise click.UsageError("--all and --most: one of them")
     saved = with_density(model)
-    rows = ModelRows.open(table, saved.columns, saved.notes, reading, others=keep)
+    rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=keep)
     printed = PrintedRows(("row", "class", "typicality", *keep), as_json=as_json, digits=6)
     classes = saved.estimator.classes_
     strange: list[tuple[Any, ...]] = []

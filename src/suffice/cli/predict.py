@@ -11,7 +11,7 @@ from suffice.cli.options import (
     json_option,
     model_argument,
     reading_options,
-    table_argument,
+    tables_argument,
 )
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @model_argument()
-@table_argument()
+@tables_argument()
 @click.option("--proba", is_flag=True, help="Add the probability of every class.")
 @click.option(
     "--cost", metavar="TABLE",
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @reading_options
 def predict(
     model: Path,
-    table: str,
+    tables: tuple[str, ...],
     proba: bool,
     cost: str | None,
     reject_below: float | None,
@@ -56,7 +56,8 @@ def predict(
 
     Columns are found by name, in any order; others are ignored. If TABLE has the target too,
     standard error says how often the answer agrees with it. Probabilities have six digits; with
-    --json, all.
+    --json, all. Several tables, a pattern ('part-*.parquet') or a table of a database are answered
+    one row after the other.
 
     Example: suffice predict flowers.suffice new.csv --proba
     """
@@ -75,7 +76,7 @@ def predict(
     stored, notes = open_classifier(model)
     answers = StoredAnswers(stored, notes)
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
-    rows = ModelRows.open(table, answers.columns, notes, reading, others=keep)
+    rows = ModelRows.open(tables, answers.columns, notes, reading, others=keep)
     unseen = UnseenLevels(stored, rows)
     target = notes.target if notes.target in rows.table.names else None
     others = (*keep, *((target,) if target else ()))

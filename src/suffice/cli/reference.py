@@ -80,11 +80,15 @@ the other commands ask it, teach it, or put several together.
   `zcat new.csv.gz | suffice predict flowers.suffice -`. Answers go to standard output, notes and
   warnings to standard error, so that `suffice predict flowers.suffice new.csv > answers.csv` holds
   nothing but answers. `--json` prints them for programs.
+- **Many files, databases.** Where a usage says `TABLE...`, give several files, a quoted pattern
+  (`'part-*.parquet'`), a folder of Parquet files, or a table of a database by its address
+  (`'duckdb://file.db?table=t'`, `'postgresql://user@host/base?table=t'`): see
+  [where the rows are](sources.md).
 - **Exit codes.** 0 done; 1 refused, because of the data, the model or the disk; 2 wrong usage;
   130 interrupted. A refusal is one line and a hint, and leaves every file as it was;
   `suffice --debug` and then the command shows where it came from.
 - **Colour.** There is none in pipes and files, and none with `NO_COLOR` set; the progress of large
-  tables is shown on a terminal only.
+  tables, with rows a second and the time left, is shown on a terminal only.
 - **Completion.** One line in the file that the shell reads when it starts:
 
 ```sh

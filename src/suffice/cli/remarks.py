@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import warnings
 from shutil import get_terminal_size
@@ -47,16 +48,24 @@ def tell_warnings() -> None:
 class Progress:
     """How far the reading of a table is, for a terminal; nothing where there is none.
 
-    `share()` says which part is done, None where that is not known.
+    `share()` says which part is done, None where that is not known. Several threads may tell of
+    rows.
     """
 
     def __init__(self, what: str, share: Callable[[], float | None], unit: str = "rows") -> None:
         self._what, self._unit = what, unit
         self._share = share
-        self._rows = 0
         self._shown = False
         self._next = time.monotonic() + PATIENCE
         self._wanted = _is_terminal(sys.stderr)
+        self._lock = threading.Lock()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin to count: rows may be read more than once."""
+        self._rows = 0
+        self._start = time.monotonic()
+        self._before: float | None = None  # the share at the first look: a run may go on elsewhere
 
     def __enter__(self) -> Progress:
         return self
@@ -73,22 +82,44 @@ class Progress:
         """
         if sys.stdout is not None:
             sys.stdout.flush()
-        self._rows += rows
-        now = time.monotonic()
-        if not self._wanted or now < self._next:
-            return
-        self._next = now + EVERY
-        self._shown = True
+        with self._lock:
+            self._rows += rows
+            now = time.monotonic()
+            if not self._wanted or now < self._next:
+                return
+            self._next = now + EVERY
+            self._shown = True
+            # A line that is wider than the terminal could not be taken back.
+            width = get_terminal_size(os.get_terminal_size(sys.stderr.fileno())).columns
+            sys.stderr.write(f"{CLEAR}{self._line(now)[: max(1, width - 1)]}")
+            sys.stderr.flush()
+
+    def _line(self, now: float) -> str:
+        """Return the bar, the rows, how many there are a second, and how long it will take."""
         share = self._share()
-        bar = ""
+        seconds = max(now - self._start, 1e-3)
+        bar = left = ""
         if share is not None:
-            done = round(WIDTH * min(share, 1.0))
+            share = min(share, 1.0)
+            done = round(WIDTH * share)
             bar = f" [{'#' * done}{' ' * (WIDTH - done)}] {share:4.0%}"
-        # A line that is wider than the terminal could not be taken back.
-        width = get_terminal_size(os.get_terminal_size(sys.stderr.fileno())).columns
-        line = f"{self._what}{bar} {self._rows:,} {self._unit}"[: max(1, width - 1)]
-        sys.stderr.write(f"{CLEAR}{line}")
-        sys.stderr.flush()
+            if self._before is None:
+                self._before, self._since = share, now
+            elif share > self._before:
+                rest = (1.0 - share) * (now - self._since) / (share - self._before)
+                left = f", {_duration(rest)} left"
+        return f"{self._what}{bar} {self._rows:,} {self._unit}, {self._rows / seconds:,.0f}/s{left}"
+
+
+def _duration(seconds: float) -> str:
+    """Return how long something takes, as people say it.
+
+    >>> _duration(7.2), _duration(190.0), _duration(7300.0)
+    ('7 s', '3 min', '2.0 h')
+    """
+    if seconds < 100.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 6000.0 else f"{seconds / 3600.0:.1f} h"
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

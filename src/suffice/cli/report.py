@@ -14,13 +14,13 @@ from suffice.cli.options import (
     output_option,
     reading_options,
     seed_option,
-    table_argument,
+    tables_argument,
     target_option,
 )
 
 
 @click.command()
-@table_argument()
+@tables_argument()
 @target_option("The column of labels.", required=True)
 @output_option("Where to write the page, - for standard output.  [default: report.html]")
 @click.option("--title", help="What stands at the top.")
@@ -35,7 +35,7 @@ from suffice.cli.options import (
 @json_option("what is on the page")
 @reading_options
 def report(
-    table: str,
+    tables: tuple[str, ...],
     target: str,
     output: Path | None,
     title: str | None,
@@ -49,7 +49,8 @@ def report(
 ) -> None:
     """Write one HTML page on TABLE: its columns, its models, which to use, and why.
 
-    What `suffice compare` says, with pictures. The page needs nothing else: no network, no scripts.
+    What `suffice compare` says, with pictures; TABLE is what `suffice fit` takes. The page needs
+    nothing else: no network, no scripts.
 
     Example: suffice report flowers.csv --target species -o flowers.html
     """
@@ -70,7 +71,7 @@ def report(
     printed = str(place) == "-"
     if not printed:
         check_place(place)
-    rows = ComparedRows.read(table, target, reading, drop, seed=seed, all_rows=all_rows)
+    rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
     with _Stages() as stage:
         stage(f"comparing models on {len(rows.y):,} rows")
         found = compare(

@@ -50,6 +50,18 @@ def labels_of(
     return np.array([str(cell) for cell in held], dtype=object), there
 
 
+def plain_labels(labels: Any) -> NDArray[Any]:
+    """Return labels as an array: numbers as they are, Arrow's text as objects."""
+    if isinstance(labels, np.ndarray):
+        return labels
+    coded = labels.dictionary_encode()
+    if hasattr(coded, "combine_chunks"):
+        coded = coded.combine_chunks()
+    names = np.array([*map(str, coded.dictionary.to_pylist()), ""], dtype=object)
+    found: NDArray[Any] = names[:-1][np.asarray(coded.indices)]
+    return found
+
+
 def check_classes(labels: NDArray[Any], table: str, target: str, *, whole: bool = True) -> None:
     """Refuse a target that names no classes: one value, or a quantity.
 

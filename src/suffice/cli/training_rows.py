@@ -1,31 +1,37 @@
-"""Labelled rows of a table, to learn from: read whole where that fits, in chunks where not."""
+"""Labelled rows of a source, to learn from: held where that is possible, read again where not."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from suffice.cli.frames import joined, some_rows
+from suffice.cli.labelled_source import LabelledSource
 from suffice.cli.remarks import Progress, note
-from suffice.cli.target_labels import check_classes, labels_of
-from suffice.errors import BadRows, BadSetting, listed
-from suffice.files.tables import TableFile, missing_columns, open_table
+from suffice.cli.target_labels import check_classes, plain_labels
+from suffice.errors import BadRows, listed
+from suffice.files.tables import missing_columns
 from suffice.rows.cells import CATEGORY
+from suffice.sources import open_source
+from suffice.sources.local import LocalSource
+from suffice.sources.samples import first_rows, spread_rows
+from suffice.sources.sql import SqlSource
+from suffice.sources.tables import TableSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from suffice.cli.options import Reading
+    from suffice.estimators.filled_columns import FilledColumns
     from suffice.rows.tables import Table
 
-    Labelled = tuple[Table, NDArray[Any]]
-
 IN_MEMORY = 1 << 25
-"""Cells of a table that are held at once; a larger one is learned in chunks."""
+"""Cells of a table that are held at once, for models that need all rows or are compared on them."""
+LOOK = 1 << 22
+"""Cells that are looked at where rows are read one by one, or are too many."""
+FROM_AFAR = 10_000
+"""Rows that are looked at where the others stay in their database."""
 MOST_LEVELS = 1000
 """Texts of one column that are coded; a column with more is left out."""
 FEW = 20
@@ -36,71 +42,78 @@ FEW = 20
 class TrainingRows:
     """Labelled rows to fit a model on.
 
-    table, labels   the first rows, or all
-    more            what comes after them
+    table, labels   all rows, if they are `whole`, or some that stand for them
+    source          where all of them are
+    target          the column of labels
     dropped         columns that were left out
-    place           what the table is called
     texts           whether columns of text are documents, and no categories
     """
 
     table: Table
     labels: NDArray[Any]
-    more: Iterator[Labelled]
+    whole: bool
+    source: LocalSource
+    target: str
     dropped: tuple[str, ...]
-    place: str
     texts: bool = False
 
     @classmethod
     def read(
         cls,
-        source: str,
+        tables: Sequence[str],
         target: str,
         reading: Reading,
         drop: Sequence[str] = (),
         *,
+        once: bool = False,
+        seed: int | None = None,
         texts: bool = False,
     ) -> TrainingRows:
-        """Read a table; the kinds of its columns are found out from all its rows."""
-        file = open_table(
-            source, delimiter=reading.delimiter, header=reading.header, expected=(target, *drop)
-        )
-        lacking = [name for name in (target, *drop) if name not in file.names]
-        if lacking:
-            raise missing_columns(file.name, lacking, file.names)
-        with Progress(f"looking at {file.name}", file.share) as progress:
-            kinds = dict(zip(file.names, file.kinds(progress.more), strict=True))
-        names = [name for name in file.names if name != target and name not in drop]
-        numbers = [name for name in names if texts and kinds[name] != CATEGORY]
-        if numbers:
-            note(f"left out, for there is no text in it: {listed(numbers)}")
-            drop, names = (*drop, *numbers), [name for name in names if name not in numbers]
+        """Open a source, and look at its rows; the kinds of its columns are found out from all.
+
+        `once` says that rows will be read one by one, so that few have to be held. With a `seed`
+        the rows that stand for too many are drawn from all over the source.
+        """
+        source = _opened(tables, target, reading, drop)
+        names = [name for name in source.names if name != target and name not in drop]
         if not names:
             raise BadRows(
-                f"{file.name} has no column besides the target {target!r}",
+                f"{source.name} has no column besides the target {target!r}",
                 hint="is the delimiter the right one? --delimiter names it",
             )
-        wanted = [kinds[name] for name in (*names, target)]
-        chunks = _labelled(file.chunks((*names, target), wanted), len(names))
-        first: list[Labelled] = []
-        cells, whole = 0, True
-        with Progress(f"reading {file.name}", file.share) as progress:
-            for rows, labels in chunks:
-                progress.more(rows.size)
-                first.append((rows, labels))
-                cells += rows.size * rows.width
-                if cells > IN_MEMORY:
-                    whole = False  # as far as is known
-                    break
-        if not first:
-            raise _nothing_to_learn(file, target, kinds[target])
-        table = joined([rows for rows, _ in first])
-        held = np.concatenate([labels for _, labels in first])
-        check_classes(held, file.name, target, whole=whole)
+        if isinstance(source, TableSource):
+            with Progress(f"looking at {source.name}", source.share) as progress:
+                source.kinds(progress.more)
+        labelled = LabelledSource(source, names, target, looked_at=True)
+        most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
+        size = max(1, most // (len(names) + 1))
+        if once and isinstance(source, SqlSource) and source.adds_up:
+            size = min(size, FROM_AFAR)
+        wanted = labelled.wanted(target)
+        with Progress(f"reading {source.name}", labelled.share) as labelled.progress:
+            if seed is None:
+                found, whole = first_rows(labelled, wanted, size)
+            else:
+                found, whole = spread_rows(labelled, wanted, size, seed)
+        if found is None or not found.table.size:
+            raise _nothing_to_learn(labelled, target)
+        table, labels = found.table, plain_labels(found.labels)
+        check_classes(labels, source.name, target, whole=whole)
+        if whole:
+            tell_unlabelled(labelled)
         useless = {} if texts else _useless(table)
-        kept = [j for j in range(table.width) if j not in useless]
+        numbers = [j for j, kind in enumerate(table.kinds) if texts and kind != CATEGORY]
+        kept = [j for j in range(table.width) if j not in useless and j not in numbers]
+        if numbers:
+            note(f"left out, for there is no text in it: {listed(names[j] for j in numbers)}")
+        if not kept and texts:
+            raise BadRows(
+                f"{source.name} has no column of text besides the target {target!r}",
+                hint="--model auto is for columns of numbers and categories",
+            )
         if not kept:
             raise BadRows(
-                f"{file.name}: every column is different in almost every row",
+                f"{source.name}: every column is different in almost every row",
                 hint="are these names or sentences? Columns of numbers or categories are needed",
             )
         for j, count in useless.items():
@@ -108,36 +121,73 @@ class TrainingRows:
                 f"{names[j]} is left out: {count} different texts in {table.size} rows "
                 "tell nothing about other rows"
             )
-        dropped = (*drop, *(names[j] for j in useless))
-        rest = ((rows.take(kept), labels) for rows, labels in chunks)
-        return cls(table.take(kept), held, rest, dropped, file.name, texts)
+        dropped = (*drop, *(names[j] for j in (*useless, *numbers)))
+        return cls(table.take(kept), labels, whole, source, target, dropped, texts)
+
+    @property
+    def place(self) -> str:
+        """What the table is called."""
+        return self.source.name
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, as far as that is known: at least those that are held."""
+        return max(self.table.size, 0 if self.whole else self.source.size or 0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns to learn from."""
+        assert self.table.names is not None
+        return self.table.names
+
+    def labelled(self, filled: FilledColumns | None = None) -> LabelledSource:
+        """Return all rows that have a label, with blanks filled where the model needs that."""
+        return LabelledSource(self.source, self.names, self.target, filled)
 
 
-def _nothing_to_learn(file: TableFile, target: str, kind: str) -> BadRows:
+def _opened(
+    tables: Sequence[str], target: str, reading: Reading, drop: Sequence[str]
+) -> LocalSource:
+    """Return where the rows are; of a database, only those that have a label."""
+    source = open_source(
+        list(tables),
+        delimiter=reading.delimiter,
+        header=reading.header,
+        expected=(target, *drop),
+    )
+    lacking = [name for name in (target, *drop) if name not in source.names]
+    if lacking:
+        raise missing_columns(source.name, lacking, source.names)
+    assert isinstance(source, LocalSource)
+    if not isinstance(source, SqlSource):
+        return source
+    column = source.database.dialect.identifier(target)
+    labelled = SqlSource(source.database, f"{column} IS NOT NULL", adds_up=source.adds_up)
+    without = source.size - labelled.size
+    if without and labelled.size:
+        note(_unlabelled(without))
+    return labelled
+
+
+def tell_unlabelled(rows: LabelledSource) -> None:
+    """Say how many rows had no label."""
+    if rows.without:
+        note(_unlabelled(rows.without) + " since the run was taken up again" * rows.resumed)
+
+
+def _unlabelled(count: int) -> str:
+    return f"{count:,} row{'s' * (count > 1)} without a label left out"
+
+
+def _nothing_to_learn(rows: LabelledSource, target: str) -> BadRows:
     """Return the refusal of a table without rows, or without labels."""
-    rows = sum(chunk.size for chunk in file.chunks((target,), (kind,)))
-    if not rows:
-        return BadRows(f"{file.name} has no rows", hint="there is a header, but nothing below")
+    count = rows.size or rows.read
+    if not count:
+        return BadRows(f"{rows.name} has no rows", hint="there is a header, but nothing below")
     return BadRows(
-        f"{file.name}, target {target!r}: none of {rows:,} rows has a label",
+        f"{rows.name}, target {target!r}: none of {count:,} rows has a label",
         hint="is it the right column? Blank cells are no labels",
     )
-
-
-def _labelled(chunks: Iterator[Table], width: int) -> Iterator[Labelled]:
-    """Yield rows and their labels; rows without a label are left out, and counted at the end."""
-    without = found = 0
-    for chunk in chunks:
-        labels, there = labels_of(chunk.column(width), chunk.kinds[width])
-        rows = chunk.take(range(width))
-        if not there.all():
-            without += int((~there).sum())
-            rows = some_rows(rows, there)
-        if len(labels):
-            found += len(labels)
-            yield rows, labels
-    if without and found:  # where there is nothing else, the refusal says so
-        note(f"{without} row{'s' * (without > 1)} without a label left out")
 
 
 def _useless(table: Table) -> dict[int, int]:
@@ -153,16 +203,8 @@ def _useless(table: Table) -> dict[int, int]:
     return found
 
 
-def refuse_many_rows(place: str, model: str) -> BadSetting:
-    """Return the refusal of a model that needs all rows at once."""
-    return BadSetting(
-        f"{place} has more cells than fit in memory at once, which {model} needs",
-        hint="gda, qda and naive-bayes read rows once, in chunks: name one with --model",
-    )
-
-
-def describe(rows: TrainingRows) -> str:
-    """Return in words what there is to learn from."""
+def describe(rows: TrainingRows, size: int | None = None) -> str:
+    """Return in words what there is to learn from; `size` rows, where more than were held."""
     kinds = rows.table.kinds
     words_of = "text" if rows.texts else "categories"
     words = [
@@ -171,4 +213,5 @@ def describe(rows: TrainingRows) -> str:
         if kind in kinds
     ]
     many = "s" * (len(kinds) != 1)
-    return f"{rows.table.size:,} rows, {len(kinds):,} column{many}: {listed(words)}"
+    count = rows.table.size if size is None else size
+    return f"{count:,} rows, {len(kinds):,} column{many}: {listed(words)}"

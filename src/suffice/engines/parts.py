@@ -1,6 +1,6 @@
 """Parts of a source over threads: read apart, summarized apart, merged in the order of the source.
 
-A part is what can be read by itself, such as a row group of a Parquet file; it comes in batches.
+A part is what can be read by itself, such as row groups of a Parquet file; it comes in batches.
 Batches are merged within their part and parts with each other, both like the carries of a binary
 counter. So the result depends on how the source is cut, and not on how many threads there were nor
 on which was the first to end: it is the same to the last bit.
@@ -83,6 +83,7 @@ def _by_part(
         carries: Carries[S] = Carries()
         for batch in parts[place]():
             carries.add(summarize(batch))
+            del batch  # or it would be kept while the next one is read
         return carries.merged()
 
     with closing(in_order(of_part, range(len(parts)))) as found:

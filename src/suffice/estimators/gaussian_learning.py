@@ -52,6 +52,9 @@ class GaussianLearning(GaussianParameters, Learning):
         if known is not None:
             table = self._as_learned(table)
         columns = Columns.infer(table)
+        apart = getattr(table, "apart", None)
+        if known is None and apart is not None and self.covariance == "shared":
+            return columns, apart  # added up where they lie: there is a kernel for it
         if known is not None:
             try:
                 columns = known.widened(columns)[0]

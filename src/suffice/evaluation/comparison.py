@@ -17,6 +17,7 @@ from suffice.evaluation.learning_curves import LearningCurves, learning_curves
 from suffice.evaluation.recommendation import recommend
 from suffice.evaluation.reservations import reservations
 from suffice.evaluation.scores import Scores
+from suffice.evaluation.source_rows import rows_here
 from suffice.evaluation.splits import checked_folds, checked_seed, stratified_folds
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ TESTED = 1000
 
 def compare(
     X: object,
-    y: object,
+    y: object = None,
     *,
+    target: str | None = None,
     models: Any = None,
     folds: int | None = None,
     curves: bool = True,
@@ -50,6 +52,12 @@ def compare(
     | curves        | True    | learning curves, and where those of the two schools cross        |
     | random_state  | 0       | the seed of folds and splits                                     |
     | sample_weight | None    | repetitions of rows                                              |
+    | target        | None    | the column of labels, where X is a frame or a source: a path, a  |
+    |               |         | glob, an Arrow stream, a table of a database or of a cluster;    |
+    |               |         | `sample_weight` may then name a column too                       |
+
+    Of a source with more rows than memory holds, some are drawn from all over it, and a note says
+    how many.
 
     Rows may hold text and blanks. Closed-form models are cross-validated by merging the statistics
     of folds, without refits; "logistic" has a penalty of 1e-4, so that it exists where a plane
@@ -69,13 +77,15 @@ def compare(
     1      naive Bayes (mixed)     0.953     0.143
     2                  softmax     0.980     0.214
     """
-    rows = LabelledRows.read(X, y, sample_weight)
     seed = checked_seed(random_state)
+    here = rows_here(X, y, target, sample_weight, seed)
+    rows = LabelledRows.read(here.X, here.y, here.weights)
     asked = candidates(models, rows)
     extent = Extent.of(rows)
-    notes: list[str] = []
+    notes = list(here.notes)
     if models is None or isinstance(models, Mapping):
-        asked, notes = affordable(asked, extent)
+        asked, few = affordable(asked, extent)
+        notes += few
     if folds is None:
         folds, few = affordable_folds(asked, extent)
         notes += few

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.engines.threads import for_blocks
-from suffice.families.far import far_winners
+from suffice.families.diagonal_lines import shared_lines
+from suffice.families.far import far_winners, hard_rows
 from suffice.families.patterns import by_pattern
 from suffice.kernels.diagonal_scores import diagonal_odds, diagonal_scores
 from suffice.kernels.scores import linear_scores
@@ -157,8 +158,12 @@ class DiagonalNormals:
 
     def scores(self, rows: FloatArray, log_priors: FloatArray) -> FloatArray:
         """Return numbers whose differences between classes are those of log p(x, c)."""
-        out = self._summed(rows, log_priors - self.log_volumes)
-        far = _hard(out, log_priors > -np.inf)
+        if self.is_shared:
+            out = shared_lines(self, rows, log_priors)
+        else:
+            out = self._summed(rows, log_priors - self.log_volumes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = hard_rows(out, log_priors > -np.inf)
         if far is not None:
             out[far] = by_pattern(
                 rows[far], lambda part, seen: self._far_scores(part, seen, log_priors)
@@ -212,10 +217,10 @@ class DiagonalNormals:
         def work(part: slice) -> None:
             block, found = rows[part], out[part]
             diagonal_scores(block, self.origin, *self.quadratic, constants, found)
-            hard = _hard(found, possible)
+            hard = hard_rows(found, possible)
             if hard is not None:
                 found[hard] = self._with_gaps(block[hard], constants)
-                spoiled.append(_hard(found, possible) is not None)
+                spoiled.append(hard_rows(found, possible) is not None)
 
         with np.errstate(over="ignore", invalid="ignore"):
             for_blocks(work, len(rows), rows.shape[1])
@@ -281,15 +286,3 @@ class DiagonalNormals:
         spread = np.where(self.active, self.deviations, 0.0)
         chosen = spread[np.zeros_like(codes) if self.is_shared else codes]
         return self.origin + (self.origin_low + (self.means[codes] + z * chosen) * self.scale)
-
-
-def _hard(scores: FloatArray, possible: NDArray[np.bool_]) -> IntArray | None:
-    """Return which rows have a score that is not finite, of a class that has a prior; None if none.
-
-    One sum tells that there are none, ten times as fast as looking at each.
-    """
-    likely = scores if possible.all() else scores[:, possible]
-    if np.isfinite(likely.sum()):
-        return None
-    hard = np.flatnonzero(~np.isfinite(likely).all(axis=1))
-    return hard if len(hard) else None

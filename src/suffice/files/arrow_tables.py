@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile, BadRows, NotANumber, NotFinite, listed
-from suffice.files.text_cells import typed_cells
+from suffice.files.text_cells import ColumnEvidence, typed_cells
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import Table, table_of_columns
@@ -39,8 +39,8 @@ class ArrowTable:
     >>> place = Path(tempfile.mkdtemp()) / "a.arrow"
     >>> feather.write_feather(pa.table({"size": [1, 2], "colour": ["red", None]}), place)
     >>> table = ArrowTable(TableBytes(place))
-    >>> table.names, table.kinds()
-    (('size', 'colour'), ('number', 'category'))
+    >>> table.names, [seen.kind for seen in table.evidence()]
+    (('size', 'colour'), ['number', 'category'])
     """
 
     def __init__(self, source: TableBytes) -> None:
@@ -62,13 +62,30 @@ class ArrowTable:
         if not self.names:
             raise BadFile(f"{self.name} has no columns", hint="write it again, with some")
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is a file."""
+        return self._source.is_lasting
+
+    @property
+    def stored(self) -> int:
+        """How many bytes there are, packed as they are; 0 where that is not known."""
+        return self._source.size
+
     def share(self) -> float | None:
         """Return which part of the file has been read; None where that is not known."""
         return self._source.share
 
-    def kinds(self, *_: object) -> tuple[str, ...]:
-        """Return what each column holds; dates and the like are categories until they are read."""
-        return tuple(self._kind(field.type) for field in self._schema)
+    def evidence(self, *_: object) -> list[ColumnEvidence]:
+        """Return what the cells of each column are; of one without a type, nothing is known.
+
+        Dates and the like are categories until they are read.
+        """
+        found = [ColumnEvidence() for _ in self.names]
+        for seen, field in zip(found, self._schema, strict=True):
+            if not self._pa.types.is_null(field.type):
+                seen.see_kind(self._kind(field.type))
+        return found
 
     def _kind(self, given: Any) -> str:
         types = self._pa.types

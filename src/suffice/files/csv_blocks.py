@@ -60,8 +60,8 @@ class CsvBlocks:
                 ),
             )
 
-    def kinds(self, told: Callable[[int], None]) -> tuple[str, ...] | None:
-        """Return what each column holds; None where the ordinary reader has to look."""
+    def evidence(self, told: Callable[[int], None]) -> list[ColumnEvidence] | None:
+        """Return what the cells of each column are; None where the ordinary reader has to look."""
         evidence = [ColumnEvidence() for _ in self._names]
         try:
             for block in self._blocks():
@@ -70,7 +70,7 @@ class CsvBlocks:
                 told(block.num_rows)
         except self._pa.ArrowException:
             return None
-        return tuple(seen.kind for seen in evidence)
+        return evidence
 
     def _see(self, cells: Any, seen: ColumnEvidence) -> None:
         if seen.is_text or cells.null_count == len(cells):

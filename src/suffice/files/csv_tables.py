@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from suffice.files.csv_blocks import CsvBlocks
     from suffice.files.table_bytes import TableBytes
+    from suffice.files.text_cells import ColumnEvidence
     from suffice.files.text_chunks import Record
     from suffice.files.text_lines import TextLines
     from suffice.rows.tables import Table
@@ -155,11 +156,11 @@ class CsvTable(TextRows):
 
         return CsvBlocks(source, dialect, self.names)
 
-    def kinds(self, size: int, told: Callable[[int], None]) -> tuple[str, ...]:
-        """Return what each column holds, by all its rows; `told` hears how many were read."""
+    def evidence(self, size: int, told: Callable[[int], None]) -> list[ColumnEvidence]:
+        """Return what the cells of each column are, all rows; `told` hears how many were read."""
         blocks = self._blocks()
-        found = None if blocks is None else blocks.kinds(told)
-        return super().kinds(size, told) if found is None else found
+        found = None if blocks is None else blocks.evidence(told)
+        return super().evidence(size, told) if found is None else found
 
     def tables(
         self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0

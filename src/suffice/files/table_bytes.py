@@ -52,6 +52,8 @@ class TableBytes:
     def __init__(self, source: str | Path, *, again: bool = True) -> None:
         self.name = "standard input" if str(source) == STDIN else str(source)
         self._path: Path | None = None if str(source) == STDIN else Path(source)
+        self.is_lasting = self._path is not None and self._path.is_file()
+        """Whether it is a file, and no pipe."""
         self._aside: IO[bytes] | None = None
         self._live: LiveBytes | None = None
         self._spent = False

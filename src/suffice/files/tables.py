@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
+    from suffice.files.text_cells import ColumnEvidence
     from suffice.rows.tables import Table
 
 CELLS = 1_000_000
@@ -49,7 +50,7 @@ class TableFile:
 
     def __init__(self, held: CsvTable | JsonTable | ArrowTable) -> None:
         self._held = held
-        self._kinds: tuple[str, ...] | None = None
+        self._evidence: list[ColumnEvidence] | None = None
 
     @property
     def name(self) -> str:
@@ -72,9 +73,28 @@ class TableFile:
 
     def kinds(self, told: Callable[[int], None] | None = None) -> tuple[str, ...]:
         """Return what each column holds, by all its rows; `told` hears how many were read."""
-        if self._kinds is None:
-            self._kinds = self._held.kinds(self.chunk_size, told or (lambda _: None))
-        return self._kinds
+        return tuple(seen.kind for seen in self.evidence(told))
+
+    def evidence(self, told: Callable[[int], None] | None = None) -> list[ColumnEvidence]:
+        """Return what the cells of each column are; of several tables it can be joined."""
+        if self._evidence is None:
+            self._evidence = self._held.evidence(self.chunk_size, told or (lambda _: None))
+        return self._evidence
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether columns have types of their own, which no other table can change."""
+        return isinstance(self._held, ArrowTable)
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is a file, and will be there for another process as well."""
+        return self._held.is_lasting
+
+    @property
+    def stored(self) -> int:
+        """How many bytes the table has; 0 where that is not known."""
+        return self._held.stored
 
     def chunks(
         self, names: Sequence[str] | None = None, kinds: Sequence[str] | None = None

@@ -79,9 +79,29 @@ class ColumnEvidence:
                 self._text = True
                 return
 
+    def see_kind(self, kind: str) -> None:
+        """Know what a typed column holds."""
+        self._number = self._number or kind == NUMBER
+        self._truth = self._truth or kind == BOOLEAN
+        self._text = self._text or kind == CATEGORY
+
+    def __or__(self, other: ColumnEvidence) -> ColumnEvidence:
+        """Return what the cells of both have been."""
+        both = ColumnEvidence()
+        both._number = self._number or other._number
+        both._truth = self._truth or other._truth
+        both._word = self._word or other._word
+        both._text = self._text or other._text
+        return both
+
     def see_numbers(self) -> None:
         """Know of some cells that they are numbers, or blank, and not all of them blank."""
         self._number = True
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there was any cell that is not blank."""
+        return self._number or self._truth or self._word or self._text
 
     @property
     def is_text(self) -> bool:

@@ -96,18 +96,28 @@ class TextRows(ABC):
             if rows:
                 yield TextChunk(self.columns(rows), ends)
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is a file."""
+        return self._source.is_lasting
+
+    @property
+    def stored(self) -> int:
+        """How many bytes there are, packed as they are; 0 where that is not known."""
+        return self._source.size
+
     def share(self) -> float | None:
         """Return which part of the file has been read; None where that is not known."""
         return self._source.share
 
-    def kinds(self, size: int, told: Callable[[int], None]) -> tuple[str, ...]:
-        """Return what each column holds, by all its rows; `told` hears how many were read."""
+    def evidence(self, size: int, told: Callable[[int], None]) -> list[ColumnEvidence]:
+        """Return what the cells of each column are, all rows; `told` hears how many were read."""
         evidence = [ColumnEvidence() for _ in self.names]
         for chunk in self.text_chunks(size):
             for column, seen in zip(chunk.columns, evidence, strict=True):
                 seen.see(column)
             told(chunk.size)
-        return tuple(seen.kind for seen in evidence)
+        return evidence
 
     def tables(
         self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0

@@ -17,7 +17,7 @@ from suffice.families.normal_columns import LogNormalColumns, NormalColumns
 from suffice.families.one_law import CommonColumns
 from suffice.families.poisson import PoissonColumns
 from suffice.families.tally_laws import TallyLaws
-from suffice.models.sql_terms import Terms, balanced, diagonal_terms
+from suffice.models.sql_terms import Terms, alias_beside, balanced, diagonal_terms
 from suffice.rows.cells import CATEGORY, NUMBER
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def product_terms(
     model: NaiveBayesModel, columns: Any, dialect: Dialect, filled: Mapping[str, str]
 ) -> Terms:
     """Return log p(x, class), up to what classes share, of independent columns."""
-    terms = Terms(dialect, len(model.labels))
+    terms = Terms(dialect, len(model.labels), alias=alias_beside(columns))
     names = columns.names
     plain = isinstance(columns, PlainColumns)
     kinds = [NUMBER if plain else column.kind for column in columns.columns]

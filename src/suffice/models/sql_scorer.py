@@ -56,7 +56,7 @@ def scorer_sql(
     terms = _terms(model, columns, way, filled or {})
     log_priors = getattr(model, "log_priors", np.zeros(len(model.labels)))
     possible = [c for c in range(terms.size) if log_priors[c] > -np.inf]
-    lines = [f"FROM {way.table(table)} AS suffice_t"]
+    lines = [f"FROM {way.table(table)} AS {terms.alias}"]
     carried: list[str] = []
     for layer in _layers(terms, possible):
         kept = [name for name in carried if name in layer.keeps]
@@ -111,7 +111,7 @@ class _Layer(NamedTuple):
 def _layers(terms: Terms, possible: Sequence[int]) -> Iterator[_Layer]:
     """Yield the SELECTs from the table outwards."""
     number = terms.dialect.number
-    whole = "struct(suffice_t.*)" if terms.dialect.name == "spark" else "suffice_t"
+    whole = f"struct({terms.alias}.*)" if terms.dialect.name == "spark" else terms.alias
     yield _Layer({"suffice_row": whole, **terms.cells}, frozenset())
     yield _Layer(terms.then, frozenset({"suffice_row", *terms.cells}))
     row = frozenset({"suffice_row"})

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FAR = 1e140
 """Standard deviations at which cells are held: beyond, squares would leave the range."""
+ALIAS = "suffice_t"
+"""What the table is called in a scorer."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,6 +36,7 @@ class Terms:
     orders  for each class, what adds up to the number of impossible events
     valid   what must hold of a row, for there to be an answer
     blanks  whether blank numbers are skipped
+    alias   what the table is called: no column of the model's is
     """
 
     dialect: Dialect
@@ -44,6 +47,7 @@ class Terms:
     orders: list[list[str]] = field(init=False)
     valid: list[str] = field(default_factory=list)
     blanks: bool = True
+    alias: str = ALIAS
 
     def __post_init__(self) -> None:
         """Begin with nothing."""
@@ -58,15 +62,15 @@ class Terms:
         if name in filled:
             cell = filled[name]
         elif kind == BOOLEAN:
-            cell = self.dialect.as_double(f"CAST(suffice_t.{cell} AS INT)")
+            cell = self.dialect.as_double(f"CAST({self.alias}.{cell} AS INT)")
         else:
-            number = self.dialect.as_double(f"suffice_t.{cell}")
+            number = self.dialect.as_double(f"{self.alias}.{cell}")
             cell = f"CASE WHEN NOT ({self.dialect.is_nan(number)}) THEN {number} END"
         return self._named("x", cell)
 
     def text(self, name: str) -> str:
         """Return the name of a column as text: NULL where blank, also where empty."""
-        cell = f"CAST(suffice_t.{self.dialect.identifier(name)} AS {self.dialect.text})"
+        cell = f"CAST({self.alias}.{self.dialect.identifier(name)} AS {self.dialect.text})"
         return self._named("x", f"NULLIF({cell}, '')")
 
     def _named(self, letter: str, expression: str) -> str:
@@ -109,6 +113,20 @@ class Terms:
 
 
 _MAX = float(np.finfo(np.float64).max)
+
+
+def alias_beside(columns: Any) -> str:
+    """Return what the table may be called: a column of that name would be read in its place.
+
+    >>> alias_beside(PlainColumns(3))
+    'suffice_t'
+    """
+    schema = columns.columns if isinstance(columns, Design) else columns
+    taken = {name.lower() for name in schema.names}
+    alias = ALIAS
+    while alias in taken:
+        alias += "_"
+    return alias
 
 
 def balanced(terms: Sequence[str], dialect: Dialect) -> str:
@@ -171,7 +189,7 @@ def linear_terms(
     form: LinearForm, columns: Any, dialect: Dialect, filled: Mapping[str, str]
 ) -> Terms:
     """Return weights·(x - origin) + offsets."""
-    terms = Terms(dialect, len(form.labels), blanks=False)
+    terms = Terms(dialect, len(form.labels), blanks=False, alias=alias_beside(columns))
     cells = coded_cells(terms, columns, filled)
     terms.finite([cell for cell in cells if cell in terms.cells])
     spread = np.abs(form.weights).max(axis=0)
@@ -204,7 +222,8 @@ def normal_terms(
 ) -> Terms:
     """Return log p(x, class), up to what classes share, of normal classes."""
     normals = model.densities
-    terms = Terms(dialect, len(model.labels), blanks=not isinstance(normals, FullNormals))
+    blanks = not isinstance(normals, FullNormals)
+    terms = Terms(dialect, len(model.labels), blanks=blanks, alias=alias_beside(columns))
     cells = coded_cells(terms, columns, filled)
     terms.finite([cell for cell in cells if cell in terms.cells])
     inner = _layered(terms, cells)
@@ -232,6 +251,8 @@ def normal_terms(
         for i in z:
             row = [terms.product(float(matrices[c, i, j] * scale[j]), z[j]) for j in z]
             whole = [term for term in row if term is not None]
+            if not whole and shifts[c, i] == 0.0:
+                continue
             whole.append(dialect.number(-float(shifts[c, i])))
             square = f"power({balanced(whole, dialect)}, 2)"
             terms.scores[c].append(f"{dialect.number(-0.5)} * {square}")

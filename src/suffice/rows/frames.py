@@ -100,6 +100,11 @@ def _column_names(native: Any) -> tuple[str, ...] | None:
     return tuple(str(label) for label in labels)
 
 
+def _doubles_of_arrow(cells: Any) -> Any:
+    """Return numbers of Arrow as doubles, rounded as every other library rounds them."""
+    return cells.cast("double", safe=False).to_numpy()
+
+
 def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Label, ...] | None]:
     """Return one column of a frame, and the levels it declares."""
     import narwhals as nw
@@ -109,6 +114,8 @@ def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Labe
         return column_of_objects(series.to_list(), place), None
     if dtype.is_numeric():
         if not dtype.is_float():
+            if series.implementation.is_pyarrow():  # refuses to round integers beyond 2⁵³
+                return (NUMBER, np.asarray(_doubles_of_arrow(series.to_native()))), None
             series = series.cast(nw.Float64())
         values = np.asarray(series.to_numpy())
         if values.dtype not in FLOATS:

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadWeights, NotANumber, SufficeError
+from suffice.kernels.columns_apart import ColumnsApart
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import table_of_columns
+from suffice.sources.column_tables import ColumnTable
 from suffice.sources.source import Chunk, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
+
+    from suffice.rows.tables import Table
 
 
 def kind_of_type(given: Any) -> str:
@@ -34,9 +38,15 @@ def chunks_of(batches: Iterable[Any], wanted: Wanted, name: str) -> Iterator[Chu
     """Yield record batches as chunks; empty ones are left out."""
     start = 1
     for batch in batches:
-        if batch.num_rows:
-            yield chunk_of(batch, wanted, f"{name}, rows {start} to {start + batch.num_rows - 1}")
-        start += batch.num_rows
+        stop = start + batch.num_rows
+        place = f"{name}, rows {start} to {stop - 1}"
+        found = chunk_of(batch, wanted, place) if stop > start else None
+        # Nothing is kept while the next batch is read: it can take the same memory, still warm.
+        del batch
+        if found is not None:
+            yield found
+        del found
+        start = stop
 
 
 def chunk_of(batch: Any, wanted: Wanted, place: str) -> Chunk:
@@ -44,7 +54,15 @@ def chunk_of(batch: Any, wanted: Wanted, place: str) -> Chunk:
     columns = [_column(batch.column(name), name, place) for name in wanted.names]
     labels = None if wanted.target is None else _labels(batch.column(wanted.target), wanted, place)
     weights = None if wanted.weight is None else _weights(batch.column(wanted.weight), place)
-    return Chunk(table_of_columns(columns, wanted.names, None), labels, weights, place)
+    return Chunk(_table(columns, wanted.names), labels, weights, place)
+
+
+def _table(columns: list[tuple[str, NDArray[Any]]], names: tuple[str, ...]) -> Table:
+    """Return columns as a table; numbers of one type stay where they are."""
+    cells = [values for _, values in columns]
+    if all(kind == NUMBER for kind, _ in columns) and ColumnsApart.fits(cells):
+        return ColumnTable.of(cells, names)
+    return table_of_columns(columns, names, None)
 
 
 def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:

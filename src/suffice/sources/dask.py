@@ -11,7 +11,13 @@ from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.sources.frame_chunks import chunks_of_frame
 from suffice.sources.joining import joined_chunks
 from suffice.sources.local import chunk_rows
-from suffice.sources.partitions import answered, distinct_names, merged, summary_of_partition
+from suffice.sources.partitions import (
+    Weightless,
+    answered,
+    distinct_names,
+    merged,
+    summary_of_partition,
+)
 from suffice.sources.source import Source
 
 if TYPE_CHECKING:
@@ -50,8 +56,8 @@ class DaskSource(Source):
         while len(found) > NEAR:
             found = [merge(found[first : first + NEAR]) for first in range(0, len(found), NEAR)]
         with _dask_at_work(self.name):
-            whole: S | SufficeError | None = merge(found).compute()
-        return answered(whole)
+            whole: S | SufficeError | Weightless | None = merge(found).compute()
+        return answered(whole, self.name)
 
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
         """Return all rows if there are no more than `size`; else about so many, from all parts.
@@ -97,7 +103,7 @@ class DaskSource(Source):
 
 def _of_partition(
     summarize: Callable[[Chunk], S], rows: Any, wanted: Wanted, place: int
-) -> S | SufficeError | None:
+) -> S | SufficeError | Weightless | None:
     def chunks() -> Iterable[Chunk]:
         return chunks_of_frame(rows, wanted, f"partition {place}")
 

@@ -11,8 +11,9 @@ from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadRows, BadSetting
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import MOST_ROWS
-from suffice.sources.sql import SqlSource, without_context
+from suffice.sources.sql import SqlSource
 from suffice.sources.sql_columns import OTHER, SqlColumn
+from suffice.sources.sql_refusals import connection_gone, without_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,8 @@ WHOLE = {
 
 class DuckDbTable:
     """A relation of DuckDB: a table, a view, a file or a query."""
+
+    here = True
 
     def __init__(self, relation: Any, name: str) -> None:
         self._relation = relation
@@ -52,7 +55,7 @@ class DuckDbTable:
         return nullcontext()
 
 
-def open_duckdb(data: Any, name: str | None = None) -> SqlSource:
+def open_duckdb(data: Any, name: str | None = None, adds_up: bool | None = None) -> SqlSource:
     """Return a relation as a source; of a connection alone nobody can say which table is meant."""
     if hasattr(data, "table_function"):
         raise BadSetting(
@@ -61,11 +64,16 @@ def open_duckdb(data: Any, name: str | None = None) -> SqlSource:
         )
     alias = str(getattr(data, "alias", ""))
     known = alias and not alias.startswith("unnamed_relation")
-    return SqlSource(DuckDbTable(data, name or (alias if known else "the DuckDB relation")))
+    table = DuckDbTable(data, name or (alias if known else "the DuckDB relation"))
+    return SqlSource(table, adds_up=adds_up)
 
 
 def duckdb_table(
-    connection: Any, table: str | None, query: str | None, name: str | None = None
+    connection: Any,
+    table: str | None,
+    query: str | None,
+    name: str | None = None,
+    adds_up: bool | None = None,
 ) -> SqlSource:
     """Return a table, or what a query returns, as a source."""
     called = name or table or "the query"
@@ -73,7 +81,7 @@ def duckdb_table(
         assert table is not None
         query = f"SELECT * FROM {dialect_named('duckdb').table(table)}"
     with refusals(called):
-        return open_duckdb(connection.sql(query), called)
+        return open_duckdb(connection.sql(query), called, adds_up)
 
 
 def _column(name: str, kind: str) -> SqlColumn:
@@ -94,6 +102,8 @@ def refusals(name: str) -> Iterator[None]:
     duckdb: Any = import_module("duckdb")
     try:
         yield
+    except duckdb.ConnectionException as error:
+        raise connection_gone(name, "DuckDB", error) from None
     except duckdb.Error as error:
         raise BadRows(
             f"{name}: DuckDB refuses: {without_context(error)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,10 +11,11 @@ from suffice.engines.batches import Mergeable
 from suffice.engines.parts import Progress, collect_parts
 from suffice.kernels.compilation import part_of
 from suffice.sources.joining import joined_chunks
+from suffice.sources.partitions import counts, no_weight
 from suffice.sources.source import Chunk, Source, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Part = Callable[[], Iterable[Chunk]]
 
@@ -37,6 +39,9 @@ def chunk_rows(width: int) -> int:
 class LocalSource(Source):
     """Rows that are read here. A subclass says how they are cut into parts, always the same way."""
 
+    spreads = False
+    """Whether `some` finds rows all over the source even if this has one part."""
+
     @property
     def identity(self) -> Any:
         """Which rows these are, as plain values; None where that cannot be known."""
@@ -54,8 +59,14 @@ class LocalSource(Source):
         told: Callable[[Progress[S]], Any] | None = None,
     ) -> S | None:
         """Return the merged summary of all rows, in the order of the source; None: no rows."""
+        parts, weightless = list(self.parts(wanted)), [0]
+        if wanted.weight is not None:
+            parts = [partial(_counting, part, weightless) for part in parts]
         with part_of((self.size or 0) * len(wanted.all)):
-            return collect_parts(summarize, self.parts(wanted), progress, told)
+            found = collect_parts(summarize, parts, progress, told)
+        if found is None and weightless[0]:
+            raise no_weight(self.name, weightless[0])
+        return found
 
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
         """Return all rows if there are no more than `size`; else about so many, from all parts.
@@ -71,6 +82,15 @@ class LocalSource(Source):
         places = [(len(parts) - 1) * i // max(many - 1, 1) for i in range(many)]
         spread = [chunk for place in places for chunk in _first([parts[place]], size // many)]
         return joined_chunks(spread)
+
+
+def _counting(part: Part, weightless: list[int]) -> Iterator[Chunk]:
+    """Yield the chunks of a part in which any row counts; add up the rows of the others."""
+    for chunk in part():
+        if counts(chunk):
+            yield chunk
+        else:
+            weightless[0] += chunk.table.size
 
 
 def identity_of(paths: Iterable[str | Path]) -> list[list[Any]]:

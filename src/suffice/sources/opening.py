@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import glob
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadFile, NotANumber
-from suffice.files.table_bytes import TableBytes
+from suffice.errors import BadFile, BadSetting, NotANumber
+from suffice.files.table_bytes import STDIN
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from suffice.sources.source import Source
 
 WILD = frozenset("*?[")
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_source(data: object) -> bool:
@@ -28,7 +34,14 @@ def is_source(data: object) -> bool:
     return isinstance(data, Source) or _library(data) in _OPENERS or _is_arrow_source(data)
 
 
-def open_source(data: Any, name: str | None = None) -> Source:
+def open_source(
+    data: Any,
+    name: str | None = None,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    expected: Collection[str] = (),
+) -> Source:
     """Return rows wherever they are as a source.
 
     | given                                   | read                                           |
@@ -36,15 +49,28 @@ def open_source(data: Any, name: str | None = None) -> Source:
     | a path, a glob, a folder, a list of paths | Parquet, CSV (.gz too), Arrow, JSON lines    |
     | a pyarrow dataset, table or reader      | record batch by record batch                   |
     | anything with an Arrow stream           | the same: Polars, DuckDB relations, ...        |
+    | "duckdb://file.db?table=t"              | a table of a database: see `open_address`      |
+
+    `delimiter`, `header` and `expected` (names of columns) say how files of text are written.
     """
     from suffice.sources.source import Source
 
     if isinstance(data, Source):
         return data
     if isinstance(data, (str, Path)):
-        return _of_paths([data], name)
+        data = [data]
     if isinstance(data, (list, tuple)) and data and all(isinstance(p, (str, Path)) for p in data):
-        return _of_paths(data, name)
+        addresses = [one for one in data if is_address(one)]
+        if not addresses:
+            return _of_paths(data, name, delimiter=delimiter, header=header, expected=expected)
+        from suffice.sources.addresses import open_address
+
+        if len(data) == 1:
+            return open_address(str(data[0]), name)
+        raise BadSetting(
+            f"{len(data)} places are given, and one of them is a database",
+            hint="learn from one after the other, and merge the models",
+        )
     opener = _OPENERS.get(_library(data))
     if opener is not None:
         found: Source | None = opener(data, name)
@@ -60,8 +86,17 @@ def _library(data: object) -> str:
     return type(data).__module__.partition(".")[0].lstrip("_")
 
 
-def _of_paths(given: Any, name: str | None) -> Source:
-    """Return the files of some paths as one source; globs in their sorted order."""
+def is_address(data: object) -> bool:
+    """Whether a text names a place by its scheme, as `postgresql://…` does.
+
+    >>> is_address("duckdb://flights.db?table=t"), is_address("flights.csv")
+    (True, False)
+    """
+    return isinstance(data, str) and ADDRESS.match(data) is not None
+
+
+def paths_of(given: Sequence[str | Path]) -> list[str | Path]:
+    """Return the files that some paths stand for: globs and folders in their sorted order."""
     paths: list[str | Path] = []
     for one in given:
         text = str(one)
@@ -74,20 +109,28 @@ def _of_paths(given: Any, name: str | None) -> Source:
             inside = sorted(p for p in Path(text).rglob("*.parquet") if not _hidden(p, Path(text)))
             if not inside:
                 raise BadFile(
-                    f"{text} is a folder without Parquet files", hint=f"name files: {text}/*.csv"
+                    f"{text} is a folder without Parquet files", hint=f"name files: '{text}/*.csv'"
                 )
             paths += inside
-        else:
+        elif text == STDIN or Path(text).exists():
             paths.append(one)
+        else:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), text)
+    return paths
+
+
+def _of_paths(given: Sequence[str | Path], name: str | None, **reading: Any) -> Source:
+    """Return the files of some paths as one source."""
     from suffice.sources.parquet import ParquetSource
     from suffice.sources.tables import TableSource
 
-    called = name or (str(given[0]) if len(given) == 1 else None)
+    paths = paths_of(given)
+    called = name or (str(given[0]) if len(given) == 1 and str(given[0]) != STDIN else None)
     kinds = {_is_parquet(path) for path in paths}
     if kinds == {True}:
         return ParquetSource([Path(path) for path in paths], called)
     if kinds == {False}:
-        return TableSource(paths, called)
+        return TableSource(paths, called, **reading)
     raise BadFile(
         f"{called or paths[0]}: some of the files are Parquet and some are not",
         hint="read those of one kind at a time, and merge the models",
@@ -99,9 +142,10 @@ def _hidden(path: Path, folder: Path) -> bool:
 
 
 def _is_parquet(path: str | Path) -> bool:
-    if str(path) == "-":
-        return False
-    return TableBytes(path).beginning.startswith(b"PAR1")
+    if str(path) == STDIN or not Path(path).is_file():
+        return False  # of a pipe, nothing can be read twice
+    with Path(path).open("rb") as file:
+        return file.read(4) == b"PAR1"
 
 
 # Libraries, each told by the name of its module and imported by nobody else

@@ -1,4 +1,4 @@
-"""Parquet files: a part for each row group, columns that nobody asked for left alone."""
+"""Parquet files: parts of whole row groups, columns that nobody asked for left alone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadFile, ColumnMismatch, listed
+from suffice.errors import BadFile, ColumnMismatch
+from suffice.rows.cells import NUMBER
+from suffice.sources import local
 from suffice.sources.arrow_chunks import chunks_of, kind_of_type
 from suffice.sources.local import LocalSource, chunk_rows, identity_of
+from suffice.sources.parquet_labels import are_all_labelled
+from suffice.sources.tables import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,62 +22,106 @@ if TYPE_CHECKING:
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
 
+LARGER = 3
+"""How many times as many rows as from elsewhere are read at a time if all columns are numbers.
+
+What is done once for each chunk is then lost in the time that its rows take; and numbers, unlike
+words, take little memory."""
+
+AHEAD = 1 << 18
+"""Bytes of a column that are read from the disk at a time, and not all that the row group has."""
+
 
 class ParquetSource(LocalSource):
     """One Parquet file, or several with the same columns: read row group by row group.
 
-    Nothing is read ahead, so that memory does not grow with the file, and every row group has a
-    reader of its own: that is what threads share out.
+    Nothing is read ahead, so that memory does not grow with the file, and every part has a reader
+    of its own: that is what threads share out. Small row groups that follow each other are one
+    part, for to open a file takes time as well.
     """
 
     def __init__(self, paths: Sequence[Path], name: str | None = None) -> None:
         self._paths = tuple(paths)
         self.name = name or str(self._paths[0])
-        self._groups: list[int] = []
-        self._size = 0
+        self._groups: list[list[int]] = []
+        self._last: tuple[Path | None, Any] = None, None
         schema: Any = None
         for path in self._paths:
             with _opened(path) as file:
-                found = file.schema_arrow
-                self._groups.append(file.num_row_groups)
-                self._size += file.metadata.num_rows
+                found, held = file.schema_arrow, file.metadata
+                rows = [held.row_group(group).num_rows for group in range(held.num_row_groups)]
+                self._groups.append(rows)
             schema = found if schema is None else _same(schema, found, self._paths[0], path)
         self.names = tuple(schema.names)
+        self._kinds = {field.name: kind_of_type(field.type) for field in schema}
 
     @property
     def size(self) -> int:
         """How many rows there are."""
-        return self._size
+        return sum(map(sum, self._groups))
 
     @property
     def identity(self) -> Any:
-        """Which rows these are: the files, and how many row groups each has."""
-        return [identity_of(self._paths), self._groups]
+        """Which rows these are, and where they are cut: the files, and their row groups."""
+        groups = [len(rows) for rows in self._groups]
+        return [identity_of(self._paths), groups, [local.CELLS, local.MOST_ROWS, LARGER]]
+
+    def all_labelled(self, target: str) -> bool:
+        """Whether every row has a label; False where only the rows can tell."""
+        return are_all_labelled(self._paths, target)
 
     def parts(self, wanted: Wanted) -> Sequence[Part]:
-        """Return every row group of every file, in order."""
+        """Return row groups of every file, in order, as many together as make a chunk."""
+        rows = self._rows_at_once(wanted)
         return [
-            partial(self._group, path, group, wanted)
-            for path, groups in zip(self._paths, self._groups, strict=True)
-            for group in range(groups)
+            partial(self._part, path, groups, wanted, rows)
+            for path, sizes in zip(self._paths, self._groups, strict=True)
+            for groups in _runs(sizes, rows)
         ]
 
-    def _group(self, path: Path, group: int, wanted: Wanted) -> Iterator[Chunk]:
-        rows = chunk_rows(len(wanted.all))
-        with _opened(path) as file:
-            # use_threads: the threads are ours, one row group each.
+    def _rows_at_once(self, wanted: Wanted) -> int:
+        numbers = all(self._kinds[name] == NUMBER for name in wanted.names)
+        return chunk_rows(len(wanted.all)) * (LARGER if numbers else 1)
+
+    def _part(self, path: Path, groups: range, wanted: Wanted, rows: int) -> Iterator[Chunk]:
+        last, known = self._last
+        with _opened(path, known if last == path else None) as file:
+            self._last = path, file.metadata  # the next part needs not read it once more
+            # use_threads: the threads are ours, one part each.
             batches = file.iter_batches(
-                rows, row_groups=[group], columns=list(wanted.all), use_threads=False
+                rows, row_groups=list(groups), columns=list(wanted.all), use_threads=False
             )
-            yield from chunks_of(batches, wanted, f"{path}, row group {group}")
+            yield from chunks_of(batches, wanted, f"{path}, {_named(groups)}")
+
+
+def _runs(sizes: Sequence[int], rows: int) -> Iterator[range]:
+    """Yield row groups that follow each other, until they have so many rows.
+
+    >>> list(_runs([2, 3, 9, 1], 5))
+    [range(0, 2), range(2, 3), range(3, 4)]
+    """
+    first = held = 0
+    for group, size in enumerate(sizes):
+        held += size
+        if held >= rows or group == len(sizes) - 1:
+            yield range(first, group + 1)
+            first, held = group + 1, 0
+
+
+def _named(groups: range) -> str:
+    if len(groups) == 1:
+        return f"row group {groups[0]}"
+    return f"row groups {groups[0]} to {groups[-1]}"
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, metadata: Any = None) -> Iterator[Any]:
     pa: Any = import_module("pyarrow")
     parquet: Any = import_module("pyarrow.parquet")
     try:
-        with parquet.ParquetFile(path, pre_buffer=False, memory_map=False) as file:
+        with parquet.ParquetFile(
+            path, metadata=metadata, pre_buffer=False, memory_map=False, buffer_size=AHEAD
+        ) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
@@ -86,13 +134,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 def _same(first: Any, other: Any, path: Path, another: Path) -> Any:
     """Return the columns of both, which must be the same."""
-    if set(first.names) != set(other.names):
-        gone = [name for name in first.names if name not in other.names]
-        new = [name for name in other.names if name not in first.names]
-        said = f"lacks {listed(gone)}" if gone else f"has {listed(new)} as well"
-        raise ColumnMismatch(
-            f"{another} {said}, unlike {path}", hint="all files of a source need the same columns"
-        )
+    check_names(first.names, other.names, str(path), str(another))
     for name in first.names:
         one, two = kind_of_type(first.field(name).type), kind_of_type(other.field(name).type)
         if one != two:

@@ -8,16 +8,19 @@ of the first partition is told, whichever came first.
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from suffice.engines.batches import Carries, Mergeable
 from suffice.engines.parts import collect_parts
 from suffice.engines.threads import in_order
-from suffice.errors import BadRows, SufficeError
+from suffice.errors import BadRows, BadWeights, SufficeError
 from suffice.kernels.compilation import WORTH_COMPILING, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from suffice.sources.source import Chunk
 
@@ -31,24 +34,46 @@ A power of two: their merges are whole branches of the tree that all partitions 
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Weightless:
+    """Rows of weight zero and no others: they say nothing, unless there are none beside them."""
+
+    rows: int
+
+
+def counts(chunk: Chunk) -> bool:
+    """Whether any row of a chunk counts; weights that are none are left for others to refuse."""
+    return chunk.weights is None or bool(np.asarray(chunk.weights).any())
+
+
 def summary_of_partition(
     summarize: Callable[[Chunk], S], chunks: Callable[[], Iterable[Chunk]], full: int
-) -> S | SufficeError | None:
+) -> S | SufficeError | Weightless | None:
     """Return the summary of one partition, or its refusal; None where it is empty.
 
     `full` is how many rows a chunk has at most.
     """
+    weightless = 0
 
     def of_chunk(chunk: Chunk) -> S:
         # How many rows there are is not known here; where a chunk is full, there are more.
         with part_of(WORTH_COMPILING if chunk.table.size >= full else 0):
             return summarize(chunk)
 
-    def work() -> S | SufficeError | None:
+    def counting() -> Iterator[Chunk]:
+        nonlocal weightless
+        for chunk in chunks():
+            if counts(chunk):
+                yield chunk
+            else:
+                weightless += chunk.table.size
+
+    def work() -> S | SufficeError | Weightless | None:
         try:
-            return collect_parts(of_chunk, [chunks])
+            found = collect_parts(of_chunk, [counting])
         except SufficeError as refusal:
             return refusal
+        return Weightless(weightless) if found is None and weightless else found
 
     return alone(work)
 
@@ -65,32 +90,52 @@ def alone(work: Callable[[], R]) -> R:
         return next(found)
 
 
-def merged(found: Iterable[S | SufficeError | None]) -> S | SufficeError | None:
+def merged(
+    found: Iterable[S | SufficeError | Weightless | None],
+) -> S | SufficeError | Weightless | None:
     """Return the summary of neighbouring partitions, or the first refusal; None: all are empty.
 
-    >>> merged([1, None, 2])
+    >>> merged([1, None, Weightless(10), 2])
     3
     """
     carries: Carries[S] = Carries()
+    weightless = 0
     for one in found:
         if isinstance(one, SufficeError):
             return one
-        if one is not None:
+        if isinstance(one, Weightless):
+            weightless += one.rows
+        elif one is not None:
             try:
                 carries.add(one)
             except SufficeError as refusal:
                 return refusal
     try:
-        return carries.merged()
+        whole = carries.merged()
     except SufficeError as refusal:
         return refusal
+    return Weightless(weightless) if whole is None and weightless else whole
 
 
-def answered(found: S | SufficeError | None) -> S | None:
-    """Return a summary, and raise a refusal."""
+def answered(found: S | SufficeError | Weightless | None, name: str) -> S | None:
+    """Return a summary, and raise a refusal; `name` is what the source is called in one."""
     if isinstance(found, SufficeError):
         raise found
+    if isinstance(found, Weightless):
+        raise no_weight(name, found.rows)
     return found
+
+
+def no_weight(name: str, rows: int) -> BadWeights:
+    """Return the refusal of rows of which none counts.
+
+    >>> print(no_weight("the frame", 1200).problem)
+    the frame: all 1200 sample weights are zero
+    """
+    return BadWeights(
+        f"{name}: all {rows} sample weights are zero",
+        hint="at least one row needs a weight above 0",
+    )
 
 
 def distinct_names(names: Sequence[object], name: str) -> tuple[str, ...]:

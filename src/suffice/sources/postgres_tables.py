@@ -11,8 +11,9 @@ from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadRows
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import MOST_ROWS
-from suffice.sources.sql import SqlSource, without_context
+from suffice.sources.sql import SqlSource
 from suffice.sources.sql_columns import OTHER, SqlColumn
+from suffice.sources.sql_refusals import connection_gone, without_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +26,8 @@ SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 class PostgresTable:
     """A table, a view or a query of a PostgreSQL server."""
+
+    here = False
 
     def __init__(self, connection: Any, rows: str, name: str) -> None:
         self._connection = connection
@@ -45,7 +48,7 @@ class PostgresTable:
         """Yield the answer as Arrow record batches, by a cursor of the server."""
         with (
             self.snapshot(),
-            refusals(self.name),
+            refusals(self.name, self._connection),
             self._connection.cursor(name="suffice_rows") as cursor,
         ):
             cursor.execute(query, binary=True)
@@ -57,16 +60,14 @@ class PostgresTable:
         """Let all queries inside see the same rows, unless a transaction is open already."""
         psycopg: Any = import_module("psycopg")
         idle = self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-        with refusals(self.name), self._connection.transaction():
+        with refusals(self.name, self._connection), self._connection.transaction():
             if idle:
-                self._connection.execute(
-                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-                )
+                self._connection.execute(SNAPSHOT)
             yield
 
     @contextmanager
     def _cursor(self, query: str) -> Iterator[Any]:
-        with refusals(self.name), self._connection.cursor() as cursor:
+        with refusals(self.name, self._connection), self._connection.cursor() as cursor:
             cursor.execute(query.encode(), binary=True, prepare=False)
             yield cursor
 
@@ -83,7 +84,11 @@ class PostgresTable:
 
 
 def postgres_table(
-    connection: Any, table: str | None, query: str | None, name: str | None = None
+    connection: Any,
+    table: str | None,
+    query: str | None,
+    name: str | None = None,
+    adds_up: bool | None = None,
 ) -> SqlSource:
     """Return a table, or what a query returns, as a source."""
     called = name or table or "the query"
@@ -92,7 +97,7 @@ def postgres_table(
         rows = dialect_named("postgres").table(table)
     else:
         rows = f"({query.strip().rstrip(';')}\n) AS suffice_rows"
-    return SqlSource(PostgresTable(connection, rows, called))
+    return SqlSource(PostgresTable(connection, rows, called), adds_up=adds_up)
 
 
 def _column(name: str, code: int, enums: set[int]) -> SqlColumn:
@@ -120,12 +125,15 @@ def _table(cursor: Any, rows: Sequence[Sequence[Any]]) -> Any:
 
 
 @contextmanager
-def refusals(name: str) -> Iterator[None]:
+def refusals(name: str, connection: Any) -> Iterator[None]:
     """Turn what PostgreSQL refuses into a refusal that names the table."""
     psycopg: Any = import_module("psycopg")
     try:
         yield
     except psycopg.Error as error:
+        # The server says so once; afterwards the driver does.
+        if isinstance(error, psycopg.OperationalError) and connection.closed:
+            raise connection_gone(name, "PostgreSQL", error) from None
         raise BadRows(
             f"{name}: PostgreSQL refuses: {without_context(error)}",
             hint="does the table exist, may it be read, and is the query right?",

@@ -67,6 +67,10 @@ class Source(ABC):
         """How many rows there are, where that is known without reading them."""
         return None
 
+    def share(self) -> float | None:
+        """Return which part has been read, where that is known though `size` is not."""
+        return None
+
     @abstractmethod
     def collect(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S | None:
         """Return the merged summary of all rows, in the order of the source; None: no rows."""

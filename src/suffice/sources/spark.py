@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from suffice.sources.source import Chunk, Wanted
 
-__all__ = ["SparkSource", "predictions"]
+__all__ = ["SparkSource", "predictions", "spark_at_work"]
 
 S = TypeVar("S", bound=Mergeable)
 
@@ -74,7 +74,7 @@ class SparkSource(Source):
             buckets.setdefault(row["bucket"], []).append(held)
         # Bucket by bucket, so that it makes no difference who merged within them.
         found_in: list[Any] = [merged(held) for held in buckets.values()]
-        whole: S | None = answered(merged(found_in))
+        whole: S | None = answered(merged(found_in), self.name)
         return whole
 
     def some(self, wanted: Wanted, size: int) -> Chunk | None:

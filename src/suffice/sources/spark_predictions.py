@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadSetting, ColumnMismatch
+from suffice.errors import BadSetting, ColumnMismatch, SufficeError
 from suffice.files.tables import missing_columns
 from suffice.sources.arrow_chunks import chunk_of
 from suffice.sources.partitions import alone, distinct_names
 from suffice.sources.source import Wanted
 from suffice.sources.spark_refusals import spark_at_work
+from suffice.sources.spark_tasks import partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,6 +34,9 @@ def predictions(
     the frame passes through it: select first what is needed.
 
         predictions(model, spark.table("flowers"), proba=True).write.parquet("answers")
+
+    A row that the model refuses fails Spark's job, with the partition and the row in the last line
+    of its traceback. Inside `with spark_at_work("the answers"):` the refusal arrives as itself.
     """
     with spark_at_work("the Spark DataFrame"):
         names = distinct_names(frame.columns, "the Spark DataFrame")
@@ -90,17 +95,32 @@ def _answers(
         pa: Any = import_module("pyarrow")
         model: Any = pickle.loads(held)  # noqa: S301  the driver's own
         named = hasattr(model, "feature_names_in_")
+        part, start = partition(), 1
         for batch in batches:
             if not batch.num_rows:
                 continue
+            place = f"partition {part}, rows {start} to {start + batch.num_rows - 1}"
+            start += batch.num_rows
             wanted = batch.select(places).rename_columns(list(seen))
-            table: Any = chunk_of(wanted, Wanted(seen), "the Spark DataFrame").table
-            rows = table if named or table.matrix is None else table.matrix
             columns = {name: batch.column(name) for name in batch.schema.names}
-            columns[PREDICTION] = pa.array(alone(partial(model.predict, rows)).tolist())
-            if proba:
-                each = alone(partial(model.predict_proba, rows)).tolist()
-                columns[PROBABILITY] = pa.array(each, pa.list_(pa.float64()))
+            with _placed(place):
+                table: Any = chunk_of(wanted, Wanted(seen), place).table
+                rows = table if named or table.matrix is None else table.matrix
+                columns[PREDICTION] = pa.array(alone(partial(model.predict, rows)).tolist())
+                if proba:
+                    each = alone(partial(model.predict_proba, rows)).tolist()
+                    columns[PROBABILITY] = pa.array(each, pa.list_(pa.float64()))
             yield pa.record_batch(columns)
 
     return task
+
+
+@contextmanager
+def _placed(place: str) -> Iterator[None]:
+    """Let refusals inside the block say where the rows were."""
+    try:
+        yield
+    except SufficeError as error:
+        if error.problem.startswith(place):
+            raise
+        raise type(error)(f"{place}: {error.problem}", hint=error.hint) from None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from suffice import errors
 from suffice.errors import BadRows, BadSetting, SufficeError
 
 if TYPE_CHECKING:
@@ -22,12 +23,16 @@ _SET_PYTHON = (
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 _NO_MODULE = re.compile(r"No module named '([^']+)'")
 _NO_PACKAGE = re.compile(r"PACKAGE_NOT_INSTALLED\]\s*(\S+)")
+_OURS = re.compile(r"suffice\.errors\.(\w+): (.+?)(?:\nHint: (.+?))?\s*(?:\n|$)")
 _OTHER_PYTHON = re.compile(r"different version: (\S+) than that in driver: ([\d.]*\d)")
 
 
 @contextmanager
 def spark_at_work(name: str) -> Iterator[None]:
-    """Turn Spark's failures inside the block into refusals about the source of that name."""
+    """Turn Spark's failures inside the block into refusals about the source of that name.
+
+    What a worker refused as ours is raised as that.
+    """
     with warnings.catch_warnings():
         # Rows travel as Arrow here: whatever pandas is installed has no part in it.
         warnings.filterwarnings("ignore", message=_ABOUT_PANDAS, category=FutureWarning)
@@ -37,8 +42,8 @@ def spark_at_work(name: str) -> Iterator[None]:
             if type(error).__module__.partition(".")[0] not in _LIBRARIES:
                 raise
             refusal = refusal_of(str(error), name)
-            if isinstance(refusal, BadSetting):
-                raise refusal from None
+            if not isinstance(refusal, BadRows) or _OURS.search(str(error)):
+                raise refusal from None  # nothing of Spark's own to add
             raise refusal from error
 
 
@@ -47,7 +52,12 @@ def refusal_of(text: str, name: str) -> SufficeError:
 
     >>> print(refusal_of("... ModuleNotFoundError: No module named 'suffice'", "the rows").problem)
     the workers of Spark have no module 'suffice'
+    >>> print(refusal_of("... suffice.errors.NotFinite: row 1, x: inf is …", "the rows").problem)
+    row 1, x: inf is …
     """
+    if found := _OURS.search(text):
+        kind = getattr(errors, found[1], BadRows)
+        return cast("SufficeError", kind(found[2], hint=found[3] or "look at the row"))
     if found := _NO_MODULE.search(text) or _NO_PACKAGE.search(text):
         return BadSetting(f"the workers of Spark have no module {found[1]!r}", hint=_SET_PYTHON)
     if found := _NO_PYTHON.search(text):

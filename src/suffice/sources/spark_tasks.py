@@ -37,7 +37,7 @@ def of_partition(
         first = next(named, None)
         if first is None:
             return
-        part = _partition()
+        part = partition()
         rows = chain([first], named)
         stream = ArrowSource(first.schema, lambda _: rows, f"partition {part}", once=True)
         full = chunk_rows(len(wanted.all))
@@ -72,6 +72,7 @@ def _record(bucket: int, part: int, many: int, found: Any) -> Any:
     return pa.record_batch({**columns, "payload": pa.array([payload], pa.binary())})
 
 
-def _partition() -> int:
+def partition() -> int:
+    """Return which partition the task at work has."""
     context: Any = import_module("pyspark").TaskContext.get()
     return int(context.partitionId())

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -16,28 +15,26 @@ from suffice.engines.sql_rows import Cell, SqlRows, any_of
 from suffice.engines.sql_statistics import parts_of, products_of, squares_of
 from suffice.engines.sql_windows import BeyondWindows
 from suffice.engines.sums import Levels, Parts, Products
-from suffice.errors import (
-    BadLabels,
-    BadRows,
-    BadWeights,
-    StreamedRows,
-    SufficeError,
-    listed,
-)
+from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
+from suffice.sources.partitions import counts, no_weight
 from suffice.sources.sql_columns import MOST_CODED, OTHER, ColumnExpressions
+from suffice.sources.sql_refusals import warn_of_streaming, without_context
 from suffice.sources.sums import SumsFound
 from suffice.statistics import ByPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from suffice.engines.parts import Progress
     from suffice.engines.sums import Asked
+    from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
     from suffice.sources.sql_columns import Database
+
+__all__ = ["SqlSource", "without_context"]
 
 S = TypeVar("S", bound=Mergeable)
 
@@ -54,15 +51,29 @@ class _Names:
 class SqlSource(ArrowSource):
     """Rows of a database.
 
-    `sums` adds up there whatever has a form in SQL; `collect` streams rows out, and says so.
+    `sums` adds up there whatever has a form in SQL; `collect` streams rows out, and says so. From a
+    database in this process rows have no way to go, and reading them is several times as quick as
+    its own sums: there they are read, unless `adds_up` is True.
+
+    taken  what the last fit took: "sums", "rows", or "sums and rows"; None before the first
     """
 
-    def __init__(self, database: Database, where: str | None = None, why: str = NEEDS_ROWS) -> None:
+    spreads = True
+
+    def __init__(
+        self,
+        database: Database,
+        where: str | None = None,
+        why: str = NEEDS_ROWS,
+        adds_up: bool | None = None,
+    ) -> None:
         super().__init__(_Names([c.name for c in database.columns]), self._batches, database.name)
         self.database = database
         self._where = where
         self._why = why
         self._said = False
+        self.adds_up = not database.here if adds_up is None else adds_up
+        self.taken: str | None = None
         self._expressions = ColumnExpressions(database)
         self._columns = self._expressions.columns
 
@@ -78,11 +89,19 @@ class SqlSource(ArrowSource):
         """Return the merged summary of all rows, streamed out of the database."""
         if self.size == 0:
             return None
-        if not self._said:
+        self.taken = "rows"
+        if self.adds_up and not self._said:
             self._said = True  # once, however often they are read
             warn_of_streaming(self.name, self._why)
         with self.database.snapshot():
-            return super().collect(summarize, wanted, progress, told)
+            found = super().collect(summarize, wanted, progress, told)
+        if found is None:
+            self._refuse_nothing()
+        return found
+
+    def parts(self, wanted: Wanted) -> Sequence[Part]:
+        """Return the whole as one part, but for stretches of rows that do not count."""
+        return [lambda: filter(counts, self._chunks(wanted))]
 
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
         """Return all rows if there are no more than `size`; else every second, third, … one."""
@@ -121,11 +140,11 @@ class SqlSource(ArrowSource):
         `summarize` is what would be done with rows: one that cannot be learned from is given to
         it, for it to say why.
         """
-        if any(self._columns[name].kind == OTHER for name in wanted.all):
+        if not self.adds_up or any(self._columns[name].kind == OTHER for name in wanted.all):
             return None
         try:
             with self.database.snapshot():
-                return self._sums(asked, wanted, summarize)
+                found = self._sums(asked, wanted, summarize)
         except BeyondWindows as beyond:
             self._why = str(beyond)
             return None
@@ -133,6 +152,9 @@ class SqlSource(ArrowSource):
             if error.problem.startswith(self.name):
                 raise
             raise type(error)(f"{self.name}: {error.problem}", hint=error.hint) from None
+        if found is not None:
+            self.taken = "sums" if found.rest is None else "sums and rows"
+        return found
 
     def _sums(
         self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], Any]
@@ -160,6 +182,7 @@ class SqlSource(ArrowSource):
             self.database,
             some if held is None else f"({held}) AND ({some})",
             f"{blank:,} with missing cells: a full covariance needs their patterns",
+            adds_up=True,
         )
         return SumsFound(columns, classes, statistics, rest)
 
@@ -215,19 +238,25 @@ class SqlSource(ArrowSource):
         if wanted.weight is not None:
             self._check_weights(rows, wanted.weight)
         label = rows.label
+        if self._columns[str(wanted.target)].floating:  # NaN is no label either
+            label = f"CASE WHEN NOT ({rows.dialect.is_nan(label)}) THEN {label} END"
         asked = f"SELECT count(*) AS n, count({label}) AS known FROM {rows.rows}{rows.filter()}"
         found = self.database.run(asked)
         count, known = (found.column(name).to_pylist()[0] for name in ("n", "known"))
         if count == 0:
-            raise BadRows(
-                f"{self.name} has no rows" + (" of positive weight" if wanted.weight else ""),
-                hint="there is nothing to learn from",
-            )
+            self._refuse_nothing()
         if known < count:
             raise BadLabels(
                 f"{count - known:,} of {count:,} rows have no {wanted.target}",
                 hint="leave out rows without a label: nothing can be learned from them here",
             )
+
+    def _refuse_nothing(self) -> NoReturn:
+        """Refuse a table without rows, or without one that counts."""
+        count = self.size
+        if count:
+            raise no_weight(self.name, count)
+        raise BadRows(f"{self.name} has no rows", hint="there is nothing to learn from")
 
     def _check_weights(self, rows: SqlRows, name: str) -> None:
         if self._columns[name].kind != NUMBER:
@@ -254,6 +283,7 @@ class _Other:
         self._database = database
         self.rows = rows
         self.name, self.dialect, self.columns = database.name, database.dialect, database.columns
+        self.here = database.here
         self.run, self.batches = database.run, database.batches
 
     def snapshot(self) -> AbstractContextManager[Any]:
@@ -263,17 +293,3 @@ class _Other:
 
 def _where(condition: str | None) -> str:
     return "" if condition is None else f" WHERE {condition}"
-
-
-def warn_of_streaming(name: str, why: str) -> None:
-    """Say that rows leave their database, and what for."""
-    warnings.warn(
-        f"{name}: rows are streamed out of the database, for {why}", StreamedRows, stacklevel=3
-    )
-
-
-def without_context(problem: object) -> str:
-    """Return what a database said, on one line, without the query that it repeats."""
-    lines = str(problem).splitlines()
-    kept = [line for line in lines if not line.startswith(("LINE ", " ", "\t", "CONTEXT"))]
-    return " ".join(" ".join(kept or lines).split())[:200]

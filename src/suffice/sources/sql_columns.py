@@ -40,9 +40,11 @@ class Database(Protocol):
     """A connection that answers queries about one table, view or query.
 
     rows  what stands for it after FROM
+    here  whether it runs in this process, so that rows need not travel
     """
 
     name: str
+    here: bool
     dialect: Dialect
     rows: str
     columns: tuple[SqlColumn, ...]

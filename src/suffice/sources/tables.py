@@ -2,71 +2,117 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import ColumnMismatch
-from suffice.files.tables import TableFile, open_table
-from suffice.rows.cells import CATEGORY
+from suffice.errors import ColumnMismatch, listed
+from suffice.files.tables import open_table
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.labels import labels_of_cells, weights_of_cells
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from suffice.sources.local import Part
 
 
-class TableSource(LocalSource):
-    """One file of text, or several with the same columns: a part for each file."""
+PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
 
-    def __init__(self, paths: Sequence[str | Path], name: str | None = None) -> None:
+
+class TableSource(LocalSource):
+    """One file of text, or several with the same columns: a part for each file.
+
+    `delimiter`, `header` and `expected` say how they are written, as for `open_table`.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | Path],
+        name: str | None = None,
+        *,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        expected: Collection[str] = (),
+    ) -> None:
         self._paths = tuple(paths)
-        self._files = [open_table(path) for path in paths]
+        self._reading = [delimiter, header]
+        self._files = [
+            open_table(path, delimiter=delimiter, header=header, expected=expected)
+            for path in paths
+        ]
         self.name = name or self._files[0].name
         self.names = self._files[0].names
         for file in self._files[1:]:
-            if set(file.names) != set(self.names):
-                raise ColumnMismatch(
-                    f"{file.name} has other columns than {self._files[0].name}",
-                    hint="all files of a source need the same columns",
-                )
+            check_names(self.names, file.names, self._files[0].name, file.name)
         self._kinds: dict[str, str] | None = None
+        self._done = [False] * len(self._files)
 
     @property
     def identity(self) -> Any:
-        """Which rows these are: the files, if they are files."""
-        return None if "-" in map(str, self._paths) else identity_of(self._paths)
+        """Which rows these are: the files, if they are files, and how they are read."""
+        if not all(file.is_lasting for file in self._files):
+            return None
+        return [*identity_of(self._paths), self._reading]
 
-    def kinds(self) -> dict[str, str]:
-        """Return what each column holds, by all rows of all files."""
+    def share(self) -> float | None:
+        """Return which part of the bytes has been read; None where that is not known."""
+        stored = [file.stored for file in self._files]
+        if not all(stored):
+            return None
+        shares = [
+            1.0 if done else file.share() or 0.0
+            for file, done in zip(self._files, self._done, strict=True)
+        ]
+        return sum(map(float.__mul__, map(float, stored), shares)) / sum(stored)
+
+    def kinds(self, told: Callable[[int], None] | None = None) -> dict[str, str]:
+        """Return what each column holds, by all rows of all files; `told` hears of rows read."""
         if self._kinds is None:
-            found = [dict(zip(f.names, f.kinds(), strict=True)) for f in self._files]
-            self._kinds = {name: _joint([kinds[name] for kinds in found]) for name in self.names}
+            found = [dict(zip(f.names, f.evidence(told), strict=True)) for f in self._files]
+            joint = {name: reduce(or_, (seen[name] for seen in found)) for name in self.names}
+            self._kinds = {name: seen.kind for name, seen in joint.items()}
+            for file, seen in zip(self._files, found, strict=True):
+                for name, kind in self._kinds.items():
+                    if file.is_typed and seen[name].is_known and seen[name].kind != kind:
+                        raise ColumnMismatch(
+                            f"{file.name}: {name} holds {PLURALS[seen[name].kind]}, "
+                            f"but {PLURALS[kind]} in other files",
+                            hint="write the files again with one type for the column",
+                        )
         return self._kinds
 
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
-        return [partial(self._chunks, file, wanted) for file in self._files]
+        self._done = [False] * len(self._files)
+        return [partial(self._chunks, place, wanted) for place in range(len(self._files))]
 
-    def _chunks(self, file: TableFile, wanted: Wanted) -> Iterator[Chunk]:
-        kinds = self.kinds()
+    def _chunks(self, place: int, wanted: Wanted) -> Iterator[Chunk]:
+        file, kinds = self._files[place], self.kinds()
         names, width, start = wanted.all, len(wanted.names), 1
         for table in file.chunks(names, [kinds[name] for name in names]):
-            place = f"{file.name}, rows {start} to {start + table.size - 1}"
+            where = f"{file.name}, rows {start} to {start + table.size - 1}"
             start += table.size
             labels = weights = None
             if wanted.target is not None:
                 at = names.index(wanted.target)
-                labels = labels_of_cells(table.column(at), table.kinds[at], wanted.target, place)
+                labels = labels_of_cells(table.column(at), table.kinds[at], wanted.target, where)
             if wanted.weight is not None:
                 at = names.index(wanted.weight)
-                weights = weights_of_cells(table.column(at), table.kinds[at], wanted.weight, place)
-            yield Chunk(table.take(range(width)), labels, weights, place)
+                weights = weights_of_cells(table.column(at), table.kinds[at], wanted.weight, where)
+            yield Chunk(table.take(range(width)), labels, weights, where)
+        self._done[place] = True
 
 
-def _joint(kinds: Sequence[str]) -> str:
-    """Return what a column holds over several files: what is text in one is text in all."""
-    return kinds[0] if len(set(kinds)) == 1 else CATEGORY
+def check_names(ours: Sequence[str], theirs: Sequence[str], file: str, another: str) -> None:
+    """Refuse a file whose columns are not those of the first one."""
+    gone = [name for name in ours if name not in theirs]
+    new = [name for name in theirs if name not in ours]
+    if gone or new:
+        said = f"lacks {listed(gone)}" if gone else f"has {listed(new)} as well"
+        raise ColumnMismatch(
+            f"{another} {said}, unlike {file}", hint="all files of a source need the same columns"
+        )

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.rows.cells import BOOLEAN, NUMBER
-from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from suffice.rows.tables import Table
 
 
 def frame_of(table: Table) -> Any:
@@ -30,18 +29,6 @@ def frame_of(table: Table) -> Any:
         for j, kind in enumerate(table.kinds)
     ]
     return pa.table(columns, names=list(table.names))
-
-
-def joined(tables: Sequence[Table]) -> Table:
-    """Return tables of the same columns as one."""
-    if len(tables) == 1:
-        return tables[0]
-    first = tables[0]
-    columns = [
-        (kind, np.concatenate([table.column(j) for table in tables]))
-        for j, kind in enumerate(first.kinds)
-    ]
-    return table_of_columns(columns, first.names, None)
 
 
 def some_rows(table: Table, kept: Any) -> Table:

@@ -1,0 +1,151 @@
+"""Tables of databases by one line of text, as they are named on a command line."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlencode
+
+from suffice.errors import BadFile, BadRows, BadSetting
+from suffice.sources.sql import without_context
+
+if TYPE_CHECKING:
+    from suffice.sources.sql import SqlSource
+
+FORMS = "duckdb://flights.db?table=flights, postgresql://user@host/base?table=flights"
+SERVERS = ("postgresql", "postgres")
+ROWS = re.compile(r"[?&](?P<name>table|query)=")
+"""Where an address begins to say which rows are meant."""
+SECRETS = ("password", "sslpassword")
+"""What is never repeated."""
+
+
+def open_address(address: str, name: str | None = None) -> SqlSource:
+    """Return a table, a view or a query of a database as rows to learn from.
+
+    duckdb://flights.db?table=flights                 a file of DuckDB, opened for reading
+    postgresql://user@host:5432/base?table=flights    a server, reached as libpq reaches it
+
+    `?query=SELECT …` in place of `?table=…` has to come last: everything behind it is the query, as
+    it stands. A dot in the name of a table parts it from its schema. Passwords are better kept out
+    of an address, in PGPASSWORD or ~/.pgpass; none is repeated in a refusal.
+    """
+    scheme = address.partition("://")[0].lower()
+    if scheme != "duckdb" and scheme not in SERVERS:
+        raise BadSetting(
+            f"nothing is known of {scheme}:// addresses",
+            hint=f"files are named by their path, databases as {FORMS}",
+        )
+    place, rows = _parted(address)
+    if scheme in SERVERS:
+        _check_user(place)
+    table, query = rows.get("table"), rows.get("query")
+    shown = without_secrets(place)
+    mark = "&" if "?" in shown else "?"
+    if table is None and query is None:
+        raise BadSetting(
+            f"{shown} has many tables",
+            hint=f"name one: {shown}{mark}table=NAME, or {mark}query=SELECT …",
+        )
+    called = name or f"{shown}{mark}{'query=…' if table is None else f'table={table}'}"
+    if scheme == "duckdb":
+        return _of_duckdb(place.partition("://")[2], table, query, called)
+    return _of_postgres(place, table, query, called)
+
+
+def without_secrets(address: str) -> str:
+    """Return an address without the password that it may hold.
+
+    >>> without_secrets("postgresql://ada:secret@host/base?sslmode=require&password=secret")
+    'postgresql://ada@host/base?sslmode=require'
+    """
+    scheme, _, rest = address.partition("://")
+    user, mark, place = rest.rpartition("@")
+    place, _, settings = place.partition("?")
+    kept = [one for one in parse_qsl(settings) if one[0] not in SECRETS]
+    end = f"?{urlencode(kept)}" if kept else ""
+    return f"{scheme}://{user.partition(':')[0]}{mark}{place}{end}"
+
+
+def _parted(address: str) -> tuple[str, dict[str, str]]:
+    """Return an address without what names the rows, and this."""
+    found = ROWS.search(address)
+    if found is None:
+        return address, {}
+    place, name, rest = address[: found.start()], found["name"], address[found.end() :]
+    if name == "query":
+        return place, {name: rest}
+    table, _, others = rest.partition("&")
+    mark = "&" if "?" in place else "?"
+    return (f"{place}{mark}{others}" if others else place), {name: unquote(table)}
+
+
+def _check_user(address: str) -> None:
+    """Refuse what would be taken apart in the wrong places; it may be a password."""
+    user, mark, _ = address.partition("://")[2].rpartition("@")
+    if mark and set(user) & set("/?#"):
+        raise BadSetting(
+            "what stands before the @ of the address holds one of / ? #",
+            hint="write them as %2F %3F %23, or leave the password to PGPASSWORD",
+        )
+
+
+def _of_duckdb(path: str, table: str | None, query: str | None, called: str) -> SqlSource:
+    from suffice.sources.duckdb_tables import duckdb_table
+
+    duckdb = _driver("duckdb", "DuckDB", "duckdb")
+    place = Path(unquote(path))
+    if not place.is_file():
+        raise BadFile(
+            f"there is no file {place}",
+            hint="duckdb://flights.db is a file of this folder, duckdb:///data/flights.db is not",
+        )
+    try:
+        connection = duckdb.connect(str(place), read_only=True)
+    except duckdb.Error as error:
+        raise BadFile(
+            f"{place} cannot be opened: {without_context(error)}",
+            hint="is it a file of DuckDB, and does nobody else write to it?",
+        ) from None
+    found = duckdb_table(connection, table, query, called)
+    weakref.finalize(found.database, connection.close)
+    return found
+
+
+def _of_postgres(address: str, table: str | None, query: str | None, called: str) -> SqlSource:
+    from suffice.sources.postgres_tables import postgres_table
+
+    psycopg = _driver("psycopg", "PostgreSQL", "postgres")
+    try:
+        connection = psycopg.connect(address, autocommit=True)
+    except (psycopg.Error, ValueError) as error:
+        words = without_context(error)
+        for secret in _secrets(address):
+            words = words.replace(secret, "…")
+        raise BadRows(
+            f"{called}: {words}",
+            hint="is the server up, and is the address right? PGPASSWORD may hold the password",
+        ) from None
+    found = postgres_table(connection, table, query, called)
+    weakref.finalize(found.database, connection.close)
+    return found
+
+
+def _secrets(address: str) -> list[str]:
+    user, _, place = address.partition("://")[2].rpartition("@")
+    password = user.partition(":")[2]
+    others = [value for key, value in parse_qsl(place.partition("?")[2]) if key in SECRETS]
+    return [secret for secret in (password, unquote(password), *others) if secret]
+
+
+def _driver(module: str, what: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        raise BadSetting(
+            f"{what} needs {module}, which is not installed",
+            hint=f"pip install 'suffice[{extra}]'",
+        ) from None
