@@ -409,3 +409,15 @@ def test_the_command_refuses_what_it_cannot_write(
     assert main(["sql", str(tmp_path / "nothing.suffice")]) == 1
     assert main(["sql", str(tmp_path / "x"), "--dialect", "oracle"]) == 2
     assert "oracle" in capsys.readouterr().err
+
+
+def test_a_sample_of_rows_that_take_turns_has_all_classes(any_database: Any) -> None:
+    any_database.execute("CREATE TABLE turns (x double precision, y integer)")
+    any_database.execute(
+        "INSERT INTO turns SELECT i, i % 2 FROM generate_series(1, 4000) AS g(i)"
+    )
+    source = sql_source(any_database, "turns")
+    some = source.some(source.wanted("y"), 1000)
+    assert some is not None
+    assert 900 < some.table.size < 1100
+    assert abs(np.mean(np.asarray(some.labels, dtype=float)) - 0.5) < 0.05

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from suffice.engines.threads import pinned
 from suffice.linear_algebra import log_sum_exp
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ def fitted(
     where there are few.
     """
     held = _Documents.of(log_priors, scores, lengths, codes, weights)
+    with pinned():  # of few classes the matrices are small, and threads of BLAS would wait
+        return _minimized(held)
+
+
+def _minimized(held: _Documents) -> tuple[Calibration, float]:
     size, many = held.parts.shape[1:]
     start = np.concatenate([np.full(many, np.log(USUAL)), np.zeros(size)])
     precision = np.concatenate([np.full(many, FACTORS), np.full(size, SHIFTS)])
@@ -105,7 +111,7 @@ def fitted(
         if gain <= CLOSE * abs(now):
             break
     shifts = at[many:] - at[many:].mean()
-    return Calibration(np.exp(at[:many]), shifts), loss / float(weights.sum())
+    return Calibration(np.exp(at[:many]), shifts), loss / float(held.weights.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

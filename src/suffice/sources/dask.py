@@ -6,12 +6,16 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from suffice.engines.batches import Mergeable
 from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.sources.frame_chunks import chunks_of_frame
 from suffice.sources.joining import joined_chunks
 from suffice.sources.local import chunk_rows
 from suffice.sources.partitions import (
+    CIRCLE,
+    TURN,
     Weightless,
     answered,
     distinct_names,
@@ -62,7 +66,7 @@ class DaskSource(Source):
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
         """Return all rows if there are no more than `size`; else about so many, from all parts.
 
-        Of a partition these are rows at even distances, of each as many for its size.
+        Of a partition these are rows from all over it, of each as many for its size.
         """
         dask: Any = import_module("dask")
         parts = self._rows(wanted).to_delayed()
@@ -70,8 +74,8 @@ class DaskSource(Source):
             sizes = dask.compute(*(dask.delayed(len)(part) for part in parts))
             if not sum(sizes):
                 return None
-            step = -(-sum(sizes) // size)
-            drawn = dask.compute(*(dask.delayed(_every)(part, step) for part in parts))
+            share = min(size / max(sum(sizes), 1), 1.0)
+            drawn = dask.compute(*(dask.delayed(_scattered)(part, share) for part in parts))
         chunks = [
             chunk
             for place, rows in enumerate(drawn)
@@ -114,8 +118,8 @@ def _merged(found: list[Any]) -> Any:
     return merged(found)
 
 
-def _every(rows: Any, step: int) -> Any:
-    return rows.iloc[::step]
+def _scattered(rows: Any, share: float) -> Any:
+    return rows.iloc[np.flatnonzero(np.arange(len(rows)) * TURN % CIRCLE < share * CIRCLE)]
 
 
 def _has_cluster() -> bool:

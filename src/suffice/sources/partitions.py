@@ -32,6 +32,11 @@ WIDTH = 512
 
 A power of two: their merges are whole branches of the tree that all partitions make.
 """
+CIRCLE, TURN = 1 << 31, 1327217885
+"""Rows are scattered by the golden section: row n is drawn if n turns end below its share of 2³¹.
+
+Every n-th row would be of one class where classes take turns.
+"""
 
 
 @dataclass(frozen=True, slots=True)

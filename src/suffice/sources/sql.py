@@ -18,7 +18,7 @@ from suffice.engines.sums import Levels, Parts, Products
 from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
-from suffice.sources.partitions import counts, no_weight
+from suffice.sources.partitions import CIRCLE, TURN, counts, no_weight
 from suffice.sources.sql_columns import MOST_CODED, OTHER, ColumnExpressions
 from suffice.sources.sql_refusals import warn_of_streaming, without_context
 from suffice.sources.sums import SumsFound
@@ -104,13 +104,12 @@ class SqlSource(ArrowSource):
         return [lambda: filter(counts, self._chunks(wanted))]
 
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
-        """Return all rows if there are no more than `size`; else every second, third, … one."""
+        """Return all rows if there are no more than `size`; else about so many, from all over."""
         with self.database.snapshot():
             count = self.size
             if count == 0:
                 return None
-            step = -(-count // size)
-            source = self if step == 1 else self._every(step)
+            source = self if count <= size else self._scattered(size / count)
             return super(SqlSource, source).some(wanted, size)
 
     @property
@@ -118,12 +117,13 @@ class SqlSource(ArrowSource):
         """How many rows there are: the database counts them."""
         return self._count(self._where)
 
-    def _every(self, step: int) -> SqlSource:
+    def _scattered(self, share: float) -> SqlSource:
         numbered = (
             f"(SELECT *, row_number() OVER () AS suffice_number FROM {self.database.rows}"
             f"{_where(self._where)}) AS suffice_some"
         )
-        return SqlSource(_Other(self.database, numbered), f"suffice_number % {step} = 0")
+        number = f"(suffice_number % {CIRCLE}) * {TURN} % {CIRCLE}"
+        return SqlSource(_Other(self.database, numbered), f"{number} < {int(share * CIRCLE)}")
 
     def _batches(self, names: list[str]) -> Iterator[Any]:
         chosen = ", ".join(map(self.database.dialect.identifier, names))
