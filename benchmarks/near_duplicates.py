@@ -33,7 +33,9 @@ ROWS = 1_000
 
 def repeated(texts: Sequence[str], known: Sequence[str]) -> NDArray[np.bool_]:
     """Return which of the texts repeat one that is known."""
-    ours, theirs = ([NO_LETTERS.sub(" ", t).lower().strip() for t in some] for some in (texts, known))
+    ours, theirs = (
+        [NO_LETTERS.sub(" ", t).lower().strip() for t in some] for some in (texts, known)
+    )
     letters = {text.replace(" ", "") for text in theirs}
     same = np.array([text.replace(" ", "") in letters for text in ours])
     return same | _similar(ours, theirs)

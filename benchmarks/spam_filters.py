@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 EVENTS = ("bernoulli", "multinomial", "boolean", "complement", "language")
 DEFAULT = "both: the default filter"
 BOGOFILTER, SVC = "bogofilter", "Tfidf + LinearSVC"
-CLIP = 1e-6
-"""Probabilities are kept so far from 0 and 1 when their logarithms are taken."""
 
 
 @dataclass(frozen=True, eq=False)

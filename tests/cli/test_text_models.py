@@ -133,7 +133,10 @@ def test_what_makes_no_sense_is_refused_in_words(
         (("diff", model, other), "no estimates in common"),
         (("merge", model, other, "-o", tmp_path / "x"), "is a NaiveBayes"),
         (("predict", model, numbers), "has no column 'subject', 'body'"),
-        (("fit", numbers, "--target", "label", "--model", "text"), "no column of text besides the target"),
+        (
+            ("fit", numbers, "--target", "label", "--model", "text"),
+            "no column of text besides the target",
+        ),
     ):
         done = run(*line)
         assert done.code == 1, line

@@ -413,9 +413,7 @@ def test_the_command_refuses_what_it_cannot_write(
 
 def test_a_sample_of_rows_that_take_turns_has_all_classes(any_database: Any) -> None:
     any_database.execute("CREATE TABLE turns (x double precision, y integer)")
-    any_database.execute(
-        "INSERT INTO turns SELECT i, i % 2 FROM generate_series(1, 4000) AS g(i)"
-    )
+    any_database.execute("INSERT INTO turns SELECT i, i % 2 FROM generate_series(1, 4000) AS g(i)")
     source = sql_source(any_database, "turns")
     some = source.some(source.wanted("y"), 1000)
     assert some is not None

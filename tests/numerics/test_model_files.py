@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SOME = ["shared", "per-class, gaps", "diagonal", "pandas", "naive Bayes", "binned", "held out",
-        "multinomial, sparse", "texts", "logistic, separated", "logistic, stream", "perceptron"]  # fmt: skip
+        "multinomial, sparse", "texts", "logistic, separated", "logistic, stream",
+        "perceptron"]  # fmt: skip
 seeds = st.integers(0, 2**32 - 1)
 places = st.integers(0, 2**16)
 

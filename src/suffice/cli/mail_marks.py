@@ -25,4 +25,7 @@ def marked(raw: bytes, verdict: str, probability: float) -> bytes:
     blank = _END.search(raw, top)
     end = blank.start() if blank else len(raw)
     field = f"{FIELD}: {verdict}, probability={probability:.3f}".encode("ascii")
-    return raw[:top] + field + ending + _OLD.sub(b"", raw[top:end]) + raw[end:]
+    rest = _OLD.sub(b"", raw[top:end]) + raw[end:]
+    if rest.startswith((b" ", b"\t")):
+        field += ending  # no header, but what would be taken for the rest of this one
+    return raw[:top] + field + ending + rest

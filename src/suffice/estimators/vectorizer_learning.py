@@ -1,0 +1,176 @@
+"""How a vectorizer learns: a vocabulary that grows, and how many documents hold each term."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.errors import BadSetting, DifferentKinds
+from suffice.estimators.vectorizer_settings import check_settings
+from suffice.estimators.vectorizer_sources import collected_counts
+from suffice.statistics.document_counts import DocumentCounts
+from suffice.text import TermCounts, Tokens, Vocabulary, count_terms, hash_terms, read_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    Documents = Iterable[str | bytes]
+
+
+class VectorizerLearning(BaseEstimator):
+    """Learns documents, learns more, forgets, and merges with its like."""
+
+    ngrams: Any
+    lower: Any
+    boolean: Any
+    hashing: Any
+
+    _vocabulary: Vocabulary
+    statistics_: DocumentCounts
+    _columns: Vocabulary | None
+    _chosen: NDArray[np.int64] | None
+    _terms_are: tuple[Any, ...]
+
+    def fit(
+        self,
+        X: Documents | Any,
+        y: object = None,  # noqa: ARG002  scikit-learn's
+        *,
+        text: str | None = None,
+    ) -> Self:
+        """Learn the vocabulary and how many documents hold each term, and nothing else.
+
+        Texts may be somewhere else: with `text`, the name of a column, X is a path, a glob, an
+        Arrow stream, a table of a database or of a cluster.
+        """
+        if text is not None:
+            return self._collect(X, text)
+        documents = read_documents(X)
+        self._start()
+        self._learn(documents)
+        return self
+
+    def partial_fit(
+        self,
+        X: Documents | Any,
+        y: object = None,  # noqa: ARG002
+        *,
+        text: str | None = None,
+    ) -> Self:
+        """Learn further documents: new terms become columns, the IDF is that of all so far."""
+        if text is not None:
+            if not hasattr(self, "statistics_"):
+                return self._collect(X, text)
+            both = self + clone(self)._collect(X, text)
+            self._know(both._vocabulary, both.statistics_)
+            return self
+        documents = read_documents(X)
+        if not hasattr(self, "statistics_"):
+            self._start()
+        else:
+            self._check()
+        self._learn(documents)
+        return self
+
+    def forget(self, X: Documents, y: object = None) -> Self:  # noqa: ARG002
+        """Take back documents learned before, exactly; refuse what was never learned."""
+        check_is_fitted(self)
+        self._check()
+        found = self._counted(read_documents(X), grow=True)
+        theirs = DocumentCounts.of_rows(found.indptr, found.indices, self._names(found.vocabulary))
+        left = self.statistics_ - theirs
+        if self.hashing is None:
+            known = Vocabulary(left.terms)  # type: ignore[arg-type]
+            self._know(known, DocumentCounts(left.weight, known, left.held))
+        else:
+            names = self._names(self._vocabulary)
+            self._know(self._vocabulary, DocumentCounts(left.weight, names, left.in_terms(names)))
+        return self
+
+    def __add__(self, other: Any) -> VectorizerLearning:
+        """Return a vectorizer of the documents of both."""
+        if not isinstance(other, VectorizerLearning) or self.get_params() != other.get_params():
+            raise DifferentKinds(
+                "vectorizers of different settings cannot be merged",
+                hint="fit both with the same settings",
+            )
+        check_is_fitted(self)
+        check_is_fitted(other)
+        both: VectorizerLearning = clone(self)
+        both._start()
+        vocabulary = self._vocabulary + other._vocabulary
+        held = DocumentCounts(
+            self.statistics_.weight + other.statistics_.weight,
+            self._names(vocabulary),
+            self.statistics_.in_terms(self._names(vocabulary))
+            + other.statistics_.in_terms(self._names(vocabulary)),
+        )
+        both._know(vocabulary, held)
+        return both
+
+    def _start(self) -> None:
+        check_settings(self)
+        self._terms_are = self._terms()
+        nothing = Vocabulary()
+        names = self._names(nothing)
+        self._know(nothing, DocumentCounts(0.0, names, np.zeros(len(names))))
+
+    def _collect(self, source: Any, column: str) -> Self:
+        """Learn the texts of a column of a source."""
+        check_settings(self)
+        tokens = Tokens(self.ngrams, self.lower)
+        vocabulary, counts = collected_counts(source, column, tokens, self.hashing)
+        self._start()
+        self._know(vocabulary, counts)
+        return self
+
+    def _know(self, vocabulary: Vocabulary, statistics: DocumentCounts) -> None:
+        self._vocabulary, self.statistics_ = vocabulary, statistics
+        self._columns, self._chosen = None, None
+
+    def _learn(self, documents: list[str | bytes]) -> TermCounts:
+        found = self._counted(documents, grow=True, start=self._vocabulary)
+        names = self._names(found.vocabulary)
+        new = DocumentCounts.of_rows(found.indptr, found.indices, names)
+        # The terms known before are the first of these, so they need not be compared.
+        held = new.held
+        held[: len(self.statistics_.held)] += self.statistics_.held
+        weight = self.statistics_.weight + new.weight
+        self._know(found.vocabulary, DocumentCounts(weight, names, held))
+        return found
+
+    def _names(self, vocabulary: Vocabulary) -> Any:
+        """Return what the statistics are about; terms become strings when they are asked for."""
+        return vocabulary if self.hashing is None else range(self.hashing)
+
+    def _counted(
+        self,
+        documents: list[str | bytes],
+        columns: Vocabulary | None = None,
+        *,
+        grow: bool = False,
+        start: Vocabulary | None = None,
+    ) -> TermCounts:
+        tokens = Tokens(self.ngrams, self.lower)
+        if self.hashing is not None:
+            found = hash_terms(documents, tokens, self.hashing, boolean=self.boolean)
+            return TermCounts(*found, Vocabulary())
+        known = start if grow else columns
+        return count_terms(documents, tokens, known, grow=grow, boolean=self.boolean)
+
+    def _terms(self) -> tuple[Any, ...]:
+        """Return the settings that say what a column is."""
+        return tuple(self.ngrams), self.lower, self.hashing
+
+    def _check(self) -> None:
+        check_settings(self)
+        if self._terms() != self._terms_are:
+            raise BadSetting(
+                "ngrams, lower or hashing were changed after terms had been learned",
+                hint="fit again, or change them back",
+            )
