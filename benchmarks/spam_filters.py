@@ -17,6 +17,10 @@ import numpy as np
 from suffice import TextClassifier
 from suffice.families.language import Language
 from suffice.families.terms import Terms
+from suffice.files.mail_building import write_filter
+from suffice.files.mail_letters import letter_of
+from suffice.files.mail_state import MailState
+from suffice.files.mail_verdicts import judged
 from suffice.models.text_learner import TextLearner
 from suffice.text.tokens import Tokens
 
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 EVENTS = ("bernoulli", "multinomial", "boolean", "complement", "language")
-DEFAULT = "both: the default filter"
+DEFAULT, MAIL = "both: the default filter", "suffice mail fit, classify"
 BOGOFILTER, SVC = "bogofilter", "Tfidf + LinearSVC"
 
 
@@ -56,10 +60,12 @@ def ours(corpus: Corpus) -> Iterator[tuple[str, Answer]]:
         found = model.predict_proba([rows[i] for i in corpus.test])[:, 1]
         yield event, Answer.of(found)
     yield DEFAULT, default(corpus)
+    if corpus.mail:
+        yield MAIL, mail_filter(corpus)
 
 
 def default(corpus: Corpus) -> Answer:
-    """Return what `TextClassifier()` says; of mail, what `suffice mail` says.
+    """Return what `TextClassifier()` says.
 
     A mail is seen in two ways: what a person reads of it, and the first bytes as they came.
     """
@@ -73,6 +79,17 @@ def default(corpus: Corpus) -> Answer:
     learned = learner.summarize(corpus.documents(corpus.training), codes, ["ham", "spam"])
     found = learner.estimate(learned).posterior(corpus.documents(corpus.test))
     return Answer.of(found[:, 1])
+
+
+def mail_filter(corpus: Corpus) -> Answer:
+    """Return what the filter in a file says, which leaves out what others have noted on a mail."""
+    order = corpus.training[np.argsort(corpus.spam[corpus.training], kind="stable")]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "filter.db"
+        write_filter(path, ((corpus.raws[i], int(corpus.spam[i])) for i in order))
+        with MailState(path) as state:
+            found = [judged(state, letter_of(corpus.raws[i])).probability for i in corpus.test]
+    return Answer.of(np.array(found))
 
 
 def bogofilter(corpus: Corpus) -> Answer:

@@ -45,12 +45,12 @@ def test_of_sms_the_default_filter_puts_99_in_100_right_and_is_ahead_of_scikit_l
     )
 
 
-def test_a_tenth_of_spamassassin_is_enough_to_be_ahead_of_a_support_vector_machine(mail):
+def test_a_tenth_of_spamassassin_is_enough_for_few_errors_and_probabilities_to_believe(mail):
+    # 181 messages to judge are too few to rank filters: that is for the whole corpus.
     tenth = mail.every(10)
-    own, theirs = default(tenth), dict(scikit_learn(tenth))
-    assert score(tenth, own).accuracy >= 0.975
-    assert score(tenth, own).log_loss <= 0.08
-    assert score(tenth, own).errors <= score(tenth, theirs[SVC]).errors
+    found = score(tenth, default(tenth))
+    assert found.accuracy >= 0.975
+    assert found.log_loss <= 0.08
 
 
 # What the figures are made with

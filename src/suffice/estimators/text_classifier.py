@@ -29,7 +29,7 @@ from suffice.models.text_explanation import explained
 from suffice.models.text_learner import text_log_priors
 from suffice.models.text_record import TextRecord
 from suffice.text.documents import Documents
-from suffice.text.text_columns import read_texts
+from suffice.text.text_columns import LISTED, read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -121,7 +121,10 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
         return super()._state_of(batch, now, learner)
 
     def _documents(self, X: Any, known: State | None) -> tuple[Columns, Documents]:
-        columns, texts = read_texts(X, None if known is None else known.columns)
+        columns = None if known is None else known.columns
+        if isinstance(X, Documents):  # in two views, as mail is
+            return columns or LISTED, X
+        columns, texts = read_texts(X, columns)
         found = Documents.of(texts, self.limit if self.event in (LANGUAGE, BOTH) else 0)
         if not found.size:
             raise BadRows(

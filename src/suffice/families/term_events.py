@@ -15,6 +15,7 @@ entries that are not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +41,7 @@ class LeftOut:
     own: FloatArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TermScores:
     """The scores of some documents as a function of α: what does not depend on it is held."""
 
@@ -65,12 +66,17 @@ class TermScores:
 
     def _by_cell(self, values: FloatArray) -> FloatArray:
         """Add up values of hits by document and class."""
-        cells = self.known.rows[self.hits.known] * self.index.size
-        cells += self.index.classes[self.hits.entries]
-        found = np.bincount(cells, values, minlength=self.known.size * self.index.size)
+        found = np.bincount(self._cells, values, minlength=self.known.size * self.index.size)
         return found.reshape(self.known.size, self.index.size).astype(np.float64)
 
-    @property
+    @cached_property
+    def _cells(self) -> IntArray:
+        """Of each hit, the document and the class in one number."""
+        cells = self.known.rows[self.hits.known] * self.index.size
+        cells += self.index.classes[self.hits.entries]
+        return cells
+
+    @cached_property
     def _taken(self) -> FloatArray:
         """Of each known term, how often it goes with its document."""
         if self.left_out is None:
@@ -78,7 +84,7 @@ class TermScores:
         taken: FloatArray = self.left_out.weights[self.known.rows] * self.known.amounts
         return taken
 
-    @property
+    @cached_property
     def _counts(self) -> FloatArray:
         """The counts of the hits, without what goes."""
         counts = self.index.counts[self.hits.entries]
@@ -86,6 +92,7 @@ class TermScores:
             return counts
         return np.maximum(counts - self._taken[self.hits.known] * self.left_out.own, 0.0)
 
+    @cached_property
     def _kept(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return totals of known terms, which of these are still known, and V for each document."""
         totals = self.index.totals[self.known.places] - self._taken
@@ -102,7 +109,7 @@ class TermScores:
         return found
 
     def _multinomial(self, alpha: float) -> FloatArray:
-        _, kept, vocabulary = self._kept()
+        _, kept, vocabulary = self._kept
         amounts = self.known.amounts
         length = self._by_row(amounts * kept)[:, np.newaxis]
         totals = self.index.class_totals - self._own(self._by_row(self._taken))
@@ -112,7 +119,7 @@ class TermScores:
         return found
 
     def _complement(self, alpha: float) -> FloatArray:
-        totals, kept, vocabulary = self._kept()
+        totals, kept, vocabulary = self._kept
         amounts = self.known.amounts
         length = self._by_row(amounts * kept)[:, np.newaxis]
         gone = self._by_row(self._taken)[:, np.newaxis]
@@ -126,7 +133,7 @@ class TermScores:
         return found
 
     def _bernoulli(self, alpha: float) -> FloatArray:
-        _, kept, vocabulary = self._kept()
+        _, kept, vocabulary = self._kept
         here = self._by_row(kept)[:, np.newaxis]
         weights = None if self.left_out is None else self.left_out.weights
         gone = self._own(np.zeros(self.known.size) if weights is None else weights)
@@ -162,7 +169,7 @@ class TermScores:
 
         To a Bernoulli model all that are not there speak as well: together they are one more.
         """
-        _, kept, _ = self._kept()
+        _, kept, _ = self._kept
         found = self._by_row(self.known.amounts * kept)
         return found + 1.0 if self.event == BERNOULLI else found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ class Hits(NamedTuple):
     entries: IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TermIndex:
     """All terms of all classes, sorted; beside each, the classes that hold it.
 
@@ -74,12 +75,7 @@ class TermIndex:
         """The number of different terms."""
         return len(self.keys)
 
-    @property
-    def terms(self) -> IntArray:
-        """The place of the term of every entry."""
-        return np.repeat(np.arange(self.width), np.diff(self.starts))
-
-    @property
+    @cached_property
     def totals(self) -> FloatArray:
         """How often each term was seen in all classes together."""
         if not self.width:
@@ -87,7 +83,7 @@ class TermIndex:
         found: FloatArray = np.add.reduceat(self.counts, self.starts[:-1])
         return found
 
-    @property
+    @cached_property
     def class_totals(self) -> FloatArray:
         """How many terms each class has, repetitions counted."""
         return np.bincount(self.classes, self.counts, minlength=self.size).astype(np.float64)
