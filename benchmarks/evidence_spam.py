@@ -41,6 +41,8 @@ COMMAND = "python -m benchmarks.evidence --only spam"
 CLIP = 1e-6
 """Probabilities are kept so far from 0 and 1 when their logarithms are taken."""
 
+HALF = 5e-6
+
 
 class Goal(NamedTuple):
     """What the default filter has to reach on a whole test part."""
@@ -109,19 +111,36 @@ def _of(corpus: Corpus) -> Iterator[Figure]:
             f"{Score.of(answer, truth, every)}; {Score.of(answer, truth, new)}",
             "none: told for comparison", True, COMMAND,
         )  # fmt: skip
+    if BOGOFILTER in found:
+        yield _undecided(corpus.name, found[BOGOFILTER], truth, every)
     for own in (DEFAULT, MAIL):
         if own not in found:
             continue
         yield from _goals(f"{corpus.name}, {own}", Score.of(found[own], truth, every), corpus.name)
         for peer in (BOGOFILTER, SVC):
             if peer in found:
-                what = f"{corpus.name}, nothing repeated: {own}, is ahead of {peer}"
+                what = f"{corpus.name}, nothing repeated: {own} is ahead of {peer}"
                 yield _ahead(what, found[own], found[peer], truth, new)
 
 
 def _answers(corpus: Corpus) -> Iterator[tuple[str, Answer]]:
     theirs = [(BOGOFILTER, bogofilter(corpus))] if shutil.which("bogofilter") else []
     return chain(ours(corpus), theirs, scikit_learn(corpus))
+
+
+def _undecided(name: str, answer: Answer, truth: BoolArray, every: BoolArray) -> Figure:
+    """Tell how much of a count of errors is what a spamicity of a half is taken for."""
+    assert answer.probability is not None
+    half = np.abs(answer.probability - 0.5) < HALF
+    lenient, strict = (
+        Score.of(Answer(np.where(half, said, answer.spam), None), truth, every).errors
+        for said in (False, True)
+    )
+    return Figure(
+        f"{name}, {BOGOFILTER}: messages whose spamicity is a half to five digits",
+        f"{half.sum()}; {lenient} errors if all of them are called ham, {strict} if spam",
+        "none: told for comparison", True, COMMAND,
+    )  # fmt: skip
 
 
 def _goals(what: str, score: Score, corpus: str) -> Iterator[Figure]:

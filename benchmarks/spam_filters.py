@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 EVENTS = ("bernoulli", "multinomial", "boolean", "complement", "language")
-DEFAULT, MAIL = "both: the default filter", "suffice mail fit, classify"
+DEFAULT, MAIL = "both (the default filter)", "suffice mail"
 BOGOFILTER, SVC = "bogofilter", "Tfidf + LinearSVC"
 
 
