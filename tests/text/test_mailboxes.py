@@ -276,3 +276,13 @@ def test_a_file_that_is_no_mail_is_refused(tmp_path, content):
         list(read_mailbox(tmp_path / "a"))
     assert not is_mbox(content)
     assert not is_message(content)
+
+
+def test_a_folder_of_other_things_is_no_mailbox(tmp_path):
+    (tmp_path / "message").write_bytes(b"From: a\n\nHello\n")
+    (tmp_path / "notes.txt").write_bytes(b"Dear diary,\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n")
+    with pytest.raises(BadFile, match="only 1 of its 3 files hold messages"):
+        list(read_mailbox(tmp_path))
+    (tmp_path / "picture.png").write_bytes(b"Subject: b\n\nAt one\n")
+    assert len(list(read_mailbox(tmp_path))) == 2

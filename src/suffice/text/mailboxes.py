@@ -110,20 +110,40 @@ def _maildir(place: Path) -> Iterator[bytes]:
 
 
 def _folder(place: Path) -> Iterator[bytes]:
-    """Yield the messages of all files that hold some; notes and lists among them are passed by."""
-    found = False
-    for name in sorted(place.iterdir()):
-        if name.name.startswith(".") or not name.is_file():
-            continue
-        with name.open("rb") as file:
-            for message in _messages(file, str(name), strict=None):
-                found = True
-                yield message
-    if not found:
-        what = "holds no messages" if any(place.iterdir()) else "is empty"
+    """Yield the messages of all files that hold some; a few notes among them are passed by.
+
+    Of a folder that is mostly something else, no file is taken for a message by accident.
+    """
+    names = [name for name in sorted(place.iterdir()) if _is_file(name)]
+    holds = [name for name in names if _holds_messages(name)]
+    if 2 * len(holds) <= len(names):
+        what = "is empty"
+        if names:
+            other = next(name.name for name in names if name not in set(holds))
+            what = f"only {len(holds)} of its {len(names)} files hold messages: {other!r} does not"
+            what = what if holds else "holds no messages"
         raise BadFile(
             f"{os.fspath(place)} is no Maildir (it has no `cur` and `new`), and {what}", hint=_HINT
         )
+    for name in holds:
+        with name.open("rb") as file:
+            yield from _messages(file, str(name), strict=None)
+
+
+def _is_file(name: Path) -> bool:
+    return not name.name.startswith(".") and name.is_file()
+
+
+def _holds_messages(name: Path) -> bool:
+    with name.open("rb") as file:
+        head = file.read(HEAD)
+    if head.startswith(_GZIP):
+        try:
+            with gzip.open(name) as inner:
+                head = inner.read(HEAD)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            return True  # refused when it is read
+    return is_mbox(head) or is_message(head)
 
 
 class _Rejoined(io.RawIOBase):
