@@ -116,7 +116,7 @@ def _folder(place: Path) -> Iterator[bytes]:
     """
     names = [name for name in sorted(place.iterdir()) if _is_file(name)]
     holds = [name for name in names if _holds_messages(name)]
-    if 2 * len(holds) <= len(names):
+    if not holds or 2 * len(holds) < len(names):
         what = "is empty"
         if names:
             other = next(name.name for name in names if name not in set(holds))
@@ -131,7 +131,8 @@ def _folder(place: Path) -> Iterator[bytes]:
 
 
 def _is_file(name: Path) -> bool:
-    return not name.name.startswith(".") and name.is_file()
+    """Whether a name is that of a file that says something."""
+    return not name.name.startswith(".") and name.is_file() and name.stat().st_size > 0
 
 
 def _holds_messages(name: Path) -> bool:
