@@ -102,6 +102,17 @@ def spam_assassin() -> Corpus:
     return Corpus("SpamAssassin", raws, list(message_texts(raws)), spam, mail=True)
 
 
+def spam_assassin_without_headers() -> Corpus:
+    """Return the same mail as a subject and text alone.
+
+    Headers also tell when and where a collection was made: this is what is left without that.
+    """
+    mail = spam_assassin()
+    found = [f"Subject: {_read(raw)}" for raw in mail.raws]
+    raws = [text.replace("\n", "\n\n", 1).encode("utf-8", "replace") for text in found]
+    return Corpus("SpamAssassin without headers", raws, found, mail.spam)
+
+
 def enron_spam() -> Corpus:
     """Return all six sets of Enron-Spam, by path; a message is plain text."""
     found = sorted((path, text) for path, text in texts(enron.ARCHIVE) if len(path) == 3)

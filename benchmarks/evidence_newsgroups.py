@@ -33,7 +33,10 @@ HELD_OUT = 0.3
 
 
 class Sorted(NamedTuple):
-    """Texts with their labels, and texts to judge with theirs; words to keep as columns."""
+    """Texts with their labels, and texts to judge with theirs; words to keep as columns.
+
+    How many words was chosen once, by the same part of the training texts as the shrinkage.
+    """
 
     name: str
     training: list[str]

@@ -1,7 +1,7 @@
 """Filters that learn one part of a corpus and judge the other: ours, bogofilter, scikit-learn's.
 
-Each answers with the probability that a message is spam, or with the class alone (nan and a
-decision: a linear support vector machine has no probabilities).
+Each answers with the probability that a message is spam, or with the class alone: a linear support
+vector machine has no probabilities.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def mail_filter(corpus: Corpus) -> Answer:
 def bogofilter(corpus: Corpus) -> Answer:
     """Return what bogofilter says with its defaults, but for one cut-off at a spamicity of a half.
 
-    By its usual cut-off, 0.99, it would miss more spam than it has errors of both kinds here. An
-    SMS is the body of a message with an empty header; other messages are as they are.
+    Its usual cut-off, 0.99, blocks less ham and misses more spam. An SMS is the body of a message
+    with an empty header; other messages are as they are.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
