@@ -134,6 +134,18 @@ def test_every_message_of_a_mailbox_is_classified(
     assert {a["verdict"] for a in answers if "ham.mbox" in a["message"]} <= {"ham", "unsure"}
 
 
+def test_many_messages_are_judged_as_each_is(
+    run: Callable[..., Any],
+    mail_filter: Path,
+    boxes: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one_by_one = run("mail", "classify", mail_filter, boxes[0], "--json").out
+    monkeypatch.setattr("suffice.cli.mail_classify.MANY", 2)
+    assert run("mail", "classify", mail_filter, boxes[0], "--json").out == one_by_one
+    assert len(one_by_one.splitlines()) > 2
+
+
 def test_exit_codes_say_the_verdict_where_they_are_asked_to(
     run: Callable[..., Any], mail_filter: Path, letter: Path, tmp_path: Path
 ) -> None:

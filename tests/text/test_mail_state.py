@@ -119,6 +119,9 @@ def test_a_message_is_judged_from_its_own_counts_as_by_the_whole_model(place: Pa
         expected = model.posterior(documents_of(letters))[:, SPAM]
         for letter, probability in zip(letters, expected, strict=True):
             found = judged(state, letter)
+            held = judged(state.held(), letter)
+            assert held.log_odds == found.log_odds
+            np.testing.assert_array_equal(held.weights, found.weights)
             assert found.probability == pytest.approx(probability, rel=1e-9, abs=1e-15)
             whole = found.prior + found.shift + found.bytes + found.weights.sum()
             assert found.log_odds == pytest.approx(whole, rel=1e-9)

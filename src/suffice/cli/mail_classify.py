@@ -20,6 +20,8 @@ SPAM, HAM, UNSURE = "spam", "ham", "unsure"
 CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
 FAILED = 3
 """Exit codes of --exit-code; they are those of bogofilter."""
+MANY = 50
+"""Messages after which all counts are read into memory, rather than those of each message."""
 REASONS = 6
 """Terms shown for each side."""
 
@@ -92,14 +94,19 @@ def _answer(
     from suffice.files.mail_state import MailState
     from suffice.files.mail_verdicts import judged
 
-    found = None
+    found = held = None
     with MailState(place) as state:
         for number, (name, raw) in enumerate(named_messages(messages)):
             if single and number:
                 raise BadRows(f"{messages[0]} holds several messages", hint="give it one")
             letter = letter_of(raw)
-            with refusals(place), state.at_once():
-                judgement = judged(state, letter)
+            if number == MANY:
+                held = state.held()
+            if held is not None:
+                judgement = judged(held, letter)
+            else:
+                with refusals(place), state.at_once():
+                    judgement = judged(state, letter)
             found = _verdict(judgement.probability, unsure)
             _show(name, found, judgement, letter, as_json=as_json)
     if found is None:

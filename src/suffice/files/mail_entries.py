@@ -99,6 +99,13 @@ class Entries:
             found[known] = self.counts[places[known]]
         return found
 
+    def within(self, lows: Keys, highs: Keys) -> Self:
+        """Return all entries of some ranges, which ascend and do not overlap."""
+        starts = np.searchsorted(self.keys, lows)
+        many = np.searchsorted(self.keys, highs, side="right") - starts
+        places = np.repeat(starts - (np.cumsum(many) - many), many) + np.arange(many.sum())
+        return type(self)(self.keys[places], self.counts[places])
+
 
 def width_of(entries: Entries) -> int:
     """Return how many bytes a count of these entries needs: 4 or 8."""

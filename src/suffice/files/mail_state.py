@@ -6,7 +6,7 @@ happens to the process; two processes wait for each other.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from suffice.errors import BadFile, BadLabels, ForgettingUnseen
@@ -20,9 +20,20 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from suffice.files.mail_entries import Entries
     from suffice.files.mail_letters import Letter
 
 TERMS, NGRAMS = "terms", "ngrams"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldState:
+    """The counts of a filter as they were at one moment: it can be asked, and not taught."""
+
+    path: str | Path
+    summary: Summary
+    terms: Entries
+    ngrams: Entries
 
 
 class MailState:
@@ -67,6 +78,11 @@ class MailState:
     def at_once(self) -> AbstractContextManager[None]:
         """Read everything in the block as it is at one moment."""
         return transaction(self.connection, write=False)
+
+    def held(self) -> HeldState:
+        """Return all counts of this moment in memory: quicker where many letters are judged."""
+        with refusals(self.path), self.at_once():
+            return HeldState(self.path, self.summary, self.terms.every(), self.ngrams.every())
 
     def learned_as(self, letter: Letter) -> dict[int, int]:
         """Return as what a letter is known, and how many times it was learned as that.

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.files.mail_counts import CountStore
-    from suffice.files.mail_entries import Keys
+    from suffice.files.mail_entries import Entries, Keys
     from suffice.files.mail_letters import Letter
-    from suffice.files.mail_state import MailState
+    from suffice.files.mail_state import HeldState, MailState
     from suffice.files.mail_summary import Summary
 
     Floats = NDArray[np.float64]
@@ -80,7 +80,9 @@ class Judgement:
         )
 
 
-def judged(state: MailState, letter: Letter, summary: Summary | None = None) -> Judgement:
+def judged(
+    state: MailState | HeldState, letter: Letter, summary: Summary | None = None
+) -> Judgement:
     """Return what a filter says about a letter."""
     held = state.summary if summary is None else summary
     if held.missing is not None:
@@ -102,7 +104,9 @@ def judged(state: MailState, letter: Letter, summary: Summary | None = None) -> 
     return Judgement(log_odds, prior, shift, bytes_say, keys, weights, margin)
 
 
-def _terms(store: CountStore, letter: Letter, held: Summary) -> tuple[Keys, Floats, float]:
+def _terms(
+    store: CountStore | Entries, letter: Letter, held: Summary
+) -> tuple[Keys, Floats, float]:
     """Return the terms that were ever learned, what each says for spam, and the sum of that."""
     every = letter.terms()
     found = store.of_keys(every)
@@ -117,7 +121,7 @@ def _terms(store: CountStore, letter: Letter, held: Summary) -> tuple[Keys, Floa
     return keys, each, float(each.sum())
 
 
-def _language(store: CountStore, letter: Letter) -> tuple[float, int]:
+def _language(store: CountStore | Entries, letter: Letter) -> tuple[float, int]:
     """Return log p(bytes | spam) - log p(bytes | ham) by Witten and Bell, and how many symbols.
 
     All n-grams after the same context lie side by side: c and T of the context are sums of these.
