@@ -154,9 +154,10 @@ def test_a_full_disk_leaves_the_filter_as_it_was(
 
 
 def test_a_filter_in_a_folder_that_may_not_be_written_to_still_classifies(
-    shell: Callable[..., Any], mail_filter: Path, tmp_path: Path, require: Callable[..., None]
+    shell: Callable[..., Any], mail_filter: Path, tmp_path: Path
 ) -> None:
-    require(os.geteuid() != 0, "the superuser may write everywhere")
+    if os.geteuid() == 0:
+        pytest.skip("the superuser may write everywhere")
     place = tmp_path / "message.eml"
     place.write_bytes(message(1, "spam"))
     mail_filter.chmod(0o444)

@@ -108,8 +108,8 @@ def test_samples_come_from_all_over_a_table(any_database: Any) -> None:
     asked = sql_source(any_database, query="SELECT * FROM t WHERE x >= 0")
     for source in (named, asked):
         some = source.some(source.wanted("kind"), 100)
-        assert some.table.size == 100
-        assert np.ptp(some.table.column(0)) == 990.0
+        assert 95 <= some.table.size <= 105
+        assert np.ptp(some.table.column(0)) > 970.0
 
 
 # Refusals

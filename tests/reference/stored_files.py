@@ -54,6 +54,13 @@ def counts() -> pd.DataFrame:
     return pd.DataFrame({f"w{j}": rng.poisson(0.5 + (codes + j) % 3) for j in range(5)})
 
 
+def texts() -> pd.DataFrame:
+    """Return a frame of texts, rows in the order of the labels of `rows`."""
+    rng = np.random.default_rng(3)
+    words = [["lunch", "at", "one?", "grün"], ["cheap", "pills", "now!!!", "$"], ["new", "at", "x"]]
+    return pd.DataFrame({"text": [" ".join(rng.choice(words[i % 3], size=5)) for i in range(40)]})
+
+
 def models() -> dict[str, tuple[Any, pd.DataFrame]]:
     """Return fitted models by name, each with the rows it was learned from."""
     frame, labels = rows()
@@ -72,6 +79,7 @@ def models() -> dict[str, tuple[Any, pd.DataFrame]]:
         ("complement", suffice.ComplementNaiveBayes(), words),
         ("logistic", suffice.LogisticRegression(penalty=0.5), frame),
         ("perceptron", suffice.Perceptron(random_state=0), separated),
+        ("text", suffice.TextClassifier(), texts()),
     ]
     found = {name: (model.fit(held, labels), held) for name, model, held in fitted}
     law = suffice.MultivariateNormal.fit(blank(frame)[["length", "links"]])
