@@ -20,7 +20,7 @@ SUBMODULES = [name for name in suffice.__all__ if name.islower()]
 LONG_FILES = {
     "testing.py",
 }
-"""Files of src that are longer than 300 lines, each after a second thought."""
+"""Files of src that are longer than 400 lines, each after a second thought."""
 
 
 def test_public_names_are_sorted_without_repetition() -> None:
@@ -79,12 +79,12 @@ def test_the_tree_of_errors_is_the_tree_of_classes() -> None:
         assert inspect.getdoc(classes[name])
 
 
-def test_no_file_grows_past_three_hundred_lines_unnoticed(root: Path) -> None:
+def test_no_file_grows_past_four_hundred_lines_unnoticed(root: Path) -> None:
     source = root / "src" / "suffice"
     long = {
         path.relative_to(source).as_posix()
         for path in source.rglob("*.py")
-        if len(path.read_text("utf-8").splitlines()) > 300
+        if len(path.read_text("utf-8").splitlines()) > 400
     }
     assert long <= LONG_FILES, "think again, or list it"
     assert long >= LONG_FILES, "shorter now: take it off the list"
