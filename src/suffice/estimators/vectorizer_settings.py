@@ -130,7 +130,7 @@ def _check_columns(settings: Any) -> None:
             hint="use at most 2**28, or suffice.text.hash_terms, which counts none",
         )
     share = settings.max_share
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share <= 1:
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) <= 1:
         raise BadSetting(
             f"max_share is {share!r}", hint="use a share of the documents: above 0, at most 1"
         )
