@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadFile, BadRows, NotANumber, NotFinite, listed
+from suffice.errors import NotANumber, NotFinite
+from suffice.files.arrow_checks import arrow_at_work, checked_batch
+from suffice.files.table_columns import checked_names
 from suffice.files.text_cells import ColumnEvidence, typed_cells
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
@@ -47,20 +48,10 @@ class ArrowTable:
         self._source = source
         self.name = source.name
         self._pa: Any = import_module("pyarrow")
-        try:
+        with arrow_at_work(self.name):
             with self._opened() as (schema, _):
                 self._schema = schema
-        except (self._pa.ArrowException, OSError) as error:
-            raise self._damaged(error) from None
-        self.names = tuple(self._schema.names)
-        if len(set(self.names)) < len(self.names):
-            twice = sorted(name for name, times in Counter(self.names).items() if times > 1)
-            raise BadRows(
-                f"{self.name}: more than one column is named {listed(twice)}",
-                hint="rename one of them",
-            )
-        if not self.names:
-            raise BadFile(f"{self.name} has no columns", hint="write it again, with some")
+            self.names = checked_names(self._schema.names, self.name)
 
     @property
     def is_lasting(self) -> bool:
@@ -99,14 +90,16 @@ class ArrowTable:
     def tables(self, names: Sequence[str], kinds: Sequence[str], size: int) -> Iterator[Table]:
         """Yield the rows of some columns, about `size` at a time, as these kinds."""
         start = 1
-        try:
-            with self._opened() as (_, read):
-                for batch in read(size, list(dict.fromkeys(names))):
-                    for place in range(0, batch.num_rows, size):
-                        yield self._table(batch.slice(place, size), names, kinds, start + place)
-                    start += batch.num_rows
-        except (self._pa.ArrowException, OSError) as error:
-            raise self._damaged(error, f" beyond row {start - 1}") from None
+        wanted = list(dict.fromkeys(names))
+        with (
+            arrow_at_work(self.name, lambda: f" beyond row {start - 1}"),
+            self._opened() as (_, read),
+        ):
+            for given in read(size, wanted):
+                batch = checked_batch(given, wanted)
+                for place in range(0, batch.num_rows, size):
+                    yield self._table(batch.slice(place, size), names, kinds, start + place)
+                start += batch.num_rows
 
     def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
         pa = self._pa
@@ -162,7 +155,7 @@ class ArrowTable:
         """Yield the schema, and the function that reads batches of some columns."""
         head = self._source.beginning
         with self._source.open() as opened:
-            file = self._pa.PythonFile(opened, mode="r")
+            file = self._pa.PythonFile(_NoMoreThanThere(opened, self._source.size), mode="r")
             if head.startswith(PARQUET):
                 parquet: Any = import_module("pyarrow.parquet")
                 held = parquet.ParquetFile(file)
@@ -177,9 +170,19 @@ class ArrowTable:
             stream = ipc.open_stream(file)
             yield stream.schema, lambda *_: iter(stream)
 
-    def _damaged(self, error: Exception, place: str = "") -> BadFile:
-        words = " ".join(str(error).split())
-        return BadFile(
-            f"{self.name} cannot be read{place}: {words:.120}",
-            hint="it is cut short or damaged: write or fetch it again",
-        )
+
+class _NoMoreThanThere:
+    """A file that is never asked for more bytes than it has: Python would take memory for all."""
+
+    def __init__(self, held: IO[bytes], size: int) -> None:
+        self._held = held
+        self._size = size
+        self.seek, self.tell, self.close = held.seek, held.tell, held.close
+
+    @property
+    def closed(self) -> bool:
+        return self._held.closed
+
+    def read(self, size: int = -1, /) -> bytes:
+        rest = max(0, self._size - self._held.tell())
+        return self._held.read(rest if size < 0 else min(size, rest))

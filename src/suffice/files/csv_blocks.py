@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError
+from suffice.files.csv_quotes import CheckedQuotes, UnsoundQuotes
 from suffice.files.text_cells import ColumnEvidence, plain_text, typed_cells
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
@@ -43,8 +44,9 @@ class CsvBlocks:
         pa, reader = self._pa, import_module("pyarrow.csv")
         made: Any = reader
         with self._source.open() as file:
+            checked = CheckedQuotes(file, self._dialect.delimiter, len(self._names), BLOCK)
             yield from made.open_csv(
-                pa.PythonFile(file, mode="r"),
+                pa.PythonFile(checked, mode="r"),
                 made.ReadOptions(
                     block_size=BLOCK,
                     column_names=self._names,
@@ -68,7 +70,7 @@ class CsvBlocks:
                 for cells, seen in zip(block.columns, evidence, strict=True):
                     self._see(cells, seen)
                 told(block.num_rows)
-        except self._pa.ArrowException:
+        except (self._pa.ArrowException, UnsoundQuotes):
             return None
         return evidence
 
@@ -105,7 +107,7 @@ class CsvBlocks:
                 ]
                 yield done, table_of_columns(columns, tuple(names), None)
                 done += block.num_rows
-        except (self._pa.ArrowException, SufficeError):
+        except (self._pa.ArrowException, UnsoundQuotes, SufficeError):
             yield done, None
 
     def _column(self, cells: Any, kind: str, name: str) -> NDArray[Any]:

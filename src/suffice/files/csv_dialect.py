@@ -6,6 +6,7 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from suffice.files.table_columns import MOST_COLUMNS
 from suffice.files.text_cells import number_of, plain_text
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ class Dialect:
     header: bool = True
 
     def rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Return the rows of some lines: a reader that counts lines."""
-        return csv.reader(lines, delimiter=self.delimiter, skipinitialspace=self.spaced)
+        """Return the rows of some lines: a reader that counts lines, and refuses stray quotes."""
+        return csv.reader(
+            lines, delimiter=self.delimiter, skipinitialspace=self.spaced, strict=True
+        )
 
 
 def sniffed(
@@ -65,7 +68,7 @@ def sniffed(
 def _rows(sample: Sequence[str], delimiter: str, spaced: bool) -> list[list[str]]:
     try:
         cut = csv.reader(sample, delimiter=delimiter, skipinitialspace=spaced)
-        return [row for row in cut if row]
+        return [row[: MOST_COLUMNS + 1] for row in cut if row]  # more are refused anyway
     except csv.Error:  # the reader proper says which line it is
         return []
 

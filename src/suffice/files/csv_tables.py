@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import csv
-import sys
-from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadFile, BadRows, listed
+from suffice.errors import BadFile, BadRows
 from suffice.files.csv_dialect import SEEN_ROWS, Dialect, sniffed
+from suffice.files.csv_quotes import is_swallowed, opening
+from suffice.files.table_columns import MOST_COLUMNS, checked_names, too_wide
 from suffice.files.text_cells import plain_text
 from suffice.files.text_chunks import TextRows
-from suffice.files.text_lines import end_of_lines, split_lines
+from suffice.files.text_lines import (
+    LONGEST_RECORD,
+    end_of_lines,
+    split_lines,
+    too_long,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,10 +29,10 @@ if TYPE_CHECKING:
     from suffice.files.text_lines import TextLines
     from suffice.rows.tables import Table
 
-LONGEST_CELL = min(sys.maxsize, (1 << 31) - 1)
-"""Characters of one cell: as many as the reader can count."""
 LONG_RECORD = 1000
 """Lines of one row from which on it is not begun again for every few more."""
+MOST_LINES = 100_000
+"""Lines of one row: no text in a cell has as many, but the rows below a stray quotation mark do."""
 LARGE, LARGE_PACKED = 1 << 23, 1 << 20
 """Bytes of a file from which on it pays to import pyarrow."""
 
@@ -57,12 +62,15 @@ class CsvTable(TextRows):
     ) -> None:
         super().__init__(source)
         self._encoding = _encoding(source)
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD))
         # A dialect is judged by two rows at least; where it is known that the first of them holds
         # cells, by that one: whoever writes it may wait for an answer.
         wanted = 1 if header is False else 2
         while True:
             sample = source.look(wanted).decode(self._encoding, errors="ignore").lstrip("\ufeff")
             lines = _seen_lines(sample, whole=source.seen)
+            if lines and len(lines[0]) > LONGEST_RECORD:
+                raise too_long(f"{self.name}, line 1")
             self.dialect: Dialect = sniffed(
                 lines[:SEEN_ROWS], delimiter=delimiter, header=header, expected=expected
             )
@@ -72,17 +80,19 @@ class CsvTable(TextRows):
             wanted = 2 * max(wanted, len(lines))
         if first is None:
             raise BadFile(f"{self.name} is empty", hint="a table has a header and rows")
+        if len(first) > MOST_COLUMNS:
+            raise too_wide(self.name, len(first))
         self.names = _names(first, self.name) if self.dialect.header else _numbered(len(first))
 
     def _first_row(self, lines: list[str], *, last: bool) -> list[str] | None:
         """Return the first row, if it has come whole."""
+        reader: Any = self.dialect.rows(lines if last else _not_all(lines))
         try:
-            given = lines if last else _not_all(lines)
-            return next((row for row in self.dialect.rows(given) if row), None)
+            return next((row for row in reader if row), None)
         except _NothingYet:
             return None
         except csv.Error as error:
-            raise self._unreadable(1, error) from None
+            raise self._unreadable(lines[: reader.line_num], 0, error) from None
 
     def columns(self, rows: list[list[str]]) -> list[list[str]]:
         """Return rows as columns; apostrophes that made a text inert are taken away."""
@@ -93,7 +103,6 @@ class CsvTable(TextRows):
 
     def records(self, lines: TextLines) -> Iterator[Record | None]:
         """Yield each row and the line it ends on; None where the next may have to be waited for."""
-        csv.field_size_limit(LONGEST_CELL)
         width = len(self.names)
         awaiting_header = self.dialect.header
         for record in self._cut(lines):
@@ -112,33 +121,82 @@ class CsvTable(TextRows):
         lines.
         """
         begun: list[str] = []
-        done = 0
+        done = due = held = 0
         for block in chain(blocks, [None]):
             if block is not None:
-                if len(block) < len(begun) > LONG_RECORD:  # not again for every line
-                    begun += block
-                    continue
                 begun += block
+                if due:
+                    held += _length(block)
+                    if len(begun) < due and held <= LONGEST_RECORD:
+                        continue
             reader: Any = self.dialect.rows(begun if block is None else _not_all(begun))
-            end = 0
+            start = end = 0
             try:
                 for row in reader:
-                    end = reader.line_num
+                    start, end = end, reader.line_num
+                    if end - start > 1:
+                        self._check_long(begun[start:end], done + start)
                     if row:
                         yield done + end, row
             except _NothingYet:
                 pass
             except csv.Error as error:
-                raise self._unreadable(done + reader.line_num, error) from None
+                raise self._unreadable(begun[end : reader.line_num], done + end, error) from None
             begun = begun[end:]
             done += end
+            # A row that has not ended is not begun again for every line: only once it is twice as
+            # long. What would never end is not waited for.
+            due = held = 0
+            if begun:
+                due, held = (2 * len(begun) if len(begun) > LONG_RECORD else 0), _length(begun)
+                self._check_size(held, begun, done)
             yield None
 
-    def _unreadable(self, line: int, error: csv.Error) -> BadRows:
-        return BadRows(
-            f"{self.name}, line {line}: {error}",
-            hint="is a quotation mark left open? Or is it not a CSV at all?",
-        )
+    def _check_long(self, record: list[str], before: int) -> None:
+        """Refuse a row of several lines that is no row: too long, or made of others."""
+        self._check_size(_length(record), record, before)
+        if is_swallowed(record, len(self.names), self.dialect):
+            line = before + 1 + opening(record[:1], self.dialect)
+            raise BadRows(
+                f"{self.name}, line {line}: a quotation mark opens here, and all lines up to line "
+                f"{before + len(record)}, where the next one is, look like rows of the table",
+                hint="is the mark a mistake? Take it away, or write it twice inside quotation "
+                "marks; cells that hold tables can be read from Parquet or JSON lines",
+            )
+
+    def _check_size(self, size: int, record: list[str], before: int) -> None:
+        """Refuse a row of more lines or characters than any row should have."""
+        if len(record) > MOST_LINES or size > LONGEST_RECORD:
+            line = before + 1 + opening(record, self.dialect)
+            is_long = size > LONGEST_RECORD
+            most = f"{LONGEST_RECORD:,} characters" if is_long else f"{MOST_LINES:,} lines"
+            raise BadRows(
+                f"{self.name}, line {line}: a quotation mark opens here, and its row goes on for "
+                f"more than {most}",
+                hint="is it a mistake? A quotation mark inside a quoted cell is written twice",
+            )
+
+    def _unreadable(self, record: list[str], before: int, error: csv.Error) -> BadRows:
+        """Return the refusal of a row, of which these lines have been read, after `before` others.
+
+        It names the line in which the quoted cell opens that cannot be read.
+        """
+        line = before + 1 + opening(record, self.dialect)
+        hint = "is it a mistake? A quotation mark inside a quoted cell is written twice"
+        if "unexpected end" in str(error):
+            return BadRows(
+                f"{self.name}, line {line}: a quotation mark opens here and is never closed",
+                hint=hint,
+            )
+        if "expected after" in str(error):
+            last = before + max(1, len(record))
+            where = "" if last == line else f" in line {last}"
+            return BadRows(
+                f"{self.name}, line {line}: a quotation mark opens here, and what closes it{where} "
+                "is not the end of the cell",
+                hint=hint,
+            )
+        return BadRows(f"{self.name}, line {line}: {error}", hint="is it a CSV at all?")
 
     # Large files
 
@@ -150,7 +208,7 @@ class CsvTable(TextRows):
             return None
         plain = self._encoding == "utf-8-sig" and not source.beginning.startswith((b"\n", b"\r"))
         marked = source.beginning.startswith(b"\xef\xbb\xbf") and not dialect.header
-        if dialect.spaced or marked or not plain:
+        if dialect.spaced or marked or not plain or not dialect.delimiter.isascii():
             return None
         from suffice.files.csv_blocks import CsvBlocks
 
@@ -189,6 +247,11 @@ class CsvTable(TextRows):
         )
 
 
+def _length(lines: Iterable[str]) -> int:
+    """Return how many characters lines have."""
+    return sum(map(len, lines))
+
+
 class _NothingYet(Exception):
     """The lines that are there end, but not the table."""
 
@@ -213,13 +276,8 @@ def _names(first: list[str], place: str) -> tuple[str, ...]:
     """Return the names of columns; one without a name is called after its place."""
     given = [plain_text(cell).strip() for cell in first]
     names = [name or f"column {j + 1}" for j, name in enumerate(given)]
-    if len(set(names)) < len(names):
-        twice = sorted(name for name, times in Counter(names).items() if times > 1)
-        raise BadRows(
-            f"{place}, line 1: more than one column is named {listed(twice)}",
-            hint="rename one of them; if line 1 is no header, say --no-header",
-        )
-    return tuple(names)
+    hint = "rename one of them; if line 1 is no header, say --no-header"
+    return checked_names(names, f"{place}, line 1", hint)
 
 
 def _encoding(source: TableBytes) -> str:
@@ -228,8 +286,10 @@ def _encoding(source: TableBytes) -> str:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if b"\0" in head:
+        line = head[: head.index(b"\0")].count(b"\n") + 1
         raise BadFile(
-            f"{source.name} is not text, and no table that is known",
+            f"{source.name}, line {line}: NUL is no character of a text: it is not text, and no "
+            "table that is known",
             hint="tables are CSV, Parquet, Arrow or JSON lines; save or export it as one",
         )
     return "utf-8-sig"

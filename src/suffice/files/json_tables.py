@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
+from suffice.files.table_columns import MOST_COLUMNS, too_wide
 from suffice.files.text_chunks import TextRows
-from suffice.files.text_lines import TextLines
+from suffice.files.text_lines import LONGEST_RECORD, TextLines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from suffice.files.table_bytes import TableBytes
     from suffice.files.text_chunks import Record
+
+
+SPARSEST = 1000
+"""Cells of the table for each one that is mentioned, at most: reading takes time for all."""
+MANY_CELLS = 100_000_000
+"""Cells of a table that may be as sparse as it likes."""
 
 
 class JsonTable(TextRows):
@@ -37,15 +45,34 @@ class JsonTable(TextRows):
 
     def __init__(self, source: TableBytes, *, expected: Collection[str] | None = None) -> None:
         super().__init__(source)
+        self._decoder = json.JSONDecoder(
+            parse_constant=str,
+            parse_int=str,  # of any length
+            object_pairs_hook=_names_once,
+        )
         names: dict[str, None] = {}
+        rows = mentioned = 0
         if expected is None:
             with source.open() as file:
                 for found in self._objects(TextLines(file, self._encoding, self.name)):
-                    names.update(dict.fromkeys(found[1] if found else ()))
+                    if found is None:
+                        continue
+                    line, row = found
+                    rows, mentioned = rows + 1, mentioned + len(row)
+                    if not row.keys() <= names.keys():
+                        names.update(dict.fromkeys(row))
+                        if len(names) > MOST_COLUMNS:
+                            raise too_wide(f"{self.name}, line {line}", len(names))
         else:
             names = dict.fromkeys((*_first_names(source), *expected))
         if not names:
             raise BadFile(f"{self.name} has no columns", hint="each line is an object with names")
+        if rows * len(names) > max(MANY_CELLS, SPARSEST * mentioned):
+            raise BadRows(
+                f"{self.name}: {rows:,} rows mention {len(names):,} names, and each row few of "
+                f"them: all but one cell in {rows * len(names) // mentioned:,} are blank",
+                hint="are names and values exchanged? One column has one name in all rows",
+            )
         self.names = tuple(names)
 
     def records(self, lines: TextLines) -> Iterator[Record | None]:
@@ -65,20 +92,39 @@ class JsonTable(TextRows):
                 if given.isspace():
                     continue
                 try:
-                    row = json.loads(given, parse_constant=str, parse_int=str)  # of any length
-                except (json.JSONDecodeError, RecursionError) as error:
-                    raise BadRows(
-                        f"{self.name}, line {line}: {str(error).partition(':')[0]}",
-                        hint='one object a line, as in {"size": 1.5, "colour": "red"}; '
-                        "a JSON array becomes lines by: jq -c '.[]'",
-                    ) from None
+                    row = self._decoder.decode(given)
+                except (ValueError, RecursionError) as error:
+                    raise self._unreadable(line, error) from None
                 if not isinstance(row, dict):
                     raise BadRows(
                         f"{self.name}, line {line}: {given.strip()!r:.40} is no object",
                         hint='one row a line: {"size": 1.5, "colour": "red"}',
                     )
+                if "\\u" in given:
+                    self._refuse_halves(row, line)
                 yield line, row
             yield None
+
+    def _unreadable(self, line: int, error: Exception) -> BadRows:
+        hint = (
+            'one object a line, as in {"size": 1.5, "colour": "red"}; '
+            "a JSON array becomes lines by: jq -c '.[]'"
+        )
+        if isinstance(error, _NamedTwice):
+            hint = "rename one of them: only one could be read"
+        words = str(error).partition(":")[0]
+        if isinstance(error, RecursionError):
+            words = "lists or objects are nested too deeply"
+        return BadRows(f"{self.name}, line {line}: {words}", hint=hint)
+
+    def _refuse_halves(self, row: dict[str, Any], line: int) -> None:
+        """Refuse halves of characters, from U+D800 on: no text can hold them by themselves."""
+        for text in (*row, *row.values()):
+            if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
+                raise BadRows(
+                    f"{self.name}, line {line}: {text!a:.40} holds half a character",
+                    hint="characters beyond \\uffff are written as two halves, or as themselves",
+                )
 
     def _text(self, value: Any, line: int, name: str) -> str:
         if value is None:
@@ -95,10 +141,23 @@ class JsonTable(TextRows):
         )
 
 
+class _NamedTwice(ValueError):
+    """An object says two things under one name."""
+
+
+def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, unless it has a name more than once: nobody knows which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise _NamedTwice(f"the name {twice!r:.60} comes more than once")
+    return found
+
+
 def _first_names(source: TableBytes) -> tuple[str, ...]:
     """Return the names that the first row mentions."""
-    start = source.look(1).decode("utf-8-sig", errors="ignore").lstrip()
-    with suppress(ValueError):
+    start = source.look(1)[:LONGEST_RECORD].decode("utf-8-sig", errors="ignore").lstrip()
+    with suppress(ValueError, RecursionError):  # the reader proper says what is wrong
         row, _ = json.JSONDecoder(parse_constant=str, parse_int=str).raw_decode(start)
-        return tuple(row)
+        return tuple(row)[: MOST_COLUMNS + 1]
     return ()

@@ -16,6 +16,8 @@ BLOCK = 1 << 16
 """Packed bytes that are read at a time."""
 MOST = 1 << 20
 """Bytes that are unpacked at a time: a few packed ones may hold very many."""
+XZ_MEMORY = 1 << 27
+"""Bytes of memory that a file of xz may ask for: twice what its highest level takes."""
 
 
 def packing(head: bytes) -> str | None:
@@ -112,4 +114,4 @@ def _unpacker(how: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]
         return bz2.BZ2Decompressor, (OSError,)
     import lzma
 
-    return lzma.LZMADecompressor, (lzma.LZMAError,)
+    return lambda: lzma.LZMADecompressor(memlimit=XZ_MEMORY), (lzma.LZMAError,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 STDIN = "-"
 IN_MEMORY = 1 << 25
 """Bytes of a pipe that are kept in memory; more go to a temporary file."""
+SPARE = 1 << 28
+"""Bytes of the disk that are left alone."""
 LOOK = 1 << 16
 """Bytes that are looked at to tell what a table is."""
 LONGEST_LOOK = 1 << 25
@@ -133,8 +136,10 @@ class TableBytes:
             return self._path.stat().st_size
         if self._aside is None:
             return 0
-        self._aside.seek(0, 2)
-        return self._aside.tell()
+        place = self._aside.tell()  # somebody may be reading
+        size = self._aside.seek(0, 2)
+        self._aside.seek(place)
+        return size
 
     @property
     def is_live(self) -> bool:
@@ -163,10 +168,23 @@ class TableBytes:
         if self._live is None and self._how is None:
             return
         aside: Any = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+        size = 0
         with self.open() as given:
             while part := given.read(1 << 20):
+                size += len(part)
+                if size > IN_MEMORY:
+                    self._check_room(size)
                 aside.write(part)
         self._aside, self._live, self._path, self._how = cast("IO[bytes]", aside), None, None, None
+
+    def _check_room(self, size: int) -> None:
+        """Refuse what would fill the disk."""
+        if shutil.disk_usage(tempfile.gettempdir()).free < SPARE:
+            raise BadFile(
+                f"{self.name} is larger than the room in {tempfile.gettempdir()}: more than "
+                f"{size:,} bytes once unpacked",
+                hint="write it to a file and give its path, or name a larger place by TMPDIR",
+            )
 
     def open(self) -> IO[bytes]:
         """Return the bytes from the beginning, unpacked."""

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Record = tuple[int, list[str]]
 
 
+CHARACTERS = 1 << 25
+"""Characters that are held as text at a time: fewer rows, where these are long."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TextChunk:
     """Columns of text, and on which line of the file each row ends."""
@@ -74,17 +78,19 @@ class TextRows(ABC):
     def text_chunks(self, size: int) -> Iterator[TextChunk]:
         """Yield the rows, `size` at a time, cut into columns of text.
 
-        Fewer come where whoever writes the rows pauses: they are not kept waiting.
+        Fewer come where they are long, and where whoever writes them pauses: nobody is kept
+        waiting.
         """
         with self._source.open() as file:
             lines = TextLines(file, self._encoding, self.name)
             rows: list[list[str]] = []
             ends = array("q")
-            since = 0.0
+            since, before = 0.0, 0
             for record in self.records(lines):
                 if record is None:
                     since = since or time.monotonic()
-                    if not rows or not lines.pause(since):
+                    many = lines.given - before > CHARACTERS
+                    if not rows or not (many or lines.pause(since)):
                         continue
                 else:
                     ends.append(record[0])
@@ -92,7 +98,7 @@ class TextRows(ABC):
                     if len(rows) < size:
                         continue
                 yield TextChunk(self.columns(rows), ends)
-                rows, ends, since = [], array("q"), 0.0
+                rows, ends, since, before = [], array("q"), 0.0, lines.given
             if rows:
                 yield TextChunk(self.columns(rows), ends)
 

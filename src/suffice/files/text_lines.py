@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18
 """Bytes that are read at a time."""
+LONGEST_RECORD = 1 << 23
+"""Characters of one row, its line or its lines together.
+
+The longest novels have six million. A row has to be in memory at once, in several copies: a small
+packed file could otherwise take all there is."""
 
 
 class TextLines:
@@ -28,43 +33,70 @@ class TextLines:
         self._file = file
         self._encoding = encoding
         self._name = name
+        self.given = 0
+        """How many characters have come."""
 
     def __iter__(self) -> Iterator[list[str]]:
         decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
         begun: list[str] = []  # of a line that has not ended yet
+        held = 0  # its characters
         done = 0
         block = b" "
         while block:
             block = self._file.read1(BLOCK)  # type: ignore[attr-defined]
-            wrong: UnicodeDecodeError | None = None
+            wrong = ""
             try:
                 text = decoder.decode(block, not block)
             except UnicodeDecodeError as error:
-                wrong = error
+                wrong = (
+                    f"the byte 0x{error.object[error.start]:02x} is not "
+                    f"{self._encoding.removesuffix('-sig')}"
+                )
                 sound = len(block) - (len(error.object) - error.start)
                 text = decoder.decode(block[: max(0, sound)])
+            if "\0" in text:
+                wrong = "the character NUL is no text"
+                text = text[: text.index("\0")]
+            self.given += len(text)
             end = end_of_lines(text)
             if end:
                 lines = split_lines("".join((*begun, text[:end])))
-                begun = []
+                if held + end > LONGEST_RECORD:  # else none of them can be as long
+                    self._refuse_long(lines, done)
+                begun, held = [], 0
                 done += len(lines)
                 yield lines
             begun.append(text[end:])
-            if wrong is not None:
+            held += len(text) - end
+            if held > LONGEST_RECORD:
+                raise too_long(f"{self._name}, line {done + 1}")
+            if wrong:
                 raise BadRows(
-                    f"{self._name}, line {done + 1}: the byte "
-                    f"0x{wrong.object[wrong.start]:02x} is not "
-                    f"{self._encoding.removesuffix('-sig')}",
-                    hint=f"convert it first: iconv -f latin1 -t utf-8 {self._name}",
+                    f"{self._name}, line {done + 1}: {wrong}",
+                    hint="is it another kind of file, or damaged? If its characters are written "
+                    f"in another way, convert it first: iconv -f latin1 -t utf-8 {self._name}",
                 )
         rest = split_lines("".join(begun))
         if rest:
             yield rest
 
+    def _refuse_long(self, lines: list[str], done: int) -> None:
+        for number, line in enumerate(lines, start=done + 1):
+            if len(line) > LONGEST_RECORD:
+                raise too_long(f"{self._name}, line {number}")
+
     def pause(self, since: float) -> bool:
         """Whether nothing more has come for a while, now or some time after `since`."""
         waits = getattr(self._file, "waits", None)
         return waits is not None and bool(waits(since + PATIENCE - time.monotonic()))
+
+
+def too_long(place: str) -> BadRows:
+    """Return the refusal of a row that is longer than any row should be."""
+    return BadRows(
+        f"{place}: a row has more than {LONGEST_RECORD:,} characters",
+        hint="is a line break or a quotation mark missing? Longer texts can be read from Parquet",
+    )
 
 
 def end_of_lines(text: str) -> int:

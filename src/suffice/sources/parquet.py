@@ -7,7 +7,9 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadFile, ColumnMismatch
+from suffice.errors import ColumnMismatch
+from suffice.files.arrow_checks import arrow_at_work, checked_text
+from suffice.files.table_columns import checked_names
 from suffice.rows.cells import NUMBER
 from suffice.sources import local
 from suffice.sources.arrow_chunks import chunks_of, kind_of_type
@@ -49,6 +51,7 @@ class ParquetSource(LocalSource):
         for path in self._paths:
             with _opened(path) as file:
                 found, held = file.schema_arrow, file.metadata
+                checked_names(found.names, str(path))
                 rows = [held.row_group(group).num_rows for group in range(held.num_row_groups)]
                 self._groups.append(rows)
             schema = found if schema is None else _same(schema, found, self._paths[0], path)
@@ -91,7 +94,7 @@ class ParquetSource(LocalSource):
             batches = file.iter_batches(
                 rows, row_groups=list(groups), columns=list(wanted.all), use_threads=False
             )
-            yield from chunks_of(batches, wanted, f"{path}, {_named(groups)}")
+            yield from chunks_of(map(checked_text, batches), wanted, f"{path}, {_named(groups)}")
 
 
 def _runs(sizes: Sequence[int], rows: int) -> Iterator[range]:
@@ -116,20 +119,14 @@ def _named(groups: range) -> str:
 
 @contextmanager
 def _opened(path: Path, metadata: Any = None) -> Iterator[Any]:
-    pa: Any = import_module("pyarrow")
     parquet: Any = import_module("pyarrow.parquet")
-    try:
-        with parquet.ParquetFile(
+    with (
+        arrow_at_work(str(path)),
+        parquet.ParquetFile(
             path, metadata=metadata, pre_buffer=False, memory_map=False, buffer_size=AHEAD
-        ) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        words = " ".join(str(error).split())
-        raise BadFile(
-            f"{path} cannot be read: {words:.160}", hint="it may be damaged: write it again"
-        ) from None
+        ) as file,
+    ):
+        yield file
 
 
 def _same(first: Any, other: Any, path: Path, another: Path) -> Any:
