@@ -30,6 +30,7 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -51,10 +52,80 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(words[:SHOWN]) + f" and {len(words) - SHOWN} more"
 
 
+_SCHEME = re.compile(r"([A-Za-z][\w+.-]*):?/+")
+LIBPQ_SETTING = re.compile(
+    r"(?:table|query|host|hostaddr|port|dbname|user|(?:ssl)?password|passfile|service|options|"
+    r"ssl(?!password)\w+|gss\w+|krb\w+|keepalives\w*|tcp_\w+|(?:client|fallback)_\w+|replication|"
+    r"connect_timeout|application_name|channel_binding|require_\w+|target_\w+|load_\w+|"
+    r"m(?:in|ax)_protocol_version)="
+)
+"""What ends a password among the settings of an address; any other word may be part of it."""
+_SECRET_SETTING = re.compile(
+    rf"([?&])(?:ssl)?passw(?:or)?d=.*?(?:&(?={LIBPQ_SETTING.pattern})|$)", re.IGNORECASE | re.DOTALL
+)
+_NO_PORT = re.compile(r"[^:/?@\[\s]{2,}:(?!\d*(?:[/?,]|$))")
+_ENCODED_MARK = re.compile(r"[^/?]*%40", re.IGNORECASE)
+_DATABASES = ("postgresql", "postgres", "duckdb")
+_ADDRESS = re.compile(
+    r"[A-Za-z][\w+.-]*:/+[^\s:/@?#]*:(?!\d{1,5}(?:[/?\s,]|$)).*@"  # to the last @ of all
+    r"|[^\s:@/]+:[^\s@/](?:\S*)@(?=\S)"  # without a scheme: one word
+    r"|[?&](?:ssl)?passw(?:or)?d=\S*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What may be an address with a password, within a sentence."""
+
+
+def without_secrets(address: str) -> str:
+    """Return an address, right or mistyped, without the password that it may hold.
+
+    Everything between the first : behind the scheme and the last @ is left out, whatever it is.
+
+    >>> without_secrets("postgresql://ada:secret@host/base?sslmode=require&password=secret")
+    'postgresql://ada@host/base?sslmode=require'
+    >>> without_secrets("postgre:/ada:s@cr/et@host/base"), without_secrets("data.csv")
+    ('postgre:/ada@host/base', 'data.csv')
+    """
+    kept = _SECRET_SETTING.sub(r"\1", address)
+    if kept != address:
+        kept = kept.rstrip("?&")
+    begun = _SCHEME.match(kept)
+    scheme, rest = (kept[: begun.end()], kept[begun.end() :]) if begun else ("", kept)
+    user, mark, place = rest.rpartition("@")
+    encoded = _ENCODED_MARK.match(place) if mark else None
+    if encoded:  # no host holds one: it is the @ of the address, or of the password
+        place = place[encoded.end() :]
+    if mark and (":" in user or encoded):
+        return f"{scheme}{user.partition(':')[0]}@{place}"
+    if mark and begun and begun[1].lower() not in _DATABASES:
+        return f"{scheme}…@{place}"  # what looks like a scheme may be the user
+    if not mark and ":/" in scheme and _NO_PORT.match(rest):
+        return f"{scheme}{rest.partition(':')[0]}:…"  # an @ was forgotten, or written as %40
+    return kept
+
+
+def without_secrets_within(text: str, given: Iterable[str] = ()) -> str:
+    """Return a sentence in which no address shows a password; `given` are addresses it may quote.
+
+    >>> without_secrets_within("postgre:/ada:s cr@t@host: no such file")
+    'postgre:/ada@host: no such file'
+    """
+    for address in given:
+        shown = without_secrets(address)
+        if shown != address:
+            text = text.replace(address, shown)
+    if "@" not in text and "passw" not in text.lower():
+        return text
+    return _ADDRESS.sub(lambda found: without_secrets(found[0]), text)
+
+
 class SufficeError(ValueError):
-    """A refusal: what is wrong, with the offending values, and how to go on."""
+    """A refusal: what is wrong, with the offending values, and how to go on.
+
+    Passwords of addresses are left out, wherever the words come from.
+    """
 
     def __init__(self, problem: str, *, hint: str) -> None:
+        problem, hint = without_secrets_within(problem), without_secrets_within(hint)
         super().__init__(f"{problem}\nHint: {hint}")
         self.problem = problem
         self.hint = hint
