@@ -52,25 +52,23 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(words[:SHOWN]) + f" and {len(words) - SHOWN} more"
 
 
-_SCHEME = re.compile(r"([A-Za-z][\w+.-]*):?/+")
-LIBPQ_SETTING = re.compile(
+# Patterns of addresses are texts: they are compiled when one is first met, and not at every start.
+# Their parts have a most: a message may hold a million characters.
+LIBPQ_SETTING = (
     r"(?:table|query|host|hostaddr|port|dbname|user|(?:ssl)?password|passfile|service|options|"
     r"ssl(?!password)\w+|gss\w+|krb\w+|keepalives\w*|tcp_\w+|(?:client|fallback)_\w+|replication|"
     r"connect_timeout|application_name|channel_binding|require_\w+|target_\w+|load_\w+|"
     r"m(?:in|ax)_protocol_version)="
 )
 """What ends a password among the settings of an address; any other word may be part of it."""
-_SECRET_SETTING = re.compile(
-    rf"([?&])(?:ssl)?passw(?:or)?d=.*?(?:&(?={LIBPQ_SETTING.pattern})|$)", re.IGNORECASE | re.DOTALL
-)
-_NO_PORT = re.compile(r"[^:/?@\[\s]{2,}:(?!\d*(?:[/?,]|$))")
-_ENCODED_MARK = re.compile(r"[^/?]*%40", re.IGNORECASE)
+_SECRET_SETTING = rf"(?is)([?&])(?:ssl)?passw(?:or)?d=.*?(?:&(?={LIBPQ_SETTING})|$)"
+_SCHEME = r"([A-Za-z][\w+.-]*):?/+"
+_NO_PORT = r"[^:/?@\[\s]{2,}:(?!\d*(?:[/?,]|$))"
 _DATABASES = ("postgresql", "postgres", "duckdb")
-_ADDRESS = re.compile(
-    r"[A-Za-z][\w+.-]*:/+[^\s:/@?#]*:(?!\d{1,5}(?:[/?\s,]|$)).*@"  # to the last @ of all
-    r"|[^\s:@/]+:[^\s@/](?:\S*)@(?=\S)"  # without a scheme: one word
-    r"|[?&](?:ssl)?passw(?:or)?d=\S*",
-    re.IGNORECASE | re.DOTALL,
+_ADDRESS = (
+    r"(?is)[a-z][\w+.-]{0,40}:/+[^\s:/@?#]{0,99}:(?!\d{1,5}(?:[/?\s,]|$)).*@"  # to the last @ of all
+    r"|[^\s:@/]{1,99}:[^\s@/]\S{0,999}@(?=\S)"  # without a scheme: one word
+    r"|[?&](?:ssl)?passw(?:or)?d=\S*"
 )
 """What may be an address with a password, within a sentence."""
 
@@ -85,20 +83,20 @@ def without_secrets(address: str) -> str:
     >>> without_secrets("postgre:/ada:s@cr/et@host/base"), without_secrets("data.csv")
     ('postgre:/ada@host/base', 'data.csv')
     """
-    kept = _SECRET_SETTING.sub(r"\1", address)
+    kept = re.sub(_SECRET_SETTING, r"\1", address)
     if kept != address:
         kept = kept.rstrip("?&")
-    begun = _SCHEME.match(kept)
+    begun = re.match(_SCHEME, kept)
     scheme, rest = (kept[: begun.end()], kept[begun.end() :]) if begun else ("", kept)
     user, mark, place = rest.rpartition("@")
-    encoded = _ENCODED_MARK.match(place) if mark else None
+    encoded = re.match("[^/?]*%40", place) if mark else None
     if encoded:  # no host holds one: it is the @ of the address, or of the password
         place = place[encoded.end() :]
     if mark and (":" in user or encoded):
         return f"{scheme}{user.partition(':')[0]}@{place}"
-    if mark and begun and begun[1].lower() not in _DATABASES:
+    if mark and begun and ":/" in scheme and begun[1].lower() not in _DATABASES:
         return f"{scheme}…@{place}"  # what looks like a scheme may be the user
-    if not mark and ":/" in scheme and _NO_PORT.match(rest):
+    if not mark and ":/" in scheme and re.match(_NO_PORT, rest):
         return f"{scheme}{rest.partition(':')[0]}:…"  # an @ was forgotten, or written as %40
     return kept
 
@@ -115,7 +113,7 @@ def without_secrets_within(text: str, given: Iterable[str] = ()) -> str:
             text = text.replace(address, shown)
     if "@" not in text and "passw" not in text.lower():
         return text
-    return _ADDRESS.sub(lambda found: without_secrets(found[0]), text)
+    return re.sub(_ADDRESS, lambda found: without_secrets(found[0]), text)
 
 
 class SufficeError(ValueError):

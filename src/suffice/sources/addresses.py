@@ -154,7 +154,7 @@ def _apart(address: str) -> tuple[str, dict[str, str]]:
         if key in SECRETS:
             last = key
             secrets[key] = unquote(value)
-        elif last and not LIBPQ_SETTING.match(setting):  # an & within the password
+        elif last and not re.match(LIBPQ_SETTING, setting):  # an & within the password
             secrets[last] += f"&{unquote(setting)}"
         else:
             kept.append(setting)
