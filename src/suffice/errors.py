@@ -53,7 +53,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 # Patterns of addresses are texts: they are compiled when one is first met, and not at every start.
-# Their parts have a most: a message may hold a million characters.
+# They have bounds: a message may hold a million characters.
 LIBPQ_SETTING = (
     r"(?:table|query|host|hostaddr|port|dbname|user|(?:ssl)?password|passfile|service|options|"
     r"ssl(?!password)\w+|gss\w+|krb\w+|keepalives\w*|tcp_\w+|(?:client|fallback)_\w+|replication|"
@@ -65,12 +65,8 @@ _SECRET_SETTING = rf"(?is)([?&])(?:ssl)?passw(?:or)?d=.*?(?:&(?={LIBPQ_SETTING})
 _SCHEME = r"([A-Za-z][\w+.-]*):?/+"
 _NO_PORT = r"[^:/?@\[\s]{2,}:(?!\d*(?:[/?,]|$))"
 _DATABASES = ("postgresql", "postgres", "duckdb")
-_ADDRESS = (
-    r"(?is)[a-z][\w+.-]{0,40}:/+[^\s:/@?#]{0,99}:(?!\d{1,5}(?:[/?\s,]|$)).*@"  # to the last @ of all
-    r"|[^\s:@/]{1,99}:[^\s@/]\S{0,999}@(?=\S)"  # without a scheme: one word
-    r"|[?&](?:ssl)?passw(?:or)?d=\S*"
-)
-"""What may be an address with a password, within a sentence."""
+_BEGUN = r"(?i)[a-z][\w+.-]{0,40}:/+[^\s:/@?#]{0,99}:(?!\d{1,5}(?:[/?\s,]|$))"
+"""Where, within a sentence, an address has come to its password, and not to its port."""
 
 
 def without_secrets(address: str) -> str:
@@ -113,7 +109,16 @@ def without_secrets_within(text: str, given: Iterable[str] = ()) -> str:
             text = text.replace(address, shown)
     if "@" not in text and "passw" not in text.lower():
         return text
-    return re.sub(_ADDRESS, lambda found: without_secrets(found[0]), text)
+    begun, end = re.search(_BEGUN, text), text.rfind("@") + 1
+    if begun and begun.end() < end:  # it may hold spaces
+        text = text[: begun.start()] + without_secrets(text[begun.start() : end]) + text[end:]
+    return re.sub(r"\S+", _word_without_secrets, text)
+
+
+def _word_without_secrets(found: re.Match[str]) -> str:
+    word = found[0]
+    begun = re.search("[^/]:[^/@]", word[: word.rfind("@") + 1]) or "passw" in word.lower()
+    return without_secrets(word) if begun else word
 
 
 class SufficeError(ValueError):
