@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import suffice
 from suffice import GaussianDiscriminant, compare
 from suffice.cli import main
-from suffice.errors import BadFile, BadRows, BadSetting
+from suffice.errors import BadFile, BadRows, BadSetting, without_secrets
 from suffice.sources import open_source
-from suffice.sources.addresses import without_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,3 +197,81 @@ def test_few_rows_leave_a_database_that_adds_them_up(
     assert main(["fit", place, "-t", "kind", "--model", "gda", "-o", str(out)]) == 0
     assert 0 < sum(came) <= 20
     assert suffice.load(out).statistics_.weight == 195
+
+
+FORMS = (
+    "postgresql://ada:{}@127.0.0.1:1/base?table=t",
+    "postgres://ada:{}@127.0.0.1:1/base",
+    "postgresql://:{}@127.0.0.1:1/base?table=t",
+    "postgresql://ada:{}@127.0.0.1:1/base?query=SELECT 1 AS a",
+    "postgresql://ada@127.0.0.1:1/base?password={}&table=t",
+    "postgresql://ada@127.0.0.1:1/base?table=t&sslpassword={}",
+    "postgre://ada:{}@127.0.0.1:1/base?table=t",
+    "mysql://ada:{}@127.0.0.1/base?table=t",
+    "postgresql:/ada:{}@127.0.0.1:1/base?table=t",
+    "postgresql//ada:{}@127.0.0.1:1/base",
+    "postgresql:ada:{}@127.0.0.1:1/base?table=t",
+    "ada:{}@127.0.0.1:1/base?table=t",
+    "duckdb://ada:{}@127.0.0.1/base?table=t",
+    "postgresql://ada:{}@no host:1/base?table=t",
+)
+"""Addresses that are right, and ones that people write."""
+HOSTILE = st.lists(
+    st.sampled_from(["@", ":", "/", "%", "%zz", "%40", " ", "?", "#", "&", "=", "ü", "\u2028", "'",
+                     '"', "*", "[", "\\", "?table=", "7"]),
+    max_size=4,
+).map("".join)  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(FORMS), HOSTILE, HOSTILE)
+@example(FORMS[0], "@", "")
+@example(FORMS[6], "/", "@")
+def test_no_part_of_a_password_is_ever_repeated(form: str, start: str, middle: str) -> None:
+    pytest.importorskip("psycopg")
+    place = form.format(f"x{start}SEKR{middle}ETWW")
+    for opened in (
+        lambda: open_source(place),
+        lambda: suffice.collect(GaussianDiscriminant(), place, target="y"),
+        lambda: GaussianDiscriminant().fit(place, target="y"),
+    ):
+        with pytest.raises((ValueError, OSError)) as caught:
+            opened()
+        chained = (caught.value, caught.value.__cause__, caught.value.__context__)
+        said = " ".join(f"{error} {error!r}" for error in chained)
+        assert "SEKR" not in said
+        assert "ETWW" not in said
+
+
+@pytest.mark.parametrize("middle", ["", "@", ":", "/", "%", " ", "ü", "?", "&"])
+def test_no_command_repeats_a_part_of_a_password(
+    middle: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("psycopg")
+    out = str(tmp_path / "m.suffice")
+    for form in FORMS:
+        place = form.format(f"SEKR{middle}ETWW")
+        for command in (
+            ["fit", place, "-t", "y", "-o", out],
+            ["fit", place, place, "-t", "y", "-o", out],
+            ["fit", place, "--no-such-option"],
+            ["fit", "x.csv", "-t", "y", "-o", out, "--model", place],
+            ["compare", place, "-t", "y"],
+            ["report", place, "-t", "y", "-o", str(tmp_path / "r.html")],
+            ["predict", place, place],
+            ["inspect", place],
+        ):
+            assert main(command) in (1, 2)
+            said = capsys.readouterr()
+            assert "SEKR" not in said.err + said.out, command
+            assert "ETWW" not in said.err + said.out, command
+
+
+def test_a_password_may_hold_what_parts_an_address(postgres: Any) -> None:
+    postgres.execute(ROWS.format("generate_series(0, 199)"))
+    info = postgres.info
+    for password in ("p@ss", "p:s@", "p%40ss", "p s", "pü"):
+        place = f"postgresql://{info.user}:{password}@{info.host}:{info.port}/{info.dbname}"
+        source = open_source(f"{place}?table=flowers")
+        assert source.name == place.replace(f":{password}", "") + "?table=flowers"
+        assert password not in repr(source)

@@ -202,7 +202,7 @@ def test_weights_that_count_nothing_are_refused(any_database: Any) -> None:
 def test_columns_of_dates_are_refused_as_anywhere(any_database: Any) -> None:
     any_database.execute("CREATE TABLE d AS SELECT CAST('2020-01-01' AS DATE) AS x, 1 AS kind")
     dates = sql_source(any_database, "d", adds_up=True)
-    with pytest.warns(StreamedRows), pytest.raises(NotANumber, match="holds neither numbers"):
+    with pytest.raises(NotANumber, match=r"'x' is of type (DATE|date), which is neither numbers"):
         GaussianDiscriminant().fit(dates, target="kind")
 
 

@@ -169,3 +169,87 @@ def test_three_hundred_columns_take_several_queries(any_database: Any) -> None:
     here = GaussianDiscriminant("diagonal").fit(table.drop(["y"]), table.column("y").to_numpy())
     assert_alike(here.statistics_, there.statistics_)
     assert source.taken == "sums"
+
+
+TEXTS = {
+    # How a type is made, if it has to be; how it is called in DuckDB and in PostgreSQL; two values.
+    "enum": ("CREATE TYPE mood AS ENUM ('sad', 'it''s')", "mood", "mood", "sad", "it's"),
+    "uuid": ("", "UUID", "uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+             "b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+    "char": ("", "VARCHAR", "char(7)", "ab", "cd e"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("adds_up", [True, False], ids=["sums", "rows"])
+@pytest.mark.parametrize("kind", TEXTS)
+def test_enums_and_uuids_are_text_as_columns_and_as_targets(
+    any_database: Any, kind: str, adds_up: bool
+) -> None:
+    made, duck, postgres, one, two = TEXTS[kind]
+    on_server = type(any_database).__module__.startswith("psycopg")
+    if made:
+        any_database.execute(made)
+    for name, of in (("t", postgres if on_server else duck), ("plain", "VARCHAR")):
+        any_database.execute(f"CREATE TABLE {name} (c {of}, x DOUBLE PRECISION, y INTEGER, d {of})")
+        for i in range(12):
+            c, d = (one, two) if i % 3 else (two, one)
+            c, d = (f"'{cell}'".replace("it's", "it''s") for cell in (c, d))
+            any_database.execute(f"INSERT INTO {name} VALUES ({c}, {i}, {i % 2}, {d})")
+        any_database.execute(f"INSERT INTO {name} VALUES (NULL, 3, 1, {d})")
+    for target in ("y", "d"):
+        for model in (GaussianDiscriminant("diagonal"), NaiveBayes()):
+            found = []
+            for name in ("t", "plain"):
+                source = sql_source(any_database, name, adds_up=adds_up)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    fitted = type(model)(**model.get_params()).fit(source, target=target)
+                found.append((fitted.classes_.tolist(), fitted._require().statistics))
+            assert found[0][0] == found[1][0]
+            assert_alike(found[0][1], found[1][1])
+
+
+REFUSED = {
+    "duckdb": {"INTERVAL": "INTERVAL '1 day'", "INTEGER[]": "[1]", "STRUCT(a INTEGER)": "{'a': 1}",
+               "BLOB": "'a'::BLOB", "DATE": "DATE '2020-01-01'", "BIT": "'101'::BIT",
+               "TIMESTAMP": "TIMESTAMP '2020-01-01'", "MAP(VARCHAR, INTEGER)": "MAP {'a': 1}"},
+    "postgres": {"money": "5::money", "inet": "'10.0.0.1'::inet", "integer[]": "ARRAY[1]",
+                 "jsonb": "'{}'::jsonb", "bytea": "'a'::bytea", "interval": "interval '1 day'",
+                 "bit": "B'101'", "int4range": "'[1,2)'::int4range", "date": "date '2020-01-01'",
+                 "timestamp with time zone": "now()", "point": "'(1,2)'::point"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("database", "kind"), [(name, kind) for name, kinds in REFUSED.items() for kind in kinds]
+)
+def test_columns_of_other_types_are_refused_by_name_and_type(
+    database: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    connection = request.getfixturevalue(database)
+    connection.execute(
+        f"CREATE TABLE t AS SELECT 1.0 AS x, i AS y, {REFUSED[database][kind]} AS odd "
+        "FROM (VALUES (1), (2)) AS r(i)"
+    )
+    for adds_up in (True, False):
+        source = sql_source(connection, "t", adds_up=adds_up)
+        for target, refusal in (("y", BadRows), ("odd", BadLabels)):
+            with pytest.raises(refusal) as caught:
+                NaiveBayes().fit(source, target=target)
+            assert f"'odd' is of type {kind}" in caught.value.problem
+        # Whoever does not ask for the column is not told of it.
+        assert source.some(source.wanted("y", names=["x"]), 10) is not None
+
+
+def test_what_a_numeric_says_beyond_numbers_is_missing_or_refused(postgres: Any) -> None:
+    postgres.execute(
+        "CREATE TABLE t AS SELECT CASE WHEN i = 3 THEN 'NaN'::numeric ELSE i END AS x, i % 2 AS y "
+        "FROM generate_series(1, 12) AS r(i)"
+    )
+    for adds_up in (True, False):
+        found = NaiveBayes("gaussian").fit(sql_source(postgres, "t", adds_up=adds_up), target="y")
+        assert found.parameters_["x"][1]["mean"] == pytest.approx((1 + 5 + 7 + 9 + 11) / 5)
+    postgres.execute("UPDATE t SET x = 'Infinity' WHERE x = 5")
+    for adds_up in (True, False):
+        with pytest.raises(NotFinite, match=r"x: inf is not a finite number"):
+            NaiveBayes("gaussian").fit(sql_source(postgres, "t", adds_up=adds_up), target="y")

@@ -27,7 +27,7 @@ from suffice.cli.remarks import tell_warnings
 from suffice.cli.report import report
 from suffice.cli.sample import sample
 from suffice.cli.sql import sql
-from suffice.errors import SufficeError
+from suffice.errors import SufficeError, without_secrets, without_secrets_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except click.ClickException as error:
-        click.echo(f"error: {error.format_message()}\nHint: {_usage(error)}", err=True)
+        words = without_secrets_within(error.format_message(), arguments)
+        click.echo(f"error: {words}\nHint: {_usage(error)}", err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
@@ -88,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last line of defence before the user
         if "--debug" in arguments:
             raise
-        problem, hint = sentence(error)
+        problem, hint = (without_secrets_within(part, arguments) for part in sentence(error))
         click.echo(f"error: {problem}\nHint: {hint}", err=True)
         return REFUSED
     return answer if isinstance(answer, int) else OK  # a command may leave with a code of its own
@@ -107,7 +108,7 @@ def sentence(error: Exception) -> tuple[str, str]:
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
         return "pictures need matplotlib, which is not installed", "pip install 'suffice[plots]'"
     if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else ""
+        place = f"{without_secrets(str(error.filename))}: " if error.filename else ""
         hint = HINTS.get(error.errno or 0, "choose another place with --output")
         return f"{place}{error.strerror.lower()}", hint
     if isinstance(error, MemoryError):

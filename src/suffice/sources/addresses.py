@@ -7,9 +7,9 @@ import weakref
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import unquote
 
-from suffice.errors import BadFile, BadRows, BadSetting
+from suffice.errors import LIBPQ_SETTING, BadFile, BadRows, BadSetting, without_secrets
 from suffice.sources.sql import without_context
 
 if TYPE_CHECKING:
@@ -50,29 +50,23 @@ def open_address(address: str, name: str | None = None) -> SqlSource:
             f"{shown} has many tables",
             hint=f"name one: {shown}{mark}table=NAME, or {mark}query=SELECT …",
         )
-    called = name or f"{shown}{mark}{'query=…' if table is None else f'table={table}'}"
+    called = without_secrets(name or shown + mark + (f"table={table}" if table else "query=…"))
     if scheme == "duckdb":
         return _of_duckdb(place.partition("://")[2], table, query, called)
     return _of_postgres(place, table, query, called)
 
 
-def without_secrets(address: str) -> str:
-    """Return an address without the password that it may hold.
-
-    >>> without_secrets("postgresql://ada:secret@host/base?sslmode=require&password=secret")
-    'postgresql://ada@host/base?sslmode=require'
-    """
-    scheme, _, rest = address.partition("://")
-    user, mark, place = rest.rpartition("@")
-    place, _, settings = place.partition("?")
-    kept = [one for one in parse_qsl(settings) if one[0] not in SECRETS]
-    end = f"?{urlencode(kept)}" if kept else ""
-    return f"{scheme}://{user.partition(':')[0]}{mark}{place}{end}"
-
-
 def _parted(address: str) -> tuple[str, dict[str, str]]:
     """Return an address without what names the rows, and this."""
-    found = ROWS.search(address)
+    # Behind the first ? only & parts one setting from the next; a password may hold either.
+    begin = max(address.find("?"), 0)
+    found = ROWS.search(address, begin)
+    if found is not None and found["name"] == "table" and "@" in address[found.end() :]:
+        last = max(address.find("?", address.rfind("@")), 0)
+        later = ROWS.search(address, last) if last else None
+        begin, found = (begin, found) if later is None else (last, later)
+    while found is not None and found[0][0] == "?" and found.start() > begin:
+        found = ROWS.search(address, found.end())
     if found is None:
         return address, {}
     place, name, rest = address[: found.start()], found["name"], address[found.end() :]
@@ -85,7 +79,13 @@ def _parted(address: str) -> tuple[str, dict[str, str]]:
 
 def _check_user(address: str) -> None:
     """Refuse what would be taken apart in the wrong places; it may be a password."""
-    user, mark, _ = address.partition("://")[2].rpartition("@")
+    user, mark, place = address.partition("://")[2].rpartition("@")
+    host = re.split("[/?]", place, maxsplit=1)[0]
+    if "%40" in host or (not mark and without_secrets(address).endswith(":…")):
+        raise BadSetting(
+            f"{without_secrets(address)}: the @ before the host is missing",
+            hint="postgresql://user:password@host/base; only within a password an @ may be %40",
+        )
     if mark and set(user) & set("/?#"):
         raise BadSetting(
             "what stands before the @ of the address holds one of / ? #",
@@ -100,7 +100,7 @@ def _of_duckdb(path: str, table: str | None, query: str | None, called: str) -> 
     place = Path(unquote(path))
     if not place.is_file():
         raise BadFile(
-            f"there is no file {place}",
+            f"there is no file {without_secrets(f'duckdb://{path}').partition('://')[2]}",
             hint="duckdb://flights.db is a file of this folder, duckdb:///data/flights.db is not",
         )
     try:
@@ -119,26 +119,47 @@ def _of_postgres(address: str, table: str | None, query: str | None, called: str
     from suffice.sources.postgres_tables import postgres_table
 
     psycopg = _driver("psycopg", "PostgreSQL", "postgres")
+    place, secrets = _apart(address)
+    connection, words = None, ""
     try:
-        connection = psycopg.connect(address, autocommit=True)
+        connection = psycopg.connect(place, autocommit=True, **secrets)
     except (psycopg.Error, ValueError) as error:
         words = without_context(error)
-        for secret in _secrets(address):
-            words = words.replace(secret, "…")
+    if connection is None:  # raised out here, so that nothing the driver said hangs on to it
+        for secret in secrets.values():
+            words = words.replace(secret, "…") if len(secret) > 2 else words
         raise BadRows(
             f"{called}: {words}",
             hint="is the server up, and is the address right? PGPASSWORD may hold the password",
-        ) from None
+        )
     found = postgres_table(connection, table, query, called)
     weakref.finalize(found.database, connection.close)
     return found
 
 
-def _secrets(address: str) -> list[str]:
-    user, _, place = address.partition("://")[2].rpartition("@")
-    password = user.partition(":")[2]
-    others = [value for key, value in parse_qsl(place.partition("?")[2]) if key in SECRETS]
-    return [secret for secret in (password, unquote(password), *others) if secret]
+def _apart(address: str) -> tuple[str, dict[str, str]]:
+    """Return an address without its passwords, and these as settings of libpq.
+
+    So a password may hold an @, and no message of the driver can repeat a part of it.
+    """
+    scheme, _, rest = address.partition("://")
+    user, mark, place = rest.rpartition("@")
+    place, _, settings = place.partition("?")
+    user, _, password = user.partition(":")
+    secrets = {"password": unquote(password)} if password else {}
+    kept: list[str] = []
+    last = ""
+    for setting in filter(None, settings.split("&")):
+        key, _, value = setting.partition("=")
+        if key in SECRETS:
+            last = key
+            secrets[key] = unquote(value)
+        elif last and not re.match(LIBPQ_SETTING, setting):  # an & within the password
+            secrets[last] += f"&{unquote(setting)}"
+        else:
+            kept.append(setting)
+    end = f"?{'&'.join(kept)}" if kept else ""
+    return f"{scheme}://{user}{mark}{place}{end}", secrets
 
 
 def _driver(module: str, what: str, extra: str) -> Any:

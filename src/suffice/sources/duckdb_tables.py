@@ -26,6 +26,10 @@ WHOLE = {
     "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT",
 }  # fmt: skip
 
+WIDE = {"BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"}
+"""Types whose largest numbers are no doubles."""
+AS_TEXT = ("UUID",)
+
 
 class DuckDbTable:
     """A relation of DuckDB: a table, a view, a file or a query."""
@@ -33,12 +37,19 @@ class DuckDbTable:
     here = True
 
     def __init__(self, relation: Any, name: str) -> None:
-        self._relation = relation
         self.name = name
         self.dialect = dialect_named("duckdb")
         self.rows = VIEW
-        pairs = zip(relation.columns, relation.types, strict=True)
-        self.columns = tuple(_column(title, str(kind)) for title, kind in pairs)
+        pairs = [(t, str(kind)) for t, kind in zip(relation.columns, relation.types, strict=True)]
+        self.columns = tuple(_column(title, kind) for title, kind in pairs)
+        if any(kind in AS_TEXT for _, kind in pairs):
+            quoted = self.dialect.identifier
+            chosen = [
+                f"CAST({quoted(t)} AS VARCHAR) AS {quoted(t)}" if kind in AS_TEXT else quoted(t)
+                for t, kind in pairs
+            ]
+            relation = relation.project(", ".join(chosen))
+        self._relation = relation
 
     def run(self, query: str) -> Any:
         """Return the answer as an Arrow table."""
@@ -90,10 +101,12 @@ def _column(name: str, kind: str) -> SqlColumn:
     if kind in ("FLOAT", "DOUBLE"):
         return SqlColumn(name, NUMBER, floating=True)
     if kind in WHOLE:
-        return SqlColumn(name, NUMBER, whole=True)
+        return SqlColumn(name, NUMBER, whole=True, exact=kind not in WIDE)
     if kind.startswith("DECIMAL") or kind.strip('"') == "NULL":
-        return SqlColumn(name, NUMBER)
-    return SqlColumn(name, CATEGORY if kind == "VARCHAR" or kind.startswith("ENUM") else OTHER)
+        return SqlColumn(name, NUMBER, exact=kind.strip('"') == "NULL")
+    if kind == "VARCHAR" or kind in AS_TEXT or kind.startswith("ENUM("):
+        return SqlColumn(name, CATEGORY)
+    return SqlColumn(name, OTHER, type=kind if len(kind) < 60 else f"{kind[:59]}…")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadFile, BadSetting, NotANumber
+from suffice.errors import BadFile, BadSetting, NotANumber, without_secrets
 from suffice.files.table_bytes import STDIN
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def paths_of(given: Sequence[str | Path]) -> list[str | Path]:
         if WILD & set(text) and not Path(text).exists():
             found = sorted(glob.glob(text, recursive=True))  # noqa: PTH207  `**` and absolute
             if not found:
-                raise BadFile(f"no file matches {text}", hint="is the pattern right?")
+                shown = without_secrets(text)
+                raise BadFile(f"no file matches {shown}", hint="is the pattern right?")
             paths += found
         elif Path(text).is_dir():
             inside = sorted(p for p in Path(text).rglob("*.parquet") if not _hidden(p, Path(text)))
@@ -115,7 +116,8 @@ def paths_of(given: Sequence[str | Path]) -> list[str | Path]:
         elif text == STDIN or Path(text).exists():
             paths.append(one)
         else:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), text)
+            shown = without_secrets(text)  # a mistyped address ends here
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
     return paths
 
 

@@ -18,9 +18,11 @@ from suffice.sources.sql_refusals import connection_gone, without_context
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-BOOL, INTEGERS, FLOATS, NUMERIC = 16, (20, 21, 23), (700, 701), 1700
-TEXTS = (18, 19, 25, 1042, 1043)
+BOOL, BIGINT, INTEGERS, FLOATS, NUMERIC, UUID = 16, 20, (20, 21, 23), (700, 701), 1700, 2950
+BPCHAR = 1042
+TEXTS = (18, 19, 25, BPCHAR, 1043)
 """The numbers by which PostgreSQL tells types."""
+KNOWN = (BOOL, *INTEGERS, *FLOATS, NUMERIC, *TEXTS)
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -36,8 +38,20 @@ class PostgresTable:
         self.rows = rows
         with self.snapshot(), self._cursor(f"SELECT * FROM {rows} LIMIT 0") as cursor:
             described = [(column.name, column.type_code) for column in cursor.description]
-        enums = self._enums({code for _, code in described})
-        self.columns = tuple(_column(title, code, enums) for title, code in described)
+        types = self._types({code for _, code in described})
+        self.columns = tuple(_column(title, code, types) for title, code in described)
+        written = {
+            code for _, code in described if code == BPCHAR or types.get(code, ("", False))[1]
+        }
+        if written:
+            # Read as what is written: drivers know nothing of these types, or make objects of them,
+            # and the blanks that fill a char(n) up are no part of it.
+            quoted = self.dialect.identifier
+            chosen = [
+                f"CAST({quoted(t)} AS text) AS {quoted(t)}" if code in written else quoted(t)
+                for t, code in described
+            ]
+            self.rows = f"(SELECT {', '.join(chosen)} FROM {rows}) AS suffice_texts"
 
     def run(self, query: str) -> Any:
         """Return the answer as an Arrow table."""
@@ -71,16 +85,22 @@ class PostgresTable:
             cursor.execute(query.encode(), binary=True, prepare=False)
             yield cursor
 
-    def _enums(self, codes: set[int]) -> set[int]:
-        own = sorted(code for code in codes if code >= 16_384)
-        if not own:
-            return set()
+    def _types(self, codes: set[int]) -> dict[int, tuple[str, bool]]:
+        """Return the names of types that are not `KNOWN`, and whether they are read as text.
+
+        Those of enumerations and UUIDs, and whatever an extension calls strings, such as citext.
+        """
+        others = sorted(codes - set(KNOWN))
+        if not others:
+            return {}
         query = (
-            "SELECT oid::bigint FROM pg_catalog.pg_type "
-            f"WHERE typtype = 'e' AND oid IN ({', '.join(map(str, own))})"
+            "SELECT oid::bigint, format_type(oid, NULL)::text, "
+            f"typtype = 'e' OR oid = {UUID} OR (typcategory = 'S' AND oid >= 16384) "
+            f"FROM pg_catalog.pg_type WHERE oid IN ({', '.join(map(str, others))})"
         )
         with self.snapshot(), self._cursor(query) as cursor:
-            return {code for (code,) in cursor.fetchall()}
+            found = {code: (name, texts) for code, name, texts in cursor.fetchall()}
+        return {code: found.get(code, (f"number {code}", False)) for code in others}
 
 
 def postgres_table(
@@ -100,14 +120,16 @@ def postgres_table(
     return SqlSource(PostgresTable(connection, rows, called), adds_up=adds_up)
 
 
-def _column(name: str, code: int, enums: set[int]) -> SqlColumn:
+def _column(name: str, code: int, types: dict[int, tuple[str, bool]]) -> SqlColumn:
     if code == BOOL:
         return SqlColumn(name, BOOLEAN)
     if code in INTEGERS:
-        return SqlColumn(name, NUMBER, whole=True)
+        return SqlColumn(name, NUMBER, whole=True, exact=code != BIGINT)
     if code in FLOATS or code == NUMERIC:
-        return SqlColumn(name, NUMBER, floating=True)
-    return SqlColumn(name, CATEGORY if code in TEXTS or code in enums else OTHER)
+        return SqlColumn(name, NUMBER, floating=True, exact=code != NUMERIC)
+    if code in TEXTS or types[code][1]:
+        return SqlColumn(name, CATEGORY)
+    return SqlColumn(name, OTHER, type=types[code][0])
 
 
 def _table(cursor: Any, rows: Sequence[Sequence[Any]]) -> Any:

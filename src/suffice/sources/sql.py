@@ -19,7 +19,7 @@ from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.partitions import CIRCLE, TURN, counts, no_weight
-from suffice.sources.sql_columns import MOST_CODED, OTHER, ColumnExpressions
+from suffice.sources.sql_columns import MOST_CODED, TARGET, ColumnExpressions
 from suffice.sources.sql_refusals import warn_of_streaming, without_context
 from suffice.sources.sums import SumsFound
 from suffice.statistics import ByPattern
@@ -76,6 +76,20 @@ class SqlSource(ArrowSource):
         self.taken: str | None = None
         self._expressions = ColumnExpressions(database)
         self._columns = self._expressions.columns
+
+    def wanted(
+        self,
+        target: str | None = None,
+        weight: str | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Wanted:
+        """Return which columns to read; those of types that are not read are refused by name."""
+        found = super().wanted(target, weight, names)
+        for name in found.all:
+            refusal = self._columns[name].refusal(self.name, TARGET if name == target else "column")
+            if refusal is not None:
+                raise refusal
+        return found
 
     # Streams
 
@@ -140,7 +154,7 @@ class SqlSource(ArrowSource):
         `summarize` is what would be done with rows: one that cannot be learned from is given to
         it, for it to say why.
         """
-        if not self.adds_up or any(self._columns[name].kind == OTHER for name in wanted.all):
+        if not self.adds_up:
             return None
         try:
             with self.database.snapshot():

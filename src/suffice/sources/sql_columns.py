@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from suffice.columns import Columns
 from suffice.columns.column import Column
 from suffice.engines.sql_rows import Cell
+from suffice.errors import BadLabels, NotANumber
 from suffice.rows.cells import BOOLEAN, CATEGORY
 from suffice.rows.labels import sorted_levels
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
     from suffice.engines.sql_dialects import Dialect
     from suffice.engines.sql_rows import SqlRows
+    from suffice.errors import SufficeError
     from suffice.sources.source import Wanted
 
+TARGET = "the target"
 OTHER = "other"
 """The kind of a column that is neither numbers nor truths nor text: dates, lists, …"""
 MOST_CODED = 5_000
@@ -28,12 +31,39 @@ MOST_CODED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class SqlColumn:
-    """One column: its name, its kind, and whether its type holds whole numbers, or can be NaN."""
+    """One column: its name, its kind, and whether its type holds whole numbers, or can be NaN.
+
+    `type` is what the database calls a type that is not read; `exact` whether every number of the
+    type is a double.
+    """
 
     name: str
     kind: str
     whole: bool = False
     floating: bool = False
+    type: str = ""
+    exact: bool = True
+
+    def refusal(self, table: str, role: str) -> SufficeError | None:
+        """Return why the column cannot be learned from; None where it can be."""
+        if self.kind != OTHER:
+            return None
+        word = self.type.lower()
+        if word.startswith(("date", "time", "interval")):
+            hint = f'as a number it is read so: SELECT extract(epoch FROM "{self.name}"), …'
+        elif word.endswith("]") or word.startswith(("json", "list", "struct", "map", "union")):
+            hint = "make columns of its parts in a query: ?query=SELECT …"
+        elif word.startswith("money"):
+            hint = f'as a number it is read so: SELECT CAST("{self.name}" AS numeric), …'
+        else:
+            hint = f'as text it is read so: SELECT CAST("{self.name}" AS text), …'
+        problem = (
+            f"{table}: {role} {self.name!r} is of type {self.type}, "
+            "which is neither numbers nor truths nor text"
+        )
+        return (BadLabels if role == TARGET else NotANumber)(
+            problem, hint=f"{hint}; or leave it out"
+        )
 
 
 class Database(Protocol):
