@@ -384,12 +384,13 @@ def test_a_law_has_no_classes_to_predict(tmp_path: Path) -> None:
 
 def test_labels_without_a_plain_form_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     x = [[0.0], [1.0], [5.0], [7.0]]
-    for labels in ([(1, 2), (1, 2), (3, 4), (3, 4)], [10**30, 10**30, 1, 1]):
+    for labels in ([frozenset("a")] * 2 + [frozenset("b")] * 2, [10**30, 10**30, 1, 1]):
         y = np.empty(4, dtype=object)
         y[:] = labels
         model = suffice.GaussianDiscriminant().fit(x, y)
-        with pytest.raises(SufficeError, match=r"plain form to store"):
-            model.save(tmp_path / "model")
+        for statistics in (True, False):
+            with pytest.raises(SufficeError, match=r"plain form to store"):
+                model.save(tmp_path / "model", statistics=statistics)
     assert not list(tmp_path.iterdir())
 
 

@@ -106,6 +106,9 @@ class Learned(Persistent, ABC):
         elif tuple(statistics.labels) != tuple(model.labels):
             raise ValueError("the model is not that of its statistics")
 
+    def _remember(self, fit: Any) -> None:
+        self._require().cache["fit"] = (kept(self._settings_key()), fit)
+
     def _stored_choice(self, chosen: Any) -> Any:
         """Return what was decided on the first batch as objects that a file may hold."""
         return chosen

@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, listed
 from suffice.families.binned import Binned
+from suffice.families.one_law import Common
 from suffice.families.registry import NAMED, family_named
 from suffice.models.column_selection import candidates, select_families
 from suffice.models.column_types import family_like
@@ -79,6 +80,8 @@ def _place(key: Any, names: tuple[str, ...]) -> int:
 
 def _cut(family: ColumnFamily, table: Any, column: int, weights: Any) -> ColumnFamily:
     """Return the family with its edges, where it needs some."""
+    if isinstance(family, Common):
+        return Common(_cut(family.family, table, column, weights))
     if not isinstance(family, Binned) or family.edges is not None:
         return family
     cells = family.read(table, [column])[:, 0]

@@ -46,6 +46,10 @@ class Persistent:
         """Become what was learned."""
         raise NotImplementedError
 
+    def _remember(self, fit: Any) -> None:
+        """Take what the statistics of a file have become: it need not be estimated again."""
+        raise NotImplementedError
+
     def _about(self) -> dict[str, Any]:
         """Return in words what was learned."""
         raise NotImplementedError
@@ -71,6 +75,8 @@ class Persistent:
         model = cls(**stored.settings)
         model._check_settings()  # type: ignore[attr-defined]
         model._restore(dict(stored.state))
+        if stored.fit is not None:
+            model._remember(stored.fit)
         notes = TableNotes.from_state(stored.state)
         if notes is not None:
             notes.check_columns(model._require())  # type: ignore[attr-defined]
@@ -100,11 +106,6 @@ def load(path: str | Path) -> Any:
 
         return mail_classifier(path)
     stored = read_model(path)
-    if stored.estimator not in HOMES:
-        raise BadFile(
-            f"{path} is a {stored.estimator[:40]!r}, which is not known",
-            hint="pip install --upgrade suffice",
-        )
     kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
     try:
         return kind._of_stored(stored)
@@ -131,8 +132,8 @@ def stored_dtype(dtype: np.dtype[Any]) -> str:
 
 
 def restored_dtype(text: Any) -> np.dtype[Any]:
-    """Return the type of labels that a text names: truths, numbers, text or objects."""
+    """Return the type of labels that a text names: truths, numbers, text, dates or objects."""
     found = np.dtype(str(text)[:16])
-    if found.kind not in "biufUO" or found.names is not None:
+    if found.kind not in "biufUOSMm" or found.names is not None:
         raise BadFile(f"{text!r} is no type of labels", hint="the file is damaged")
     return found

@@ -17,6 +17,7 @@ import numpy as np
 
 from suffice.errors import BadFile
 from suffice.files.packed_arrays import HEADER, TYPES, PackedArrays, StoredArrays, header
+from suffice.files.stored_labels import MOST_PARTS, parts_of
 from suffice.files.whole_files import whole_file
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ CHECKSUM = "model.sha256"
 MEMBERS = {TEXT, CHECKSUM, *(f"arrays/{name}.npy" for name in TYPES)}
 LARGEST_TEXT = 1 << 26
 """Bytes of JSON, at most."""
-MOST_PARTS = 1 << 23
-"""Values in the JSON, at most: a text of brackets alone would need twenty times its size."""
 DAY_ONE = (1980, 1, 1, 0, 0, 0)
 """The time of every member: the same model gives the same bytes."""
 END = 22
@@ -179,7 +178,7 @@ def _text_of(content: Mapping[str, Any]) -> bytes:
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     # Half a surrogate pair, which text may hold, has no UTF-8; JSON has an escape for it.
     plain = re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text).encode("utf-8")
-    if len(plain) > LARGEST_TEXT or _parts(plain) > MOST_PARTS:
+    if len(plain) > LARGEST_TEXT or parts_of(plain) > MOST_PARTS:
         raise BadFile(
             f"the description of the model has {len(plain):,} bytes: too many for a model file",
             hint="give columns with very many levels fewer of them",
@@ -189,7 +188,7 @@ def _text_of(content: Mapping[str, Any]) -> bytes:
 
 def _content_of(text: bytes) -> Any:
     """Return what a JSON text says: no NaN, no key twice, no number that is too long."""
-    if _parts(text) > MOST_PARTS:
+    if parts_of(text) > MOST_PARTS:
         raise _Damage(f"{TEXT} holds too many values")
     return json.loads(
         text.decode("utf-8"),
@@ -197,10 +196,6 @@ def _content_of(text: bytes) -> Any:
         parse_int=_whole,
         object_pairs_hook=_once,
     )
-
-
-def _parts(text: bytes) -> int:
-    return sum(text.count(mark) for mark in (b"[", b"{", b","))
 
 
 def _refused(name: str) -> Any:

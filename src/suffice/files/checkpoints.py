@@ -8,6 +8,7 @@ from suffice.errors import BadFile
 from suffice.files.archive import read_archive, write_archive
 from suffice.files.packed_arrays import PackedArrays
 from suffice.files.stored_models import no_model
+from suffice.files.tree_checks import TreeCheck
 from suffice.files.trees import grown, planted
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             hint="name another file: this one is not overwritten",
         )
     try:
+        TreeCheck(arrays.lengths).look(content["state"])
         found: dict[str, Any] = grown(content["state"], arrays)
         arrays.check_all_taken()
     except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint

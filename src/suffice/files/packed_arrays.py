@@ -93,6 +93,11 @@ class StoredArrays:
         self._flat = flat
         self._taken: dict[str, list[tuple[int, int]]] = {}
 
+    @property
+    def lengths(self) -> dict[str, int]:
+        """How many numbers of each type there are."""
+        return {kind: len(flat) for kind, flat in self._flat.items()}
+
     def take(self, place: Mapping[str, Any]) -> NDArray[Any]:
         """Return the array of a place that `PackedArrays.add` gave."""
         kind, start, shape = place["of"], place["from"], place["shape"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
 from suffice.files.rules import LEFTOVER, exceeds
 from suffice.files.stored_labels import are_labels
+from suffice.models.row_samples import are_cells
 from suffice.rows.cells import CATEGORY
 from suffice.statistics.row_sample import MOST
 
@@ -30,7 +32,16 @@ STATISTICS_OF = {
 """What suffices for the columns of each family."""
 TINY = 1e-310
 """What is left of the digits of such small numbers is rounding."""
-TYPE_OF = {"b": bool, "i": int, "u": int, "f": float, "U": str}
+TYPES_OF: dict[str, tuple[type, ...]] = {
+    "b": (bool,),
+    "i": (int,),
+    "u": (int,),
+    "f": (float,),
+    "U": (str,),
+    "S": (bytes,),
+    "M": (date, datetime, int),  # what NumPy makes of its times depends on their unit
+    "m": (timedelta, int),
+}
 
 
 def check_sound(state: Mapping[str, Any]) -> None:
@@ -126,8 +137,7 @@ def _check_labels(labels: tuple[Any, ...], dtype: Any) -> None:
     if not isinstance(dtype, str) or len(dtype) > 16:
         raise refusal("labels", "are of no type that is known")
     kind = np.dtype(dtype).kind
-    expected = TYPE_OF.get(kind)
-    if kind != "O" and (expected is None or any(type(label) is not expected for label in labels)):
+    if kind != "O" and any(type(label) not in TYPES_OF.get(kind, ()) for label in labels):
         raise refusal("labels", f"are not of the type {dtype}")
     if len({type(label) for label in labels if label is not None}) > 1 and kind != "O":
         raise refusal("labels", "are of several types")
@@ -209,23 +219,5 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
             raise refusal("statistics.sample", "holds a row that is none of this model")
         parts = zip(row.cells, product.families, product.columns, shown[row.label], strict=True)
         for cells, family, columns, levels in parts:
-            inner = name_of(getattr(family, "family", family))
-            if not _are_cells(cells, inner, len(columns), levels):
+            if not are_cells(cells, family, len(columns), levels):
                 raise refusal("statistics.sample", "holds a row of other cells")
-
-
-def _are_cells(cells: Any, family: str, width: int, levels: list[set[Any]]) -> bool:
-    if not isinstance(cells, tuple):
-        return False
-    if STATISTICS_OF[family] == "Totals":  # places and counts of those that are not zero
-        if len(cells) != 2 or not all(isinstance(part, tuple) for part in cells):
-            return False
-        at, values = cells
-        places = all(type(j) is int and 0 <= j < width for j in at) and len(set(at)) == len(at)
-        return places and len(values) == len(at) and all(type(v) is float for v in values)
-    if len(cells) != width:
-        return False
-    if family == "Categorical":
-        pairs = zip(cells, levels, strict=True)
-        return are_labels(cells) and all(cell is None or cell in held for cell, held in pairs)
-    return all(type(cell) is float for cell in cells)  # NaN is a blank

@@ -1,22 +1,25 @@
-"""Labels and levels on disk: they name classes, and so are text, numbers, truths or nothing."""
+"""Labels and levels on disk: they name classes, and so are text, numbers, dates, tuples of those."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.statistics.labels import DIGITS, is_label, read_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
 TEXTS = {"labels", "levels", "rows"}
 """Arrays of statistics that hold the bytes of a JSON text."""
-LONGEST = 20
-"""Digits of an integer. Beyond, unequal numbers may be made to have equal hashes, and a dictionary
-of such labels would take hours to fill."""
+MOST_PARTS = 1 << 23
+"""Values in a JSON text, at most: one of brackets alone would need twenty times its size."""
+ALIKE = 1000
+"""Labels of one hash, at most: a dictionary looks through all of them, one after the other."""
 
 
 def check_texts(arrays: Mapping[str, Any]) -> None:
@@ -27,29 +30,42 @@ def check_texts(arrays: Mapping[str, Any]) -> None:
             continue
         if not isinstance(array, np.ndarray) or array.dtype != np.uint8 or array.ndim != 1:
             raise _refusal(name)
+        text = array.tobytes()
+        if parts_of(text) > MOST_PARTS:
+            raise _refusal(name)
         try:
-            found = json.loads(array.tobytes().decode("ascii"), parse_int=_whole)
+            found = json.loads(text.decode("ascii"), parse_int=_whole)
+            if not isinstance(found, list) or (last != "rows" and not _are_written(found)):
+                raise _refusal(name)
         except (ValueError, RecursionError):
             raise _refusal(name) from None
-        if not isinstance(found, list) or (last != "rows" and not are_labels(found)):
-            raise _refusal(name)
 
 
-def are_labels(values: Iterable[object]) -> bool:
+def parts_of(text: bytes) -> int:
+    """Return how many values a JSON text has, at most."""
+    return sum(text.count(mark) for mark in (b"[", b"{", b","))
+
+
+def are_labels(values: Collection[object]) -> bool:
     """Whether values can name classes, or be levels of a category.
 
     >>> are_labels(["ham", 1, True, None]), are_labels([(1, 2)]), are_labels([float("nan")])
-    (True, False, False)
+    (True, True, False)
     """
-    return all(
-        value is None or (type(value) in (str, int, float, bool) and value == value)  # noqa: PLR0124
-        for value in values
-    )
+    if not all(map(is_label, values)):
+        return False
+    if len(values) <= ALIKE or all(type(value) is str for value in values):
+        return True
+    return max(Counter(map(hash, values)).values()) <= ALIKE
+
+
+def _are_written(found: list[Any]) -> bool:
+    return are_labels([label if type(label) is str else read_label(label) for label in found])
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > LONGEST:
-        raise ValueError(digits[:LONGEST])
+    if len(digits) > DIGITS:
+        raise ValueError(digits[:DIGITS])
     return int(digits)
 
 

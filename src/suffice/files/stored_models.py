@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, SufficeError
 from suffice.files.archive import read_archive, write_archive
+from suffice.files.estimated_models import check_settings, estimated
+from suffice.files.form_checks import refusal
+from suffice.files.kinds import name_of
 from suffice.files.packed_arrays import PackedArrays
 from suffice.files.soundness import check_sound
+from suffice.files.tree_checks import TreeCheck
 from suffice.files.trees import grown, planted
+from suffice.statistics.labels import written_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +23,18 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The number of the format; files of smaller numbers stay readable."""
 NAME = "suffice model"
+MODEL_OF = {
+    "BernoulliNaiveBayes": "NaiveBayesModel",
+    "ComplementNaiveBayes": "NaiveBayesModel",
+    "GaussianDiscriminant": "GenerativeModel",
+    "LogisticRegression": "LinearForm",
+    "MultinomialNaiveBayes": "NaiveBayesModel",
+    "MultivariateNormal": "Normal",
+    "NaiveBayes": "NaiveBayesModel",
+    "Perceptron": "LinearForm",
+    "TextClassifier": "TextRecord",
+}
+"""The estimators that a file may be, and what answers for each."""
 LONGEST = 160
 """Characters of a refusal: what a damaged file says may be long."""
 
@@ -31,16 +48,21 @@ class StoredModel:
     state      what was learned, by name; `model` is ready to answer, `columns` says how rows are
                read, `statistics` is None where they were left out
     about      the same in words, for people; nothing is read from it
+    fit        of a file that was read: what its statistics have become, and `model` is of it; None
+               where there are none, or where the model is not estimated from them
     """
 
     estimator: str
     settings: Mapping[str, Any]
     state: Mapping[str, Any]
     about: Mapping[str, Any] = field(default_factory=dict)
+    fit: Any = None
 
 
 def write_model(path: str | Path, model: StoredModel) -> None:
     """Write a model to a file, whole or not at all."""
+    for label in getattr(model.state["model"], "labels", ()):
+        written_label(label)  # refuses what could not be read again
     arrays = PackedArrays()
     content = {
         "name": NAME,
@@ -66,18 +88,32 @@ def read_model(path: str | Path) -> StoredModel:
             f"{path} has the format {number}, this program reads up to {FORMAT}",
             hint="pip install --upgrade suffice",
         )
+    if content.get("estimator") not in MODEL_OF:
+        raise BadFile(
+            f"{path} is a {content.get('estimator')!r:.40}, which is not known",
+            hint="pip install --upgrade suffice",
+        )
     try:
+        check = TreeCheck(arrays.lengths)
+        for part in ("settings", "state"):
+            check.look(content[part])
         found = StoredModel(
-            _text(content["estimator"]),
+            content["estimator"],
             _words(grown(content["settings"], arrays)),
             _words(grown(content["state"], arrays)),
             content.get("about", {}),
         )
         arrays.check_all_taken()
         check_sound(found.state)
+        if name_of(found.state["model"]) != MODEL_OF[found.estimator]:
+            raise refusal("model", f"is not that of a {found.estimator}")
+        check_settings(found.estimator, found.settings, found.state["model"])
+        fit = estimated(found.settings, found.state)
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
         raise no_model(path, error) from None
-    return found
+    if fit is None:
+        return found
+    return replace(found, state={**found.state, "model": fit.model}, fit=fit)
 
 
 def no_model(path: str | Path, error: Exception) -> BadFile:
@@ -90,12 +126,6 @@ def no_model(path: str | Path, error: Exception) -> BadFile:
     told = " ".join("".join(c if c.isprintable() else " " for c in error.problem).split())
     short = told if len(told) <= LONGEST else f"{told[:LONGEST]}…"
     return BadFile(f"{path}: {short}", hint=error.hint.splitlines()[0][:LONGEST])
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
 
 
 def _words(value: Any) -> dict[str, Any]:

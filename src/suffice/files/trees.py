@@ -19,16 +19,15 @@ from suffice.columns import Column, Columns
 from suffice.errors import BadFile
 from suffice.files.kinds import DATACLASSES, STATISTICS, class_named, name_of
 from suffice.files.stored_labels import are_labels, check_texts
+from suffice.files.tree_checks import DEEPEST, LONGEST_WORD, WHOLE
+from suffice.files.tree_checks import strange as _unknown
+from suffice.statistics.labels import READ, is_label, read_label, written_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from suffice.files.packed_arrays import PackedArrays, StoredArrays
 
-DEEPEST = 40
-"""How deep a tree may be: known objects nest less than ten deep."""
-WHOLE = 1 << 64
-"""Integers are smaller than this."""
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -48,7 +47,7 @@ def planted(value: object, arrays: PackedArrays) -> Any:
         return number if math.isfinite(number) else {"is": "float", "value": str(number)}
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "U":
-            return {"is": "words", "shape": list(value.shape), "items": value.ravel().tolist()}
+            return _planted_words(value)
         return arrays.add(value)
     if type(value) in (tuple, list):
         kind = "tuple" if isinstance(value, tuple) else "list"
@@ -69,10 +68,22 @@ def planted(value: object, arrays: PackedArrays) -> Any:
     if name in DATACLASSES:
         kept = {field.name: getattr(value, field.name) for field in _fields(type(value))}
         return {"is": name, "fields": {key: planted(v, arrays) for key, v in kept.items()}}
+    if is_label(value):
+        return written_label(value)  # dates, bytes and the like
     raise BadFile(
         f"a {type(value).__name__} has no plain form to store: {value!r:.60}",
         hint="use text, numbers, truths and the objects of suffice in settings and labels",
     )
+
+
+def _planted_words(words: Any) -> dict[str, Any]:
+    items = words.ravel().tolist()
+    if max(map(len, items), default=0) > LONGEST_WORD:
+        raise BadFile(
+            f"an array of text is not stored that holds {max(items, key=len)!r:.60}",
+            hint="give settings and labels as lists",
+        )
+    return {"is": "words", "shape": list(words.shape), "items": items}
 
 
 def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, Any]:
@@ -87,7 +98,7 @@ def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, Any]:
 
 
 def grown(tree: Any, arrays: StoredArrays, depth: int = 0) -> Any:
-    """Return the value that `planted` was called on.
+    """Return the value that `planted` was called on, of a tree that `TreeCheck` has looked through.
 
     >>> from suffice.files.packed_arrays import StoredArrays
     >>> grown({"is": "tuple", "items": [1, {"is": "float", "value": "inf"}]}, StoredArrays({}))
@@ -167,6 +178,7 @@ GROWN: dict[str, Callable[[Any, StoredArrays, int], Any]] = {
     "float": lambda tree, *_: ENDLESS[tree["value"]],
     "list": _grown_items,
     "range": lambda tree, *_: range(*tree["ends"]),
+    **dict.fromkeys(READ, lambda tree, *_: read_label(tree)),
     "tuple": _grown_items,
     "words": _grown_words,
 }
@@ -194,6 +206,3 @@ def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) ->
 def _fields(kind: Any) -> list[Any]:
     return [field for field in fields(kind) if field.init]
 
-
-def _unknown(tree: Any) -> BadFile:
-    return BadFile(f"{tree!r:.60} is nothing that a model is made of", hint="write the file again")

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.blocks import Blocks
+from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
 from suffice.families.multinomial import Multinomial
 from suffice.families.one_law import Common
@@ -20,7 +21,7 @@ from suffice.statistics import Tallies
 from suffice.statistics.row_sample import END, MOST, RowSample, SampledRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,6 +58,37 @@ def sampled(
 def _counts(family: ColumnFamily) -> bool:
     """Whether rows of a family may come dense or sparse: then they are kept as what is not 0."""
     return isinstance(family, (Bernoulli, Multinomial, Complement))
+
+
+def are_cells(
+    cells: Any, family: ColumnFamily, width: int, levels: Sequence[Collection[Any]]
+) -> bool:
+    """Whether these can be the cells of a row in columns of a family, as `sampled` keeps them.
+
+    `levels` are those that the class of the row has shown, column by column.
+    """
+    if type(cells) is not tuple:
+        return False
+    if _counts(family):
+        return _are_counts(cells, width)
+    if len(cells) != width:
+        return False
+    inner = family.family if isinstance(family, Common) else family
+    if isinstance(inner, Categorical):
+        known = zip(cells, levels, strict=True)
+        return all(cell is None or cell in shown for cell, shown in known)
+    return all(type(cell) is float for cell in cells)  # NaN is a blank
+
+
+def _are_counts(cells: tuple[Any, ...], width: int) -> bool:
+    """Whether cells are the places that are not zero, rising, and what is there."""
+    if len(cells) != 2 or not all(type(part) is tuple for part in cells):
+        return False
+    at, values = cells
+    rising = all(a < b for a, b in pairwise(at)) if all(type(j) is int for j in at) else False
+    if not rising or (at and not 0 <= at[0] <= at[-1] < width) or len(values) != len(at):
+        return False
+    return all(type(v) is float and v != 0.0 for v in values)
 
 
 def _cells(part: Block, places: IntArray, *, counts: bool) -> list[tuple[Any, ...]]:

@@ -66,8 +66,17 @@ def joined_hashes(parts: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
 
 def level_hash(level: Label) -> int:
     """Return a hash of a level that is the same in every process."""
+    if type(level) is tuple:
+        level = _plain(level)
     text = f"{type(level).__name__}:{level!r}"
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+def _plain(level: Any) -> Any:
+    """Return a level whose parts are Python's own: equal ones have equal texts, in files as well."""
+    if type(level) is tuple:
+        return tuple(map(_plain, level))
+    return level.item() if isinstance(level, np.generic) else level
 
 
 def _sparse(rows: SparseRows) -> NDArray[np.uint64]:

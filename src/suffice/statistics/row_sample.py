@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
+from suffice.statistics.labels import read_label, written_label
 from suffice.statistics.moments import remaining
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class RowSample:
     def to_arrays(self) -> dict[str, Any]:
         """Return the whole state as plain arrays; cells and labels as the bytes of a JSON text."""
         order = sorted(self.rows)
-        content = [[self.rows[h].cells, self.rows[h].label] for h in order]
+        content = [[_written(self.rows[h].cells), written_label(self.rows[h].label)] for h in order]
         text = json.dumps(content, ensure_ascii=True).encode("ascii")
         return {
             "hashes": np.array(order, dtype=np.uint64),
@@ -103,10 +104,19 @@ class RowSample:
         """Return what `to_arrays` was called on."""
         content = json.loads(np.asarray(arrays["rows"], dtype=np.uint8).tobytes())
         held = zip(arrays["hashes"].tolist(), content, arrays["weights"].tolist(), strict=True)
-        rows = {h: SampledRow(_tuples(cells), label, w) for h, (cells, label), w in held}
+        rows = {h: SampledRow(_tuples(cells), read_label(label), w) for h, (cells, label), w in held}
         high, low = (int(part) for part in arrays["limit"])
         return cls(rows, (high << 32) | low)
 
 
+def _written(cells: Any) -> Any:
+    """Return cells as JSON holds them: tuples of numbers as lists, levels as labels are written."""
+    if type(cells) is tuple:
+        return [_written(cell) for cell in cells]
+    return cells if cells is None or type(cells) in (float, int, str, bool) else written_label(cells)
+
+
 def _tuples(cells: Any) -> Any:
-    return tuple(map(_tuples, cells)) if isinstance(cells, list) else cells
+    if isinstance(cells, list):
+        return tuple(map(_tuples, cells))
+    return read_label(cells) if isinstance(cells, dict) else cells

@@ -1,0 +1,179 @@
+"""One file, one answer: a stored model is what its statistics become under its settings.
+
+A file with statistics says the same thing twice, so the model is estimated from the statistics
+whenever a file is read: whoever reads it, for predictions or to learn more, has the same model, bit
+for bit. The model that was stored has to agree with it; else the file is refused.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadFile
+from suffice.families.gaussian import Gaussian
+from suffice.families.smoothing import HELD_OUT, checked_smoothing
+from suffice.files.form_checks import check_form, refusal
+from suffice.files.kinds import name_of
+from suffice.models.learner import GaussianLearner, checked_log_priors
+from suffice.models.naive_bayes_learner import NaiveBayesLearner
+from suffice.statistics.by_pattern import ByPattern
+from suffice.statistics.folds import Folds
+from suffice.statistics.with_rows import WithRows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROUNDING = 1e-6
+"""How far the parameters of equal models may be apart, in standard deviations, in logarithms, or
+relative to themselves: versions of NumPy and BLAS add up in another order, and what is left of 16
+digits after that is more than ten."""
+SEARCHED = 1e-3
+"""The same for what is found by a search that ends when it moves no more: EM, and the smoothing and
+temperature that are best for rows held out. Another order of additions may end a step sooner."""
+GAUSSIAN = ("covariance", "pool", "shrink", "shrink_target", "divisor")
+ESTIMATED: dict[str, tuple[str, ...]] = {
+    "GaussianDiscriminant": (*GAUSSIAN, "priors"),
+    "NaiveBayes": ("families", "smoothing", "temperature", "priors"),
+    "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors"),
+    "ComplementNaiveBayes": ("boolean", "smoothing"),
+    "MultinomialNaiveBayes": ("boolean", "smoothing", "temperature", "priors"),
+}
+"""Settings of estimators whose model is estimated from statistics: what they do is known here."""
+
+
+def check_settings(estimator: str, settings: Mapping[str, Any], model: Any) -> None:
+    """Refuse a model whose priors or smoothing are not those of the settings."""
+    given = settings.get("priors")
+    if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
+        expected = checked_log_priors(given, model.labels)
+        if not np.allclose(np.exp(expected), np.exp(model.log_priors), rtol=0.0, atol=ROUNDING):
+            raise refusal("model", "has other priors than its settings")
+    smoothing = settings.get("smoothing")
+    if name_of(model) == "TextRecord" and model.terms is not None and smoothing != HELD_OUT:
+        if model.smoothing != checked_smoothing(smoothing):
+            raise refusal("model", "is not smoothed as its settings say")
+
+
+def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
+    """Return what the statistics of a file become, None where they need not: it has a `model`.
+
+    Refuses settings that these statistics do not suffice for, and a stored model of other numbers.
+    """
+    model, statistics = state["model"], state["statistics"]
+    if statistics is None or name_of(model) not in ("GenerativeModel", "NaiveBayesModel"):
+        return None
+    learner: Any
+    if name_of(model) == "GenerativeModel":
+        learner = _gaussian(settings, state["chosen"])
+        searched = isinstance(statistics, ByPattern) and not statistics.is_complete
+        fits = learner.family.accepts(statistics)
+    else:
+        learner = _naive_bayes(settings, model.product)
+        searched = HELD_OUT in (learner.smoothing, learner.temperature)
+        held = statistics.held if isinstance(statistics, WithRows) else statistics
+        fits = learner.keeps_rows <= isinstance(statistics, WithRows)
+        fits &= learner.keeps_folds <= isinstance(held, Folds)
+    if not fits:
+        raise refusal("statistics", "are not those that the settings ask for")
+    if isinstance(statistics, ByPattern) and searched:
+        with warnings.catch_warnings():  # whoever fitted it has been told
+            warnings.simplefilter("ignore")
+            fit = learner.fit(statistics)
+    else:
+        fit = learner.fit(statistics)
+    check_form(fit.model, "what the statistics become")
+    if not _agree(fit.model, model, SEARCHED if searched else ROUNDING):
+        raise BadFile(
+            "the model is not what its statistics become under its settings",
+            hint="the file is damaged or was changed: fit again, or write it again",
+        )
+    return fit
+
+
+def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner:
+    """Return the learner of the settings; what they leave open was chosen."""
+    given = {name: settings[name] for name in GAUSSIAN if name in settings}
+    if given.get("covariance") == "auto":
+        given["covariance"] = "per-class"
+        given |= {n: getattr(chosen, n) for n in ("pool", "shrink", "shrink_target") if chosen}
+    return GaussianLearner(Gaussian(**given), settings.get("priors"))
+
+
+def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner:
+    temperature = settings.get("temperature")
+    return NaiveBayesLearner(
+        product,
+        settings.get("priors"),
+        checked_smoothing(settings.get("smoothing", 1.0)),
+        1.0 if temperature is None else temperature,
+    )
+
+
+# Whether two models are one
+
+
+def _agree(ours: Any, theirs: Any, room: float) -> bool:
+    """Whether two models have the same classes, and parameters that differ by rounding."""
+    if ours.labels != theirs.labels or not _near(ours.log_priors, theirs.log_priors, room):
+        return False
+    if not _near(ours.weights, theirs.weights, room):
+        return False
+    if name_of(ours) == "GenerativeModel":
+        return _agree_normals(ours.densities, theirs.densities, room)
+    if not _near(ours.temperature, theirs.temperature, room):
+        return False
+    return all(_agree_laws(a, b, room) for a, b in zip(ours.laws, theirs.laws, strict=True))
+
+
+def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
+    if type(ours) is not type(theirs):
+        return False
+    kind = name_of(ours)
+    if kind == "CommonColumns":
+        return ours.size == theirs.size and _agree_laws(ours.inner, theirs.inner, room)
+    if kind in ("NormalColumns", "LogNormalColumns"):
+        return _agree_normals(ours.normals, theirs.normals, room)
+    if kind in ("CategoricalColumns", "BinnedColumns"):
+        if ours.levels != theirs.levels:
+            return False
+        pairs = [*zip(ours.tables, theirs.tables, strict=True),
+                 *zip(ours.orders, theirs.orders, strict=True)]  # fmt: skip
+    else:
+        names = ("slopes", "offsets", "order_slopes", "order_offsets")
+        pairs = [(getattr(ours, name), getattr(theirs, name)) for name in names]
+    return all(_near(a, b, room) for a, b in pairs)
+
+
+def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare means and covariances: factors of nearly singular ones differ where these do not."""
+    if type(ours) is not type(theirs) or ours.is_shared != theirs.is_shared:
+        return False
+    names = [n for n in ("origin", "origin_low", "scale", "means", "factors", "deviations")
+             if hasattr(ours, n)]  # fmt: skip
+    if all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in names):
+        return True
+    diagonal = name_of(ours) == "DiagonalNormals"
+    spreads = [law.variances if diagonal else law.covariances for law in (ours, theirs)]
+    own = spreads[0] if diagonal else np.diagonal(spreads[0], axis1=1, axis2=2)
+    scale = np.sqrt(own.max(axis=0))
+    means = ours.class_means, theirs.class_means
+    if (np.abs(means[0] - means[1]) > room * (scale + np.abs(means[0]) * 1e-6)).any():
+        return False
+    unit = np.square(scale) if diagonal else np.multiply.outer(scale, scale)
+    return not (np.abs(spreads[0] - spreads[1]) > room * unit).any()
+
+
+def _near(ours: Any, theirs: Any, room: float) -> bool:
+    """Whether two arrays, or none, are the same but for rounding."""
+    if ours is None or theirs is None:
+        return ours is theirs
+    a, b = np.asarray(ours), np.asarray(theirs)
+    if a.shape != b.shape:
+        return False
+    if np.array_equal(a, b):
+        return True
+    with np.errstate(invalid="ignore"):
+        return bool(((a == b) | (np.abs(a - b) <= room * (1.0 + np.abs(a)))).all())

@@ -1,0 +1,84 @@
+"""Whatever can be learned can be saved, and comes back as it was: a generated matrix of everything."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import suffice
+from suffice.estimators.persistence import HOMES
+from suffice.files.estimated_models import ESTIMATED
+from suffice.files.stored_models import MODEL_OF
+from tests.reference.round_trips import (
+    FAMILIES,
+    GRIDS,
+    LABELS,
+    Cell,
+    cells,
+    round_trip,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EACH = 5
+"""Cells of every estimator that are tried here; `python -m benchmarks.evidence --only files` tries
+all of them."""
+
+
+def _parameters(estimator: str) -> set[str]:
+    return set(inspect.signature(getattr(suffice, estimator)).parameters)
+
+
+def test_the_matrix_has_every_estimator_and_every_parameter() -> None:
+    assert {*GRIDS, "MultivariateNormal"} == set(HOMES) == set(MODEL_OF)
+    for estimator, grid in GRIDS.items():
+        assert set(grid) == _parameters(estimator), estimator
+
+
+def test_a_file_is_estimated_with_every_setting_of_its_estimator() -> None:
+    # A setting that `files/estimated_models.py` does not know would make two models of one file.
+    for estimator, settings in ESTIMATED.items():
+        assert set(settings) == _parameters(estimator), estimator
+    kinds = {"GenerativeModel", "NaiveBayesModel"}
+    assert set(ESTIMATED) == {name for name, model in MODEL_OF.items() if model in kinds}
+
+
+@pytest.mark.parametrize("estimator", GRIDS)
+def test_every_estimator_and_setting_comes_back(estimator: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2026)
+    every = [cell for cell in cells(rng) if cell.estimator == estimator]
+    done = 0
+    for place in rng.permutation(len(every)):
+        said = round_trip(every[place], tmp_path / "model", np.random.default_rng(int(place)))
+        assert not said, (every[place], said)
+        done += said is not None
+        if done == EACH:
+            return
+    assert done
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_every_kind_of_labels_comes_back(labels: str, tmp_path: Path) -> None:
+    held_out = (("families", "gaussian"), ("temperature", "held-out"))
+    for estimator, settings in (("GaussianDiscriminant", ()), ("NaiveBayes", held_out)):
+        cell = Cell(estimator, settings, "numbers", labels, "forgotten")
+        assert round_trip(cell, tmp_path / "model", np.random.default_rng(1)) == ""
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_every_family_with_a_temperature_held_out_comes_back(family: object, tmp_path: Path) -> None:
+    settings = (("families", family), ("temperature", "held-out"), ("smoothing", "held-out"))
+    said = [
+        round_trip(
+            Cell("NaiveBayes", settings, table, "text", "in batches"),
+            tmp_path / "model",
+            np.random.default_rng(1),
+        )
+        for table in ("counts", "truths", "numbers")
+    ]
+    assert not any(said), said
+    assert "" in said
