@@ -147,7 +147,10 @@ def diagonal_log_densities(
         if act.any()
         else np.ones(0)
     )
-    rest, divisor = scatters.sum(axis=0) - lost, np.maximum(held - less, 0.0).sum(axis=0) - w
+    # A cell that no row of a class shows takes no degree of freedom away.
+    divisors, own_divisor = np.maximum(held - less, 0.0), np.maximum(left - less, 0.0)
+    rest = scatters.sum(axis=0) - lost
+    divisor = divisors.sum(axis=0) - divisors[codes] + own_divisor
     pooled = rest / divisor
     if spherical:
         pooled = (rest @ unit / divisor.sum(axis=1))[:, np.newaxis] / unit
@@ -155,7 +158,7 @@ def diagonal_log_densities(
     for j in range(summary.size):
         own = (codes == j)[:, np.newaxis]
         u = np.where(own, delta * stretch, np.where(seen, z - means[j], 0.0))
-        freedom = held[j] - less - np.where(own, w, 0.0)
+        freedom = np.where(own, own_divisor, divisors[j])
         scatter = scatters[j] - np.where(own, lost, 0.0)
         if family.covariance == "shared-diagonal":
             variances = pooled

@@ -157,6 +157,17 @@ def _patterns(
     members: IntArray,
     observed: ClassSummary,
 ) -> Patterns:
+    """Return what some classes have shown, laid out for the E-step."""
+    parts = shown_patterns(statistics, labels, members, observed)
+    return Patterns.of(parts, int(observed.active.sum()), len(members))
+
+
+def shown_patterns(
+    statistics: ByPattern[PooledMoments] | ByPattern[ByClass[Moments]],
+    labels: Sequence[Label],
+    members: IntArray,
+    observed: ClassSummary,
+) -> list[Shown]:
     """Return what some classes have shown, pattern by pattern, counted in active columns."""
     active = np.flatnonzero(observed.active)
     parts = []
@@ -183,4 +194,4 @@ def _patterns(
             scatter = group.scatter[np.ix_(inner, inner)] / scale[:, np.newaxis] / scale
         if weights.any():
             parts.append(Shown(np.searchsorted(active, places), weights, means, scatter))
-    return Patterns.of(parts, len(active), len(members))
+    return parts

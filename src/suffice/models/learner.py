@@ -41,6 +41,8 @@ class Fit:
     notes: tuple[Note, ...]
     parameters: tuple[FloatArray, FloatArray] | None = None
     """Standardized means and covariances at the end of EM, where cells were missing."""
+    steps: int = 0
+    """How many steps EM took to get there."""
 
     @property
     def normals(self) -> NormalClasses:
@@ -109,17 +111,17 @@ class GaussianLearner:
         labels = statistics.labels
         if not labels:
             raise BadRows("there are no rows to learn from", hint="every row has weight zero")
-        parameters = None
+        parameters, taken = None, 0
         if isinstance(statistics, ByPattern) and not statistics.is_complete:
             data = Incomplete.of(statistics, labels)
             steps = {} if most_steps is None else {"most_steps": most_steps}
-            summary, parameters, _ = expectation_maximization(self.family, data, start, **steps)
+            summary, parameters, taken = expectation_maximization(self.family, data, start, **steps)
         else:
             summary = ClassSummary.of(statistics, labels)
         densities, notes = self.family.estimate(summary)
         log_priors = self.log_priors(labels, summary.weights)
         model = GenerativeModel(labels, log_priors, densities, summary.weights)
-        return Fit(model, summary, notes, parameters)
+        return Fit(model, summary, notes, parameters, taken)
 
     def log_priors(self, labels: Sequence[Label], weights: FloatArray) -> FloatArray:
         """Return the given priors in the order of `labels`, or the class frequencies."""

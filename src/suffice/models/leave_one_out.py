@@ -8,7 +8,7 @@ row is refitted from the downdated moments.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from suffice.families.summary import ClassSummary
 from suffice.linear_algebra import normalized
 from suffice.models.downdates import diagonal_log_densities, full_log_densities
+from suffice.models.generative import GenerativeModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,6 +160,8 @@ def leave_one_out(
     # Without a row that all but carries a direction, a difference has no digits: sum again.
     heavy = found.unsafe & ~vanished
     again = complete and float(heavy.sum()) * rows.size * width <= refit_budget
+    if family.covariance == "spherical" and refit.any():
+        summary, z = _in_one_unit(summary, z)
     for i in np.flatnonzero(refit):
         if heavy[i] and again:
             row = rows[chosen[i]].astype(np.float64)
@@ -167,7 +170,7 @@ def leave_one_out(
         else:
             rest, there = without_row(summary, z[i], int(y[i]), float(w[i]))
             row = z[i]
-        log_posterior[i] = judged_by(family, rest, there, row) + log_prior[i]
+        log_posterior[i] = judged_by(family, rest, there, row, log_prior[i])
     return LeaveOneOut(normalized(log_posterior), y, held[chosen], vanished, "; ".join(approximate))
 
 
@@ -190,6 +193,27 @@ def _log_priors(
     priors = np.broadcast_to(given, (n, summary.size)).copy()
     priors[rows[vanished], codes[vanished]] = -np.inf
     return priors
+
+
+def _in_one_unit(summary: ClassSummary, z: FloatArray) -> tuple[ClassSummary, FloatArray]:
+    """Return moments and rows (n, d) in the unit of the widest column, the same for all columns.
+
+    One variance for all columns has the columns' units: measured in standard deviations of its
+    own, each column would weigh alike in it, and that is another model.
+    """
+    act = summary.active
+    widest = float(summary.scale[act].max(initial=0.0))
+    # As in `diagonal_variances`: the square of a smaller unit would be no number.
+    unit = np.where(act & (widest > 0.0), np.maximum(summary.scale / (widest or 1.0), 1e-150), 1.0)
+    scatters = None if summary.scatters is None else summary.scatters * np.square(unit)
+    common = replace(
+        summary,
+        scale=summary.scale / unit,
+        means=summary.means * unit,
+        scatter=summary.scatter * np.square(unit),
+        scatters=scatters,
+    )
+    return common, z * unit
 
 
 def without_row(
@@ -275,12 +299,22 @@ def _without_negative(scatter: FloatArray) -> FloatArray:
 
 
 def judged_by(
-    family: Gaussian, rest: ClassSummary | None, there: NDArray[np.bool_], row: FloatArray
+    family: Gaussian,
+    rest: ClassSummary | None,
+    there: NDArray[np.bool_],
+    row: FloatArray,
+    log_priors: FloatArray,
 ) -> FloatArray:
-    """Return log densities of one row under the model of all the others."""
+    """Return the log posterior (k,) of one row under the model of all the others.
+
+    The model answers as it answers anyone: near a floor, odds taken from two scores would have
+    fewer digits than its own.
+    """
     if rest is None:
-        return np.zeros(len(there))
+        return log_priors.copy()
     result = np.full(len(there), -np.inf)
     normals, _ = family.estimate(rest)
-    result[there] = normals.scores(row[np.newaxis], np.zeros(int(there.sum())))[0]
+    labels = tuple(range(rest.size))
+    model = GenerativeModel(labels, log_priors[there], normals, rest.weights)
+    result[there] = model.posterior(row[np.newaxis], log=True)[0]
     return result

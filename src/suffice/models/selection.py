@@ -216,7 +216,7 @@ class _Jury:
         for i, place in enumerate(some):
             rest, there, row = self._without(int(place))
             with np.errstate(all="ignore"):
-                scores = judged_by(family, rest, there, row) + self.log_priors[place]
+                scores = judged_by(family, rest, there, row, self.log_priors[place])
             lost[i] = -normalized(scores[np.newaxis])[0, self.codes[place]]
         lost = np.minimum(np.nan_to_num(lost, nan=WORST, posinf=WORST), WORST)
         weights = self.weights[some]
