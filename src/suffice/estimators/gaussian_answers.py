@@ -15,6 +15,7 @@ from suffice.estimators.gaussian_parameters import GaussianParameters
 from suffice.estimators.implied_logistic import implied_logistic
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation
+from suffice.models.coded_typicality import coded_typicality
 from suffice.models.explanation import explain
 from suffice.models.imputation import imputed
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
@@ -66,13 +67,17 @@ class GaussianAnswers(GaussianParameters, Answers):
         Exact under normality and ignorable missingness for every covariance form, whatever
         `shrink` is; with `pool`, and where rows of the fit had missing cells and covariances are
         full, approximate. A class with too few rows for its covariance matrix is judged column
-        by column (Bonferroni): no more than 5 % have p < 0.05. Where nothing is known, as of a
-        class of one row, p = 1.
+        by column (Bonferroni): no more than 5 % have p < 0.05. Numbers are judged by their normal
+        law, categories by how often the class had them. Where nothing is known, as of a class of
+        one row, p = 1.
         """
         fit, family = self._fit, self.settings_
 
         def answer(rows: FloatArray) -> FloatArray:
             codes, gone = self._label_codes(y, len(rows)), self._gone(y, sample_weight, len(rows))
+            coded = self._require().columns.coded_places
+            if coded:
+                return coded_typicality(family, fit, rows, coded, codes, gone)
             return typicality(family, fit, rows, codes, gone)
 
         return self._asked(X, answer)

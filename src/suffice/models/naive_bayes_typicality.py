@@ -109,7 +109,7 @@ def _tails(said: Said, size: int) -> FloatArray:
     else:
         parts += constants
         for pivots in said.pivots:
-            parts += _continuous(pivots)
+            parts += continuous_parts(pivots)
         p = lattice_tails(size, parts)
     return np.where(said.impossible, 0.0, p)
 
@@ -131,7 +131,7 @@ def summed_tails(found: Sequence[Pivots], constants: Sequence[Part], size: int) 
     joined = np.concatenate(freedom, axis=1) if freedom else np.zeros((1, 0))
     p = tails_of_rows(joined, np.concatenate(parts, axis=1) if parts else np.zeros((size, 0)))
     if p is None:
-        p = lattice_tails(size, [part for pivots in found for part in _continuous(pivots)])
+        p = lattice_tails(size, [part for pivots in found for part in continuous_parts(pivots)])
     if constants:
         odd = np.flatnonzero(np.any([part.laws >= 0 for part in constants], axis=0))
         some: list[Part] = [
@@ -140,12 +140,12 @@ def summed_tails(found: Sequence[Pivots], constants: Sequence[Part], size: int) 
             if isinstance(part, Atoms)
         ]
         for pivots in found:
-            some += _continuous(pivots, odd)
+            some += continuous_parts(pivots, odd)
         p[odd] = lattice_tails(len(odd), some)
     return p
 
 
-def _continuous(pivots: Pivots, chosen: IntArray | None = None) -> list[Part]:
+def continuous_parts(pivots: Pivots, chosen: IntArray | None = None) -> list[Part]:
     """Return normal columns grouped by their degrees of freedom."""
     rows = slice(None) if chosen is None else chosen
     parts = pivots.parts[rows]

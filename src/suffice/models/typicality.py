@@ -74,9 +74,7 @@ def typicality(
         )
         for start in range(0, len(rows), step)
     ]
-    if codes is not None:
-        _say_vanished(fit, codes, weights)
-    _say_unknown(family, fit)
+    _say_unknown(family, fit, codes, weights)
     return np.concatenate(found) if found else np.ones((0, fit.summary.size))
 
 
@@ -277,30 +275,22 @@ def degrees_of_freedom(family: Gaussian, fit: Fit) -> FloatArray:
 # What is said
 
 
-def _say_unknown(family: Gaussian, fit: Fit) -> None:
-    """Warn of classes of which nothing is known but where they are."""
-    weights = fit.summary.weights
+def _say_unknown(family: Gaussian, fit: Fit, codes: IntArray | None, gone: FloatArray) -> None:
+    """Warn of classes, and of rows alone in theirs, of which nothing is known."""
+    held = fit.summary.weights
+    few = held <= 1.0
     if family.covariance in ("shared", "shared-diagonal") or family.pool:
-        few = np.flatnonzero(np.full(len(weights), fit.summary.weight <= fit.summary.size))
-    else:
-        few = np.flatnonzero(weights <= 1.0)
-    if len(few):
-        warnings.warn(
-            f"{len(few)} of {len(weights)} classes have one row: nothing is known of how far their "
-            "rows lie apart, so nothing can be said against any row (p = 1)",
-            NoPValue,
-            stacklevel=5,
+        few = np.full(len(held), fit.summary.weight <= fit.summary.size)
+    said = []
+    if few.any():
+        said.append(
+            f"{int(few.sum())} of {len(held)} classes have one row: nothing is known of how far "
+            "their rows lie apart"
         )
-
-
-def _say_vanished(fit: Fit, codes: IntArray, gone: FloatArray) -> None:
-    """Warn of rows that were all their class had."""
-    held = fit.summary.weights[codes]
-    alone = held - gone <= 1e-12 * held
-    if alone.any():
-        warnings.warn(
-            f"{int(alone.sum())} row(s) are alone in their class: without them there is nothing to "
-            "compare them with (p = 1)",
-            NoPValue,
-            stacklevel=5,
-        )
+    if codes is not None:
+        alone = (held[codes] - gone <= 1e-12 * held[codes]) & ~few[codes]
+        if alone.any():
+            said.append(f"{int(alone.sum())} row(s) are alone in their class")
+    if said:
+        text = "; ".join(said) + ". Nothing can be said against any row there (p = 1)"
+        warnings.warn(text, NoPValue, stacklevel=5)
