@@ -181,11 +181,12 @@ def test_typicality_of_a_new_row_is_the_predictive_f(line):
     np.testing.assert_allclose(unbiased.typicality([[3.0]]), [[expected, expected]])
 
 
-def test_typicality_of_a_training_row_is_beta(line):
+def test_typicality_of_a_training_row_is_that_of_a_new_one_to_the_others(line):
     # Row 0 of class a: q = (0 - 1)²/4, q·2/1 = ½ under Beta(½, ½), whose median it is.
     found = line.typicality(LINE, SIDES)
     np.testing.assert_allclose(found[0, 0], 0.5)
-    np.testing.assert_allclose(found[0, 1], stats.f.sf(25 / 4 * 2 / 3 * 2, 1, 2))
+    # Without it S = 2 and ν = 1, and class b is 5 away: F = 25/2 · 2/3 · 1 with (1, 1).
+    np.testing.assert_allclose(found[0, 1], stats.f.sf(25 / 3, 1, 1))
 
 
 def test_typicality_by_class_with_its_own_scatter():
@@ -195,25 +196,43 @@ def test_typicality_by_class_with_its_own_scatter():
     np.testing.assert_allclose(model.typicality([[3.0]])[0, 0], stats.f.sf(9 / 8 * 1.5, 1, 2))
 
 
-def test_typicality_without_enough_rows_is_said_to_be_unknown():
+def test_typicality_without_enough_rows_for_a_matrix_is_that_of_the_columns():
     model = GaussianDiscriminant("per-class").fit(PLANE[[0, 2, 3, 4, 6, 7]], [0, 0, 0, 1, 1, 1])
     assert np.isfinite(model.typicality([[0.0, 0.0]])).all()
+    rows = np.array([[0.0, 0.0], [2.0, 1.0], [9.0, 5.0], [8.0, 7.0], [7.0, 5.0], [9.0, 8.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)
-        thin = GaussianDiscriminant("per-class").fit(PLANE[[0, 2, 4, 5, 6, 7]], [0, 0, 1, 1, 1, 1])
-    with pytest.warns(NoPValue, match="1 of 2 classes"):
-        found = thin.typicality([[0.0, 0.0]])
-    assert np.isnan(found[0, 0])
-    assert np.isfinite(found[0, 1])
+        thin = GaussianDiscriminant("per-class").fit(rows, [0, 0, 1, 1, 1, 1])
+    found = thin.typicality([[4.0, 0.0]])
+    # Class 0: means 1 and ½, scatters 2 and ½, ν = 1: |t| = 3/√3 and ½/√¾, the first is larger.
+    assert found[0, 0] == pytest.approx(2 * 2 * stats.t.sf(3 / np.sqrt(3), 1))
+    assert np.isfinite(found).all()
 
 
-def test_typicality_of_independent_columns_is_simulated():
-    model = GaussianDiscriminant("diagonal").fit(UNEQUAL, SIDES)
-    found = model.typicality([[0.0], [2.0], [50.0]])
-    assert found[0, 0] > 0.99
-    assert found[1, 0] == pytest.approx(2 * stats.norm.sf(2.0), abs=0.01)
-    assert found[2].max() <= 2e-4
-    np.testing.assert_array_equal(found, model.typicality([[0.0], [2.0], [50.0]]))
+def test_of_a_class_of_one_row_nothing_is_known_but_where_it_is():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        model = GaussianDiscriminant("per-class").fit([[0.0], [5.0], [6.0], [7.5]], [0, 1, 1, 1])
+    with pytest.warns(NoPValue, match="1 of 2 classes have one row"):
+        found = model.typicality([[100.0]])
+    assert found[0, 0] == 1.0
+    assert found[0, 1] < 0.01
+    shared = GaussianDiscriminant().fit([[0.0], [5.0], [6.0], [7.5]], [0, 1, 1, 1])
+    assert shared.typicality([[100.0]]).max() < 0.01
+    with pytest.warns(NoPValue, match="alone in their class"):
+        found = shared.typicality([[0.0], [5.0]], [0, 1])
+    assert found[0, 0] == 1.0
+
+
+def test_typicality_of_one_independent_column_is_students():
+    model = GaussianDiscriminant("diagonal").fit(
+        [[0.0], [2.0], [4.0], [7.0], [9.0]], [0, 0, 0, 1, 1]
+    )
+    # Class 0: mean 2, scatter 8, ν = 2: t = (x - 2)/√(4·(1 + 1/3)).
+    found = model.typicality([[2.0], [5.0], [1e300]])[:, 0]
+    np.testing.assert_allclose(
+        found, [1.0, 2 * stats.t.sf(3 / np.sqrt(16 / 3), 2), 0.0], atol=1e-12
+    )
 
 
 # Explanations

@@ -689,16 +689,18 @@ def test_priors_of_new_rows_are_found_without_labels(family):
 # None of these
 
 
-def test_typicality_is_the_share_of_rows_no_likelier():
+def test_typicality_is_the_share_of_rows_no_likelier_given_class_and_row_together():
     rows = np.array([[1, 1], [1, 0], [1, 1], [0, 0], [0, 0], [1, 0]])
     model = BernoulliNaiveBayes().fit(rows, TWO)
     every = np.array(list(itertools.product([0, 1], repeat=2)))
     for c in (0, 1):
-        phi = [model.parameters_[name][c]["probability"] for name in ("x0", "x1")]
-        mass = np.prod(np.where(every, phi, 1 - np.array(phi)), axis=1)
-        exact = [mass[mass <= m * (1 + 1e-9)].sum() for m in mass]
-        found = model.typicality(every)[:, c]
-        assert np.abs(found - exact).max() < 4 * sqrt(0.25 / 9999)
+        here = rows[np.array(TWO) == c]
+        for row, found in zip(every, model.typicality(every)[:, c], strict=True):
+            # Each of the W + 1 rows is as likely to be the new one, column by column.
+            share = (here.sum(axis=0) + row) / (len(here) + 1)
+            mass = np.prod(np.where(every, share, 1 - share), axis=1)
+            own = np.prod(np.where(row, share, 1 - share))
+            assert found == pytest.approx(mass[mass <= own * (1 + 1e-9)].sum(), abs=1e-9)
 
 
 def test_a_row_like_none_of_the_classes_is_typical_of_none():

@@ -110,6 +110,16 @@ class Columns:
         """Where the coded columns of each column begin."""
         return list(accumulate((column.width for column in self.columns), initial=0))
 
+    @property
+    def coded_places(self) -> tuple[slice, ...]:
+        """Where the coded columns of each category and truth are."""
+        pairs = zip(self.columns, self._starts, strict=False)
+        return tuple(
+            slice(start, start + column.width)
+            for column, start in pairs
+            if column.kind != NUMBER and column.width
+        )
+
     def encode(self, table: Table, reader: str = "the model") -> NDArray[np.floating[Any]]:
         """Return the table as numbers, one row of `width` for each of its rows.
 

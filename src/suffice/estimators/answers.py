@@ -14,7 +14,7 @@ from suffice.estimators.predictions import Predictions
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, label_kind
 from suffice.models.label_shift import LabelShift, estimate_priors
-from suffice.rows import check_lengths, read_labels
+from suffice.rows import check_lengths, read_labels, read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +62,16 @@ class Answers(Predictions):
         check_lengths(size, len(labels.codes))
         check_label_kinds(self._require().kind, label_kind(labels.classes))
         return self._codes(tuple(labels.classes.tolist()), labels.codes)
+
+    def _gone(self, y: object, sample_weight: object, size: int) -> FloatArray | None:
+        """Return the weights with which rows were in the fit, None where that is 1."""
+        weights = read_weights(sample_weight, size)
+        if weights is not None and y is None:
+            raise BadSetting(
+                "sample_weight is given without y: new rows have no weight",
+                hint="give y, the labels of rows that were in the fit, or leave both out",
+            )
+        return weights
 
     def _codes(self, labels: tuple[Label, ...], codes: IntArray) -> IntArray:
         """Translate codes of a batch into positions in `classes_`."""

@@ -186,7 +186,7 @@ class ComplementNaiveBayes(CountNaiveBayes, ClassifierMixin, BaseEstimator):
         """Refuse: there is no density."""
         raise NotADensity.of("log density")
 
-    def typicality(self, X: object) -> NoReturn:  # noqa: ARG002
+    def typicality(self, X: object, y: object = None, sample_weight: object = None) -> NoReturn:  # noqa: ARG002
         """Refuse: there is no density."""
         raise NotADensity.of("typicality")
 

@@ -15,6 +15,7 @@ from suffice.estimators.gaussian_parameters import GaussianParameters
 from suffice.estimators.implied_logistic import implied_logistic
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation
+from suffice.models.coded_typicality import coded_typicality
 from suffice.models.explanation import explain
 from suffice.models.imputation import imputed
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
@@ -55,17 +56,31 @@ class GaussianAnswers(GaussianParameters, Answers):
         model = self._fit.model
         return one_row(model, self.classes_) if self._require().columns.is_plain else None
 
-    def typicality(self, X: object, y: object = None) -> FloatArray:
+    def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:
         """Return, per class, the p-value of each row: small everywhere means "none of these".
 
-        New rows follow the predictive F distribution; give `y` for rows that were in the fit,
-        whose distance to their own class follows Beta. Exact under normality and ignorable
-        missingness; with pool or shrink approximate; diagonal forms by simulation.
+        The probability that a row of the class lies at least as far out, however few rows the
+        class was learned from: among new rows of a normal class, 5 % have p < 0.05. Give `y`, the
+        labels, for rows that were in the fit: each is taken out first, with the weight that it
+        had (1 unless `sample_weight` says otherwise), and then judged like a new row.
+
+        Exact under normality and ignorable missingness for every covariance form, whatever
+        `shrink` is; with `pool`, and where rows of the fit had missing cells and covariances are
+        full, approximate. A class with too few rows for its covariance matrix is judged column
+        by column (Bonferroni): no more than 5 % have p < 0.05. Numbers are judged by their normal
+        law, categories by how often the class had them. Where nothing is known, as of a class of
+        one row, p = 1.
         """
         fit, family = self._fit, self.settings_
-        return self._asked(
-            X, lambda rows: typicality(family, fit, rows, self._label_codes(y, len(rows)))
-        )
+
+        def answer(rows: FloatArray) -> FloatArray:
+            codes, gone = self._label_codes(y, len(rows)), self._gone(y, sample_weight, len(rows))
+            coded = self._require().columns.coded_places
+            if coded:
+                return coded_typicality(family, fit, rows, coded, codes, gone)
+            return typicality(family, fit, rows, codes, gone)
+
+        return self._asked(X, answer)
 
     # Samples and cells
 

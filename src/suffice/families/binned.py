@@ -117,11 +117,11 @@ class Binned:
     ) -> tuple[BinnedColumns, tuple[Note, ...]]:
         """Return the bins of all classes, smoothed."""
         assert self.edges is not None
-        levels, tables = tables_of(self._laid_out(groups), opened=False)
+        levels, tables = tables_of(self.laid_out(groups), opened=False)
         inner = TallyLaws.of(levels, tables, alpha)
         return BinnedColumns(inner.levels, inner.tables, inner.orders, inner.totals, self.edges), ()
 
-    def _laid_out(self, groups: Sequence[Tallies]) -> list[Tallies]:
+    def laid_out(self, groups: Sequence[Tallies]) -> list[Tallies]:
         """Return tallies that name every bin, also those where nothing fell."""
         assert self.edges is not None
         every = (tuple(range(len(self.edges) - 1)),)
@@ -132,7 +132,7 @@ class Binned:
 
     def smoothing(self, folds: Sequence[Sequence[Tallies]]) -> float:
         """Return the α of the largest held-out likelihood."""
-        return best_tally_smoothing([self._laid_out(groups) for groups in folds], opened=False)
+        return best_tally_smoothing([self.laid_out(groups) for groups in folds], opened=False)
 
     def left_out(
         self,
@@ -144,7 +144,7 @@ class Binned:
     ) -> Scores:
         """Return the scores of rows that were in the fit, each as if it never had been."""
         assert self.edges is not None
-        _, tables = tables_of(self._laid_out(groups), opened=False)
+        _, tables = tables_of(self.laid_out(groups), opened=False)
         return tallies_left_out(tables, alpha, bins_of(block, self.edges), codes, weights)
 
 

@@ -1,125 +1,142 @@
-"""How typical a row is of each class, by comparison with draws from the class."""
+"""How typical rows of words are of a class, by comparison with draws of the same length.
+
+Words are drawn as a class predicts them, one after the other, each drawn word making itself more
+probable: so the draws differ from each other by as much as the class's shares are uncertain.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.errors import BadRows
-from suffice.families.blocks import Blocks
-from suffice.families.left_out import counted_cells
-from suffice.families.multinomial import MultinomialCounts
-from suffice.models.typicality import DRAWS, SEED
-from suffice.rows.levels import CodedColumns
-from suffice.rows.sparse import SparseRows
+from suffice.families.drawn_rows import counted_rows
+from suffice.families.left_out import counted_cells, counts_left_out
+from suffice.families.multinomial import SHORT, MultinomialCounts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    from suffice.models.naive_bayes import NaiveBayesModel
+    from suffice.families.blocks import Block
+    from suffice.families.laws import Scores
     from suffice.rows import FloatArray, IntArray
+    from suffice.rows.sparse import SparseRows
+    from suffice.statistics import Totals
 
+DRAWS = 9999
+"""Rows that a row is compared with: p-values are multiples of 1/10,000, and never 0."""
+SEED = 20190229
 MOST_TOKENS = 50_000_000
 """Words that may be drawn for one answer."""
 
 
-def simulated_typicality(model: NaiveBayesModel, rows: Blocks) -> FloatArray:
-    """Return, per class, P(log p(X | c) ≤ log p(x | c)) by draws with a fixed seed.
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """Rows of multinomial counts, and the classes they are compared with."""
 
-    A row is compared with draws that miss the same cells and, where counts are multinomial,
-    have the same length. Ranks count the row itself, so no p-value is zero.
-    """
-    found = model.log_densities(rows)
-    out = np.empty_like(found)
-    lengths = _lengths(model, rows)
-    missing = _missing(rows)
-    keys: dict[bytes, list[int]] = {}
-    for i in range(len(rows)):
-        key = b"".join(part[i].tobytes() for part in missing)
-        key += b"".join(long[i].tobytes() for long in lengths.values())
-        keys.setdefault(key, []).append(i)
-    draws = {} if lengths else {c: _draws(model, c, {}) for c in range(len(model.labels))}
-    for places in keys.values():
-        gaps = [part[places[0]] for part in missing]
-        long = {g: int(each[places[0]]) for g, each in lengths.items()}
-        for c in range(len(model.labels)):
-            drawn = draws[c] if not long else _draws(model, c, long)
-            scores = np.sort(_scores(model, drawn, gaps, c))
-            own = found[places, c]
-            rank = np.searchsorted(scores, own + _slack(own), side="right")
-            out[places, c] = (rank + 1.0) / (DRAWS + 1.0)
-    return out
+    law: MultinomialCounts
+    counts: FloatArray
+    alpha: float
+    block: Block
+    lengths: IntArray
+    scores: Scores
+    carrier: FloatArray
+
+    @classmethod
+    def of(
+        cls, law: MultinomialCounts, groups: Sequence[Totals], alpha: float, block: Block
+    ) -> Words:
+        """Measure rows, and refuse those that cannot be compared with draws."""
+        counts = np.stack([group.sums for group in groups])
+        lengths = _lengths(law, block)
+        return cls(law, counts, alpha, block, lengths, law.scores(block), law.carrier(block))
+
+    def p_values(self, code: int, codes: IntArray | None, gone: FloatArray) -> FloatArray:
+        """Return P(log p(X | c) ≤ log p(x | c)) among rows of the same length.
+
+        Rows of the class itself, by `codes`, are scored without their own words, `gone` being
+        their weight. Ranks count the row itself, so no p-value is zero.
+        """
+        found = self._found(code, codes, gone)
+        out = np.ones(len(found))
+        for length in np.unique(self.lengths):
+            if length == 0:
+                continue
+            rng = np.random.default_rng([SEED, code, int(length)])
+            drawn = self._drawn(code, int(length), rng)
+            codes_drawn = np.full(DRAWS, code, dtype=np.intp)
+            scores = np.sort(_values(self.law.scores(drawn), codes_drawn) + self.law.carrier(drawn))
+            here = self.lengths == length
+            own = found[here]
+            # Rounding must not break a tie.
+            slack = 1e-9 * np.maximum(1.0, np.abs(np.where(np.isfinite(own), own, 0.0)))
+            rank = np.searchsorted(scores, own + slack, side="right")
+            out[here] = (rank + 1.0) / (DRAWS + 1.0)
+        return out
+
+    def _found(self, code: int, codes: IntArray | None, gone: FloatArray) -> FloatArray:
+        one = np.full(len(self.lengths), code, dtype=np.intp)
+        scores = self.scores
+        if codes is not None:
+            w = np.where(codes == code, gone, 0.0)
+            scores = counts_left_out(self.law, self.counts, self.alpha, self.block, one, w)
+        return _values(scores, one) + self.carrier
+
+    def _drawn(self, code: int, length: int, rng: np.random.Generator) -> SparseRows:
+        """Return rows as the class predicts them, its own uncertainty included."""
+        width = self.law.width
+        if self.law.threshold is not None:
+            codes = np.full(DRAWS, code, dtype=np.intp)
+            return self.law.sample(codes, rng, np.full(DRAWS, length, dtype=np.intp))
+        base = self.counts[code] + self.alpha
+        if not base.sum() > 0.0:
+            base = np.ones(width)
+        if length > SHORT * width:
+            shares = rng.gamma(np.where(base > 0.0, base, 1.0), size=(DRAWS, width))
+            shares = np.where(base > 0.0, shares, 0.0) + 1e-300
+            found = rng.multinomial(length, shares / shares.sum(axis=1, keepdims=True))
+            places, columns = np.nonzero(found)
+            cells = found[places, columns].astype(np.float64)
+            return counted_rows(places, columns, DRAWS, width, cells)
+        edges = np.cumsum(base)
+        words = np.searchsorted(edges, rng.random((length, DRAWS)) * edges[-1], side="right")
+        words = np.minimum(words, width - 1)
+        for i in range(1, length):
+            # Pólya's urn: one of the words so far, as often as they outweigh the class.
+            again = np.flatnonzero(rng.random(DRAWS) * (edges[-1] + i) < i)
+            words[i, again] = words[rng.integers(0, i, len(again)), again]
+        places = np.tile(np.arange(DRAWS), length)
+        return counted_rows(places, words.ravel(), DRAWS, width, np.ones(words.size))
 
 
-def _slack(values: FloatArray) -> FloatArray:
-    """Return what rounding may do to a density: a tie must count as one."""
-    found: FloatArray = 1e-9 * np.maximum(1.0, np.abs(np.where(np.isfinite(values), values, 0.0)))
-    return found
+def _values(scores: Scores, codes: IntArray) -> FloatArray:
+    """Return log p(x | c) of each row under one class; -inf where it is impossible."""
+    rows = np.arange(len(codes))
+    logs: FloatArray = scores.logs[rows, codes]
+    if scores.orders is not None:
+        logs = np.where(scores.orders[rows, codes] > 0.0, -np.inf, logs)
+    return logs
 
 
-def _draws(model: NaiveBayesModel, code: int, long: dict[int, int]) -> Blocks:
-    rng = np.random.default_rng(SEED + code)
-    lengths = {g: np.full(DRAWS, length, dtype=np.intp) for g, length in long.items()}
-    rows, _ = model.sample(DRAWS, rng, model.labels[code], lengths)
-    return rows
-
-
-def _scores(
-    model: NaiveBayesModel, drawn: Blocks, gaps: list[NDArray[np.bool_]], code: int
-) -> FloatArray:
-    """Return log densities of draws, with the same cells missing."""
-    parts: list[Any] = []
-    for block, hidden in zip(drawn.parts, gaps, strict=True):
-        if not hidden.any():
-            parts.append(block)
-        elif isinstance(block, CodedColumns):
-            codes = block.codes.copy()
-            codes[:, hidden] = -1
-            parts.append(CodedColumns(codes, block.levels))
-        else:
-            dense = block.toarray() if isinstance(block, SparseRows) else block
-            cells = np.array(dense, dtype=np.float64)
-            cells[:, hidden] = np.nan
-            parts.append(cells)
-    return model.log_densities(Blocks(tuple(parts)))[:, code]
-
-
-def _missing(rows: Blocks) -> list[NDArray[np.bool_]]:
-    """Return which cells of each row are missing, block by block; sparse counts never are."""
-    parts = []
-    for block in rows.parts:
-        if isinstance(block, CodedColumns):
-            parts.append(block.codes < 0)
-        elif isinstance(block, np.ndarray):
-            parts.append(np.isnan(block))
-        else:
-            parts.append(np.zeros((len(rows), 0), dtype=bool))
-    return parts
-
-
-def _lengths(model: NaiveBayesModel, rows: Blocks) -> dict[int, IntArray]:
-    """Return the lengths of rows in every group of multinomial counts."""
-    found = {}
-    for g, (law, block) in enumerate(zip(model.laws, rows.parts, strict=True)):
-        if not isinstance(law, MultinomialCounts):
-            continue
-        place, _, value = counted_cells(law, block)
-        broken = value != np.floor(value)
-        if broken.any():
-            i = int(np.argmax(broken))
-            raise BadRows(
-                f"row {int(place[i])} holds {value[i]:g}: there are no draws of fractional counts "
-                "to compare it with",
-                hint="typicality needs whole counts; TF-IDF weights have a posterior only",
-            )
-        lengths = np.bincount(place, value, minlength=len(rows))
-        words = DRAWS * float(np.unique(lengths).sum())
-        if words > MOST_TOKENS:
-            raise BadRows(
-                f"rows of {len(np.unique(lengths))} different lengths, the longest of "
-                f"{lengths.max():g}, would need {words:.2g} drawn words",
-                hint="ask about fewer or shorter rows at a time",
-            )
-        found[g] = lengths.astype(np.intp)
-    return found
+def _lengths(law: MultinomialCounts, block: Block) -> IntArray:
+    """Return the lengths of rows, or refuse counts that nobody can draw."""
+    place, _, value = counted_cells(law, block)
+    broken = value != np.floor(value)
+    if broken.any():
+        i = int(np.argmax(broken))
+        raise BadRows(
+            f"row {int(place[i])} holds {value[i]:g}: there are no draws of fractional counts "
+            "to compare it with",
+            hint="typicality needs whole counts; TF-IDF weights have a posterior only",
+        )
+    lengths = np.bincount(place, value, minlength=len(block))
+    words = DRAWS * float(np.unique(lengths).sum())
+    if words > MOST_TOKENS:
+        raise BadRows(
+            f"rows of {len(np.unique(lengths))} different lengths, the longest of "
+            f"{lengths.max():g}, would need {words:.2g} drawn words",
+            hint="ask about fewer or shorter rows at a time",
+        )
+    return lengths.astype(np.intp)
