@@ -55,6 +55,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from suffice.statistics.algebra import Statistics, leave_one_out, total
+from suffice.statistics.rounding import bound_of, implied_sum_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,6 +90,13 @@ RELATIVE = 1e-12
 TINY = 16.0 * float(np.finfo(np.float64).tiny)
 """Below the range of normal doubles digits are lost to underflow, whatever is done."""
 
+ERRORS_OF_WEIGHTS = ("weight_error", "weights_error", "counts_error")
+PRECISION = {
+    "scatter_low", "sum_error", "anchor", "anchors", "weight_low", "weights_low", "counts_low",
+    *ERRORS_OF_WEIGHTS,
+}  # fmt: skip
+"""Parts of moments that say how well the others are known."""
+
 A = TypeVar("A", bound=Statistics)
 A_co = TypeVar("A_co", bound=Statistics, covariant=True)
 
@@ -118,8 +126,9 @@ def assert_same(
     Plain fields may differ by `relative` of the largest number of that field anywhere, in any
     class or fold. Where `mean`, `low`, `scatter` and `error` are kept, means may differ by
     `relative` of a standard deviation (times the weight ever held over the weight left), and
-    scatters by `relative` of √(S_ii S_jj) plus the bound that the states themselves carry:
-    √(error_i error_j).
+    scatters by `relative` of √(S_ii S_jj) plus the bounds that the states themselves carry
+    (`Moments.bound`): √(bound_i bound_j). Parts that only say how well the others are known, such
+    as `scatter_low` and `anchor`, may differ and be left out.
     """
     if type(left) is not type(right):
         raise AssertionError(f"{law}: {type(left).__name__} and {type(right).__name__}")
@@ -149,7 +158,34 @@ def _groups(arrays: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
         if place and patterns is not None and place.isdecimal():
             place = "".join("x" if seen else "?" for seen in patterns[int(place)])
         groups.setdefault(f"{place}/" if place else "", {})[field] = np.asarray(array)
-    return groups
+    return {place: _with_bound(state) for place, state in groups.items()}
+
+
+def _with_bound(state: dict[str, Array]) -> dict[str, Array]:
+    """Return moments with what bounds the errors of their variances as their `error`, and no more.
+
+    Other states are returned as they are.
+    """
+    mean = _mean_of(state)
+    if mean is None or not state.keys() >= {"scatter", "error"}:
+        return state
+    weight = state["counts"] if "counts" in state else state.get("weight", state.get("weights"))
+    weight = np.asarray(weight)
+    slack = np.asarray(next((state[name] for name in ERRORS_OF_WEIGHTS if name in state), 0.0))
+    if weight.ndim < mean.ndim - 1:
+        weight = weight[..., np.newaxis]
+        slack = slack[..., np.newaxis] if slack.ndim else slack
+    anchor = state.get("anchor", state.get("anchors", mean[0]))
+    away = np.abs((mean[0] - anchor) + mean[1])
+    error = state["error"]
+    sums = state.get("sum_error")
+    if sums is None:
+        sums = implied_sum_error(weight, _variances(state), error)
+    held = np.where(weight > 0.0, weight, 1.0)
+    more = np.where(weight > 0.0, bound_of(held, away, sums, slack), 0.0)
+    bound = error + (more.sum(axis=0) if more.ndim > error.ndim else more)
+    plain = {name: array for name, array in state.items() if name not in PRECISION}
+    return plain | {"error": bound + 0.5 * np.finfo(np.float64).eps * _variances(state)}
 
 
 def _alike(

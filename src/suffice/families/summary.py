@@ -93,7 +93,7 @@ class ClassSummary:
                 inner.lows[order],
                 inner.scatter,
                 None,
-                error=inner.error,
+                error=inner.bound,
             )
         assert isinstance(inner, ByClass)
         groups = [inner.groups[label] for label in labels]
@@ -104,7 +104,7 @@ class ClassSummary:
         if isinstance(groups[0], DiagonalMoments):
             counts = np.stack([g.counts for g in groups])
             means, lows = _filled(means, lows, counts)
-        error = np.sum([g.error for g in groups], axis=0)
+        error = np.sum([g.bound for g in groups], axis=0)
         pooled = scatters.sum(axis=0)
         return cls.standardizing(weights, means, lows, pooled, scatters, counts, error)
 

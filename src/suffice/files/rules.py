@@ -77,7 +77,7 @@ def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -
 
 
 def _scatter(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    return "" if is_sum_of_squares(value.scatter, value.error) else "has no scatter of squares"
+    return "" if is_sum_of_squares(value.scatter, value.bound) else "has no scatter of squares"
 
 
 def exceeds(part: Any, whole: Any) -> bool:

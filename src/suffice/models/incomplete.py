@@ -103,13 +103,13 @@ def _observed(
             counts[seen], means[seen], lows[seen] = weight, mean, low
             if scatter is not None and isinstance(group, ByClass):
                 squares[seen] = np.diagonal(scatter)
-                bounds[seen] = group.groups[label].error
+                bounds[seen] = group.groups[label].bound
             merged[label] = merged[label] + DiagonalMoments(
                 weight, counts, means, lows, squares, bounds
             )
         if isinstance(group, PooledMoments):
             pooled[seen] += np.diagonal(group.scatter)
-            error[seen] += group.error
+            error[seen] += group.bound
     summary_groups = ByClass(merged)
     summary = ClassSummary.of(summary_groups, labels)
     if not pooled.any():

@@ -13,7 +13,7 @@ from suffice.statistics.by_column import ByColumn
 from suffice.statistics.centres import with_weight
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
-from suffice.statistics.moments import Moments
+from suffice.statistics.moments import Moments, explicit_part
 from suffice.statistics.ngram_counts import NgramCounts
 from suffice.statistics.term_counts import TermCounts
 from suffice.statistics.totals import Totals
@@ -134,7 +134,11 @@ class ByClass(Generic[S]):
                 for i, state in enumerate(states)
                 for name, value in state.items()
             }
-        names = states[0] if states else ()
+        # Of moments, some classes may keep parts that others leave out.
+        names = dict.fromkeys(name for state in states for name in state)
+        for label, state in zip(labels, states, strict=True):
+            for name in names.keys() - state.keys():
+                state[name] = explicit_part(self.groups[label], name)  # type: ignore[arg-type]
         return head | {name: np.stack([state[name] for state in states]) for name in names}
 
     @classmethod

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from suffice.kernels.scatter import class_squares
-from suffice.linear_algebra import two_sum
+from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
     PER_ROW,
@@ -18,15 +18,34 @@ from suffice.statistics.centres import (
     rows_of_classes,
     rows_that_count,
 )
+from suffice.statistics.differences import differences
+from suffice.statistics.double_double import Pair, column_sums, minus, plus, squared
+from suffice.statistics.few_rows import FEW, few_by_class, summed_precisely
 from suffice.statistics.moments import (
-    PER_OPERATION,
-    after_subtraction,
+    added,
     check_kinds,
+    kept_parts,
+    plus_squares,
     refuse_leftovers,
-    refuse_negative,
+    refuse_unbounded,
     relative_loss,
-    relative_reach,
-    remaining,
+    remaining_pair,
+    scaled_pair,
+    vanished,
+    wider,
+)
+from suffice.statistics.rounding import (
+    FIRM,
+    PER_OPERATION,
+    PER_PRECISE_SQUARE,
+    PRECISE,
+    Sums,
+    bound_of,
+    far_away,
+    implied_sum_error,
+    in_units,
+    moved,
+    moving_error,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +62,8 @@ class DiagonalMoments:
     """Mean and sum of squares of every column by itself; missing cells are simply not there.
 
     `weight` counts rows, `counts` the cells of each column that were seen. The other
-    fields are those of `Moments`, with only the diagonal of the scatter.
+    fields are those of `Moments`, with only the diagonal of the scatter; the errors of
+    `counts` are kept, as they are the weights of the columns.
 
     >>> DiagonalMoments.of([[1.0, 5.0], [3.0, float("nan")]]).counts
     array([2., 1.])
@@ -55,6 +75,12 @@ class DiagonalMoments:
     low: FloatArray
     scatter: FloatArray
     error: FloatArray
+    scatter_low: FloatArray | None = None
+    sum_error: FloatArray | None = None
+    anchor: FloatArray | None = None
+    weight_low: float = 0.0
+    counts_low: FloatArray | None = None
+    counts_error: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -74,6 +100,8 @@ class DiagonalMoments:
         cls, rows: FloatArray, codes: IntArray, size: int, weights: FloatArray | None
     ) -> list[Self]:
         """Summarize one batch of rows separately for each code 0 … size - 1."""
+        if len(rows) <= FEW:
+            return [cls._of_few(*few) for few in few_by_class(rows, codes, size, weights)]
         centres = provisional_centres(rows, codes, size)
         for attempt in range(2):
             totals, counts, sums, squares = class_squares(rows, codes, size, weights, centres)
@@ -93,10 +121,39 @@ class DiagonalMoments:
         relative = PER_OPERATION + PER_ROW * rows_of_classes(codes, size, totals, weights)
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
         error = relative[:, np.newaxis] * np.where(counts > 0.0, squares, 0.0)
+        slack = None if weights is None else relative[:, np.newaxis] * counts
         return [
-            cls(float(totals[c]), counts[c], mean[c], low[c], scatter[c], error[c])
+            cls(
+                float(totals[c]), counts[c], mean[c], low[c], scatter[c], error[c],
+                counts_error=None if slack is None else slack[c],
+            )
             for c in range(size)
-        ]
+        ]  # fmt: skip
+
+    @classmethod
+    def _of_few(cls, rows: FloatArray, weights: FloatArray | None) -> Self:
+        """Summarize no more than 32 rows of one class, in two doubles."""
+        size, width = rows.shape
+        if size == 0:
+            return cls.empty(width)
+        seen = ~np.isnan(rows)
+        each = np.ones(size) if weights is None else weights
+        (weight,), (weight_low,) = column_sums((each[:, np.newaxis], np.zeros((size, 1))))
+        whole = bool(seen.all())
+        counts, counts_low = np.full(width, weight), np.full(width, weight_low)
+        if not whole:
+            cells = np.where(seen, each[:, np.newaxis], 0.0)
+            counts, counts_low = column_sums((cells, np.zeros_like(cells)))
+        held = None if whole else (counts, counts_low)
+        few = summed_precisely(rows, weights, products=False, counts=held)
+        (mean, low), (scatter, scatter_low), error = few.mean, few.squares, few.error
+        if not whole:
+            for part in (mean, low, scatter, error):
+                part[counts == 0.0] = 0.0
+        return cls(
+            float(weight), counts, mean, low, scatter, error, scatter_low, few.sum_error,
+            weight_low=float(weight_low), counts_low=counts_low if counts_low.any() else None,
+        )  # fmt: skip
 
     @property
     def width(self) -> int:
@@ -109,94 +166,223 @@ class DiagonalMoments:
         return self.counts > 0.0
 
     @property
+    def bound(self) -> FloatArray:
+        """Per column, the largest possible error of its variance as `scatter` has it."""
+        return self._bound + 0.5 * EPSILON * self.scatter
+
+    @property
     def lost(self) -> FloatArray:
         """Per column, the largest possible relative error of its variance."""
-        return relative_loss(self.error, self.scatter)
+        return relative_loss(self._bound, self.scatter)
+
+    @property
+    def _bound(self) -> FloatArray:
+        sums = self._sums
+        away = np.abs((self.mean - sums.anchor) + self.low)
+        held = np.where(self.counts > 0.0, self.counts, 1.0)
+        return self.error + bound_of(held, away, sums.sum_error, sums.weight_error)
+
+    @property
+    def _sums(self) -> Sums:
+        sum_error = self.sum_error
+        if sum_error is None:
+            sum_error = implied_sum_error(self.counts, self.scatter, self.error)
+        anchor = self.mean if self.anchor is None else self.anchor
+        slack = 0.0 if self.counts_error is None else self.counts_error
+        return Sums(anchor, sum_error, self.error, slack)
+
+    @property
+    def _counts(self) -> Pair:
+        low = np.zeros_like(self.counts) if self.counts_low is None else self.counts_low
+        return self.counts, low
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries, column by column."""
         check_kinds(self, other)
-        counts = self.counts + other.counts
-        gap = (other.mean - self.mean) + (other.low - self.low)
-        mean, low, held = self.mean, self.low, counts
-        whole = self.counts.all() and other.counts.all()
-        if not whole:
-            # A column that one side has never seen has no mean there, so there is no gap.
-            fresh = self.counts == 0.0
-            mean, low = np.where(fresh, other.mean, mean), np.where(fresh, other.low, low)
-            gap = np.where(fresh | (other.counts == 0.0), 0.0, gap)
-            held = np.where(counts > 0.0, counts, 1.0)
-        share = other.counts / held
-        mean, low = two_sum(mean, low + gap * share)
-        scatter = self.scatter + other.scatter
-        scatter += np.square(gap * np.sqrt(self.counts * share))
-        added = PER_OPERATION * scatter
-        if not whole:
-            added[(self.counts == 0.0) | (other.counts == 0.0)] = 0.0
-        error = self.error + other.error
-        error += added
-        return type(self)(self.weight + other.weight, counts, mean, low, scatter, error)
+        if other.weight == 0.0:
+            return self
+        if self.weight == 0.0:
+            return other
+        weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
+        counts = plus(self._counts, other._counts)
+        both = (self.counts > 0.0) & (other.counts > 0.0)
+        fresh = self.counts == 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = minus((other.mean, other.low), (self.mean, self.low))
+            mean: Pair = (self.mean, self.low)
+            if not both.all():
+                # A column that one side has never seen has no mean there, so there is no gap.
+                gap = np.where(both, gap[0], 0.0), np.where(both, gap[1], 0.0)
+                mean = (
+                    np.where(fresh, other.mean, self.mean),
+                    np.where(fresh, other.low, self.low),
+                )
+            mean, reach = self._moved(other, counts, mean, gap)
+            high, low = plus(plus_squares(self, other), squared(reach))
+            if not np.isfinite(high).all():  # refused when it is estimated
+                high = np.where(np.isnan(high), np.inf, high)
+                low = np.where(np.isfinite(low), low, 0.0)
+            ours, theirs = self._sums, other._sums
+            heavy = self.counts >= other.counts
+            firm = (np.maximum(self.counts, other.counts) >= FIRM) | ~both
+            anchor = np.where(firm, np.where(heavy, ours.anchor, theirs.anchor), mean[0])
+            held = np.where(counts[0] > 0.0, counts[0], 1.0)
+            error, sum_error = self._rounded(other, held, both, gap, mean, reach, anchor)
+        merged = type(self)(
+            weight,
+            counts[0],
+            *mean,
+            high,
+            error,
+            low,
+            sum_error,
+            anchor,
+            weight_low,
+        )
+        return merged._with_counts(counts, ours.weight_error + theirs.weight_error)._near()
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before."""
         check_kinds(self, other)
         if other.weight == 0.0:
             return self
-        weight = remaining(self.weight, other.weight)
-        counts = np.array(
-            [
-                remaining(held, asked, f"column {j}")
-                for j, (held, asked) in enumerate(zip(self.counts, other.counts, strict=True))
-            ]
-        )
-        if weight == 0.0:
-            gap = (self.mean - other.mean) + (self.low - other.low)
-            refuse_leftovers(self, other, gap, self.scatter - other.scatter)
+        weight = remaining_pair((self.weight, self.weight_low), (other.weight, other.weight_low))
+        left = differences(self.counts, other.counts, lambda j: f"column {j}", exact=False)
+        gap = minus((self.mean, self.low), (other.mean, other.low))
+        if weight[0] == 0.0:
+            refuse_leftovers(self, other, gap[0], self.scatter - other.scatter)
             return self.empty(self.width)
-        left = np.where(counts > 0.0, counts, 1.0)
-        gap = (self.mean - other.mean) + (self.low - other.low)
-        gap = np.where(other.counts > 0.0, gap, 0.0)
-        mean, low = two_sum(self.mean, self.low + gap * (other.counts / left))
-        reach = gap * np.sqrt(other.counts * (self.counts / left))
-        scatter = self.scatter - other.scatter - np.square(reach)
-        touched = other.counts > 0.0
-        pull = relative_reach(reach, self.scatter) * np.sqrt(other.counts / left)
-        error = after_subtraction(self.error + other.error, self.scatter, pull)
-        error = np.where(touched, error, self.error)
-        gone = counts == 0.0
-        scatter[gone] = error[gone] = mean[gone] = low[gone] = 0.0
-        refuse_negative(scatter, error)
-        small = touched & (scatter <= error)
-        scatter[small] = 0.0
+        touched, gone = other.counts > 0.0, left == 0.0
+        counts = minus(self._counts, other._counts)
+        if gone.any():
+            counts = np.where(gone, 0.0, counts[0]), np.where(gone, 0.0, counts[1])
+        if gone.any() or not touched.all():
+            moves = touched & ~gone
+            gap = np.where(moves, gap[0], 0.0), np.where(moves, gap[1], 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, reach = self._moved(other, counts, (self.mean, self.low), gap)
+            square = squared(reach)
+            high, low = plus(plus_squares(self, other, -1.0), (-square[0], -square[1]))
+            ours, theirs = self._sums, other._sums
+            held = np.where(gone, 1.0, counts[0])
+            error, sum_error = self._rounded(other, held, touched, gap, mean, reach, ours.anchor)
+        refuse_unbounded(error, "forgetting these rows")
+        slack = ours.weight_error + theirs.weight_error
+        away = np.abs((mean[0] - ours.anchor) + mean[1])
+        bound = error + bound_of(held, away, sum_error, slack)
         # A single cell has no scatter; a weight of one with some left was two cells of weight ½.
-        error[small & (counts == 1.0)] = 0.0
-        return type(self)(weight, counts, mean, low, scatter, error)
+        small, constant = vanished(high, np.where(gone, np.inf, bound), self.scatter, single=False)
+        small &= touched
+        constant = gone | (touched & constant) | (small & (counts[0] == 1.0))
+        high, low = np.where(small, 0.0, high), np.where(small, 0.0, low)
+        mean = np.where(gone, 0.0, mean[0]), np.where(constant, 0.0, mean[1])
+        found = type(self)(
+            weight[0],
+            counts[0],
+            *mean,
+            high,
+            np.where(constant, 0.0, error),
+            low,
+            np.where(constant, 0.0, sum_error),
+            np.where(constant, mean[0], ours.anchor),
+            weight[1],
+        )
+        return found._with_counts(counts, slack)._near()
+
+    def _moved(self, other: Self, left: Pair, mean: Pair, gap: Pair) -> tuple[Pair, Pair]:
+        """Return the mean after a merge or a subtraction that leaves these counts, and reaches."""
+        none = left[0] == 0.0
+        if none.any():
+            left = np.where(none, 1.0, left[0]), left[1]
+        (base, less, rest), unit = in_units(self._counts, other._counts, left)
+        mean, reach = moved(base, less, rest, mean, gap)
+        return mean, (reach[0] * unit, reach[1] * unit)
+
+    def _rounded(
+        self,
+        other: Self,
+        weight: FloatArray,
+        touched: NDArray[np.bool_],
+        gap: Pair,
+        mean: Pair,
+        reach: Pair,
+        anchor: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return e and E after one operation in two doubles, on the columns that it touched."""
+        heaviest = np.maximum(weight, self.counts)
+        moving = moving_error(other.counts, gap[0], heaviest, self.mean, other.mean)
+        rounding = PER_PRECISE_SQUARE * (self.scatter + other.scatter + np.square(reach[0]))
+        if not touched.all():
+            moving, rounding = np.where(touched, moving, 0.0), np.where(touched, rounding, 0.0)
+        return added(self._sums, other._sums, mean, anchor, weight, moving, rounding)
+
+    def _with_counts(self, counts: Pair, slack: FloatArray | float) -> Self:
+        """Return the same with these counts in two doubles, whose error was `slack` before."""
+        if not counts[1].any():
+            given = None if isinstance(slack, float) else slack
+            return self if given is None else replace(self, counts_error=given)
+        return replace(self, counts_low=counts[1], counts_error=slack + PRECISE * counts[0])
+
+    def _near(self) -> Self:
+        """Return the same with anchors near the means: distant ones would make bounds wide."""
+        assert self.anchor is not None
+        far = far_away(self.counts, self.mean - self.anchor, self.scatter)
+        if not far.any():
+            return self
+        anchor = np.where(far, self.mean, self.anchor)
+        sum_error, more = self._sums.about(anchor)
+        return replace(self, anchor=anchor, sum_error=sum_error, error=self.error + more)
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""
         f = checked_factor(factor)
         if f == 0.0:
             return self.empty(self.width)
+        weight, weight_low = scaled_pair((self.weight, self.weight_low), f)
+        counts = scaled_pair(self._counts, f)
+        low = np.zeros_like(self.scatter) if self.scatter_low is None else self.scatter_low
+        scatter, scatter_low = scaled_pair((self.scatter, low), f)
+        sums = self._sums
+        found = type(self)(
+            float(weight), counts[0], self.mean, self.low, scatter,
+            self.error * f + 2.0 * PRECISE * scatter, scatter_low,
+            None if self.sum_error is None else self.sum_error * f, self.anchor, float(weight_low),
+        )  # fmt: skip
+        return found._with_counts(counts, sums.weight_error * f)
+
+    def vouched(self) -> Self:
+        """Return the same with bounds as of one batch: someone vouches for these numbers."""
         return type(self)(
-            self.weight * f,
-            self.counts * f,
-            self.mean,
-            self.low,
-            self.scatter * f,
-            self.error * f,
-        )
+            self.weight, self.counts, self.mean, self.low, self.scatter,
+            PER_OPERATION * self.scatter, self.scatter_low,
+            weight_low=self.weight_low, counts_low=self.counts_low,
+        )  # fmt: skip
 
     def embedded(self, places: IntArray, width: int) -> Self:
         """Return the moments of the same rows with more columns, which were all zero."""
-        parts = [np.zeros(width) for _ in range(5)]
-        parts[0][:] = self.weight
-        held = (self.counts, self.mean, self.low, self.scatter, self.error)
-        for part, values in zip(parts, held, strict=True):
-            part[places] = values
-        return type(self)(self.weight, *parts)
+        counts = np.full(width, self.weight)
+        counts[places] = self.counts
+        held = (self.mean, self.low, self.scatter, self.error)
+        counts_low = None
+        if self.counts_low is not None or self.weight_low != 0.0:
+            counts_low = np.full(width, self.weight_low)
+            counts_low[places] = self._counts[1]
+        rest = (self.scatter_low, self.sum_error, self.anchor)
+        return type(self)(
+            self.weight,
+            counts,
+            *(wider(part, places, width) for part in held),
+            *(None if part is None else wider(part, places, width) for part in rest),
+            self.weight_low,
+            counts_low,
+            None if self.counts_error is None else wider(self.counts_error, places, width),
+        )
 
     def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays."""
+        """Return the whole state as plain arrays; parts that are not kept are not there."""
+        names = (
+            "scatter_low", "sum_error", "anchor", "weight_low", "counts_low", "counts_error",
+        )  # fmt: skip
         return {
             "weight": np.asarray(self.weight),
             "counts": self.counts,
@@ -204,13 +390,16 @@ class DiagonalMoments:
             "low": self.low,
             "scatter": self.scatter,
             "error": self.error,
-        }
+        } | kept_parts(self, names)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        names = ("counts", "mean", "low", "scatter", "error")
-        return cls(float(arrays["weight"]), *(np.asarray(arrays[name]) for name in names))
+        given = {name: np.asarray(array) for name, array in arrays.items()}
+        for name in ("weight", "weight_low"):
+            if name in given:
+                given[name] = float(given[name])  # type: ignore[assignment]
+        return cls(**given)  # type: ignore[arg-type]
 
 
 def _refusal(rows: FloatArray) -> NotFinite:

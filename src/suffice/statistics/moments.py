@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -17,19 +17,31 @@ from suffice.statistics.centres import (
     rows_that_count,
     summed_about_centres,
 )
+from suffice.statistics.double_double import Pair, minus, outer_square, plus, two_product
+from suffice.statistics.few_rows import FEW, few_by_class, summed_precisely
+from suffice.statistics.rounding import (
+    FIRM,
+    NO_VARIANCE,
+    PER_OPERATION,
+    PER_PRECISE_SQUARE,
+    PRECISE,
+    Sums,
+    bound_of,
+    far_away,
+    implied_sum_error,
+    in_units,
+    moved,
+    moving_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from suffice.rows import FloatArray, IntArray
     from suffice.statistics.diagonal import DiagonalMoments
-
-PER_OPERATION = 4.0 * EPSILON
-"""What one merge or one subtraction may add to the relative error of a variance.
-
-A summary of few rows begins with as much: its mean, its centre and its products are rounded too."""
+    from suffice.statistics.pooled import PooledMoments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,9 +49,10 @@ class Moments:
     """The first two moments of weighted rows, kept about their own mean.
 
     `mean + low` is the mean in two doubles: one alone, at 1e8 standard deviations from
-    zero, would cost the scatter ten digits at every merge. `scatter` is Σ w (x - m)(x - m)ᵀ.
-    `error` bounds the absolute rounding error of each variance in it, which grows with every
-    row, merge and subtraction: |error of S_ij| ≤ √(error_i error_j).
+    zero, would cost the scatter ten digits at every merge. `scatter` is Σ w (x - m)(x - m)ᵀ, and
+    `scatter_low` what its doubles cannot hold: None for the sums of a batch, which do not know it.
+    `error`, `sum_error` and `weight_error` bound the rounding errors of squares and sums about the
+    `anchor` (the mean, if None) and of the weight; `bound` is what follows for the variances.
 
     >>> Moments.of([[1.0, 2.0], [3.0, 2.0]]).scatter
     array([[2., 0.],
@@ -51,6 +64,11 @@ class Moments:
     low: FloatArray
     scatter: FloatArray
     error: FloatArray
+    scatter_low: FloatArray | None = None
+    sum_error: FloatArray | None = None
+    anchor: FloatArray | None = None
+    weight_low: float = 0.0
+    weight_error: float = 0.0
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -71,6 +89,8 @@ class Moments:
         cls, rows: FloatArray, codes: IntArray, size: int, weights: FloatArray | None
     ) -> list[Self]:
         """Summarize one batch of rows separately for each code 0 … size - 1."""
+        if len(rows) <= FEW:
+            return [cls._of_few(*few) for few in few_by_class(rows, codes, size, weights)]
         weight, mean, low, sums, scatters = summed_about_centres(
             class_scatters, rows, codes, size, weights
         )
@@ -81,16 +101,34 @@ class Moments:
         else:
             scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
         counts = rows_of_classes(codes, size, weight, weights)
+        relative = PER_OPERATION + PER_ROW * counts
         return [
             cls(
                 float(weight[c]),
                 mean[c],
                 low[c],
                 scatters[c],
-                (PER_OPERATION + PER_ROW * counts[c]) * squares[c],
+                relative[c] * squares[c],
+                weight_error=0.0 if weights is None else float(relative[c] * weight[c]),
             )
             for c in range(size)
         ]
+
+    @classmethod
+    def _of_few(cls, rows: FloatArray, weights: FloatArray | None) -> Self:
+        """Summarize no more than 32 complete rows of one class, in two doubles."""
+        if len(rows) == 0:
+            return cls.empty(rows.shape[1])
+        few = summed_precisely(rows, weights, products=True)
+        (weight, weight_low), (mean, low), (scatter, scatter_low) = (
+            few.weight,
+            few.mean,
+            few.squares,
+        )
+        return cls(
+            float(weight), mean, low, scatter, few.error, scatter_low, few.sum_error,
+            weight_low=float(weight_low),
+        )  # fmt: skip
 
     @property
     def width(self) -> int:
@@ -98,9 +136,38 @@ class Moments:
         return len(self.mean)
 
     @property
+    def bound(self) -> FloatArray:
+        """Per column, the largest possible error of its variance as `scatter` has it.
+
+        That of a product of two columns is at most the root of the product of their bounds.
+        """
+        return self._bound + 0.5 * EPSILON * np.diagonal(self.scatter)
+
+    @property
     def lost(self) -> FloatArray:
         """Per column, the largest possible relative error of its variance."""
-        return relative_loss(self.error, np.diagonal(self.scatter))
+        return relative_loss(self._bound, np.diagonal(self.scatter))
+
+    @property
+    def _bound(self) -> FloatArray:
+        sums = self._sums
+        if self.weight == 0.0:
+            return self.error
+        away = np.abs((self.mean - sums.anchor) + self.low)
+        return self.error + bound_of(self.weight, away, sums.sum_error, self.weight_error)
+
+    @property
+    def _sums(self) -> Sums:
+        sum_error = self.sum_error
+        if sum_error is None:
+            sum_error = implied_sum_error(self.weight, np.diagonal(self.scatter), self.error)
+        anchor = self.mean if self.anchor is None else self.anchor
+        return Sums(anchor, sum_error, self.error, self.weight_error)
+
+    @property
+    def _is_rough(self) -> bool:
+        """Whether these are sums in plain doubles, with the error that such sums have."""
+        return self.scatter_low is None and bool(self.error.any())
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries (Chan, Golub and LeVeque)."""
@@ -109,68 +176,190 @@ class Moments:
             return self
         if self.weight == 0.0:
             return other
-        weight = self.weight + other.weight
-        gap = (other.mean - self.mean) + (other.low - self.low)
-        share = other.weight / weight
-        mean, low = two_sum(self.mean, self.low + gap * share)
-        reach = gap * np.sqrt(self.weight * share)
-        scatter = self.scatter + other.scatter + np.multiply.outer(reach, reach)
-        error = self.error + other.error + PER_OPERATION * np.diagonal(scatter)
-        return type(self)(weight, mean, low, scatter, error)
+        if self._is_rough and other._is_rough:
+            merged = self._plainly(other)
+            if are_rough(self.error, other.error, np.diagonal(merged.scatter)):
+                return merged
+        with np.errstate(over="ignore", invalid="ignore"):
+            merged = self._precisely(other)
+            # Squares beyond all doubles are infinite here, and refused when they are estimated.
+            return merged if np.isfinite(merged.error).all() else self._plainly(other)
+
+    def _plainly(self, other: Self) -> Self:
+        """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
+        weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = (other.mean - self.mean) + (other.low - self.low)
+            share = other.weight / weight
+            mean, low = two_sum(self.mean, self.low + gap * share)
+            reach = gap * np.sqrt(self.weight * share)
+            scatter = self.scatter + other.scatter + np.multiply.outer(reach, reach)
+            size = np.maximum(np.abs(self.mean), np.abs(other.mean)) * (gap != 0.0)
+            moving = EPSILON * (1.5 * other.weight * np.abs(gap) + 2.0 * EPSILON * weight * size)
+            rounding = PER_OPERATION * np.diagonal(scatter)
+            error, sum_error = added(
+                self._sums, other._sums, (mean, low), mean, weight, moving, rounding
+            )
+        slack = self.weight_error + other.weight_error
+        return type(self)(
+            weight, mean, low, scatter, error, None, sum_error,
+            weight_low=weight_low, weight_error=slack,
+        )  # fmt: skip
+
+    def _precisely(self, other: Self) -> Self:
+        """Merge in two doubles: what is rounded then is far below the last digit."""
+        weight = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
+        gap = minus((other.mean, other.low), (self.mean, self.low))
+        mean, reach = self._moved(other, weight, gap)
+        scatter = plus_squares(self, other)
+        scatter = plus(scatter, outer_square(reach))
+        heavy = self if self.weight >= other.weight else other
+        firm = heavy.weight >= FIRM
+        anchor = heavy._sums.anchor if firm else mean[0]
+        error, sum_error = self._rounded(other, weight, gap, mean, reach, anchor)
+        slack = self.weight_error + other.weight_error
+        if weight[1] != 0.0:
+            slack += PRECISE * weight[0]
+        merged = type(self)(
+            weight[0], *mean, scatter[0], error, scatter[1], sum_error, anchor if firm else None,
+            weight[1], slack,
+        )  # fmt: skip
+        return merged._near()
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before: `(a + b) - b` is `a`, and the state says how nearly."""
         check_kinds(self, other)
         if other.weight == 0.0:
             return self
-        weight = remaining(self.weight, other.weight)
-        gap = (self.mean - other.mean) + (self.low - other.low)
-        if weight == 0.0:
-            refuse_leftovers(self, other, gap, np.diagonal(self.scatter - other.scatter))
+        weight = remaining_pair((self.weight, self.weight_low), (other.weight, other.weight_low))
+        gap = minus((self.mean, self.low), (other.mean, other.low))
+        if weight[0] == 0.0:
+            refuse_leftovers(self, other, gap[0], np.diagonal(self.scatter - other.scatter))
             return self.empty(self.width)
-        share = other.weight / weight
-        mean, low = two_sum(self.mean, self.low + gap * share)
-        # The gap between b and what is left of u is the gap between b and u, stretched.
-        reach = gap * np.sqrt(other.weight * self.weight / weight)
-        scatter = self.scatter - other.scatter - np.multiply.outer(reach, reach)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, reach = self._moved(other, weight, gap)
+            scatter = plus_squares(self, other, sign=-1.0)
+            square = outer_square(reach)
+            high, low = plus(scatter, (-square[0], -square[1]))
+            anchor = self._sums.anchor
+            error, sum_error = self._rounded(other, weight, gap, mean, reach, anchor)
+        refuse_unbounded(error, "forgetting these rows")
+        slack = self.weight_error + other.weight_error
+        if weight[1] != 0.0:
+            slack += PRECISE * self.weight
+        away = np.abs((mean[0] - anchor) + mean[1])
+        bound = error + bound_of(weight[0], away, sum_error, slack)
+        variances = np.diagonal(high)
+        gone, constant = vanished(
+            variances, bound, np.diagonal(self.scatter), single=weight[0] == 1.0
+        )
+        mean_low = mean[1]
+        if gone.any():
+            for part in (high, low):
+                part[gone] = 0.0
+                part[:, gone] = 0.0
+            # All cells of a constant column are one double: the nearest one to their mean.
+            mean_low = np.where(constant, 0.0, mean_low)
+            anchor = np.where(constant, mean[0], anchor)
+            error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
+        left = type(self)(
+            weight[0], mean[0], mean_low, high, error, low, sum_error, anchor, weight[1], slack
+        )
+        return left._near()
+
+    def _moved(self, other: Self, left: Pair, gap: Pair) -> tuple[Pair, Pair]:
+        """Return the mean after a merge or a subtraction that leaves a weight, and the reach."""
+        (base, less, rest), unit = in_units(
+            (self.weight, self.weight_low), (other.weight, other.weight_low), left
+        )
+        mean, reach = moved(base, less, rest, (self.mean, self.low), gap)
+        return mean, reach if unit == 1.0 else (reach[0] * unit, reach[1] * unit)
+
+    def _rounded(
+        self, other: Self, weight: Pair, gap: Pair, mean: Pair, reach: Pair, anchor: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return e and E after one operation in two doubles that left this weight and mean."""
+        heaviest = max(weight[0], self.weight)
+        moving = moving_error(other.weight, gap[0], heaviest, self.mean, other.mean)
+        squares = np.diagonal(self.scatter) + np.diagonal(other.scatter) + np.square(reach[0])
+        rounding = PER_PRECISE_SQUARE * squares
+        return added(self._sums, other._sums, mean, anchor, weight[0], moving, rounding)
+
+    def _near(self) -> Self:
+        """Return the same with an anchor near the mean: a distant one would make bounds wide."""
+        if self.anchor is None:
+            return self
         variances = np.diagonal(self.scatter)
-        pull = relative_reach(reach, variances).max(initial=0.0) * np.sqrt(share)
-        error = after_subtraction(self.error + other.error, variances, pull)
-        scatter, error = settled(scatter, error, single=weight == 1.0)
-        return type(self)(weight, mean, low, scatter, error)
+        far = far_away(self.weight, self.mean - self.anchor, variances)
+        if not far.any():
+            return self
+        anchor = np.where(far, self.mean, self.anchor)
+        sum_error, more = self._sums.about(anchor)
+        return replace(self, anchor=anchor, sum_error=sum_error, error=self.error + more)
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""
         f = checked_factor(factor)
         if f == 0.0:
             return self.empty(self.width)
-        return type(self)(self.weight * f, self.mean, self.low, self.scatter * f, self.error * f)
+        weight, weight_low = scaled_pair((self.weight, self.weight_low), f)
+        error, scatter_low = self.error * f, None
+        if self.scatter_low is None:
+            scatter = self.scatter * f
+            error += EPSILON * np.diagonal(scatter) * self._is_rough
+        else:
+            scatter, scatter_low = scaled_pair((self.scatter, self.scatter_low), f)
+            error += 2.0 * PRECISE * np.diagonal(scatter)
+        sum_error = None if self.sum_error is None else self.sum_error * f
+        slack = self.weight_error * f
+        if weight_low != 0.0:
+            slack += PRECISE * weight
+        return type(self)(
+            float(weight), self.mean, self.low, scatter, error, scatter_low, sum_error,
+            self.anchor, float(weight_low), slack,
+        )  # fmt: skip
+
+    def vouched(self) -> Self:
+        """Return the same with bounds as of one batch: someone vouches for these numbers."""
+        error = PER_OPERATION * np.diagonal(self.scatter)
+        return type(self)(
+            self.weight, self.mean, self.low, self.scatter, error, self.scatter_low,
+            weight_low=self.weight_low,
+        )  # fmt: skip
 
     def embedded(self, places: IntArray, width: int) -> Self:
         """Return the moments of the same rows with more columns, which were all zero."""
-        mean, low, error = (np.zeros(width) for _ in range(3))
-        scatter = np.zeros((width, width))
-        mean[places], low[places], error[places] = self.mean, self.low, self.error
-        scatter[np.ix_(places, places)] = self.scatter
-        return type(self)(self.weight, mean, low, scatter, error)
+        square = np.ix_(places, places)
+        return type(self)(
+            self.weight,
+            *(wider(part, places, width) for part in (self.mean, self.low)),
+            wider(self.scatter, square, (width, width)),
+            wider(self.error, places, width),
+            None if self.scatter_low is None else wider(self.scatter_low, square, (width, width)),
+            None if self.sum_error is None else wider(self.sum_error, places, width),
+            None if self.anchor is None else wider(self.anchor, places, width),
+            self.weight_low,
+            self.weight_error,
+        )
 
     def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays."""
+        """Return the whole state as plain arrays; parts that are not kept are not there."""
         return {
             "weight": np.asarray(self.weight),
             "mean": self.mean,
             "low": self.low,
             "scatter": self.scatter,
             "error": self.error,
-        }
+        } | kept_parts(self, ("scatter_low", "sum_error", "anchor", "weight_low", "weight_error"))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        return cls(
-            float(arrays["weight"]),
-            *(np.asarray(arrays[name]) for name in ("mean", "low", "scatter", "error")),
-        )
+        given = {name: np.asarray(array) for name, array in arrays.items()}
+        for name in ("weight", "weight_low", "weight_error"):
+            if name in given:
+                given[name] = float(given[name])  # type: ignore[assignment]
+        return cls(**given)  # type: ignore[arg-type]
 
 
 class HasWidth(Protocol):
@@ -204,51 +393,129 @@ def remaining(held: float, asked: float, place: str = "") -> float:
     return weight if weight > ROUNDING * held else 0.0
 
 
-def relative_reach(reach: FloatArray, variances: FloatArray) -> FloatArray:
-    """Return |reach|/√S, between 0 and 1: how much of a column's spread lies between two groups."""
-    deviations = np.sqrt(np.maximum(variances, 0.0))
-    moved = np.abs(reach)
-    share: FloatArray = np.minimum(moved, deviations) / np.where(deviations > 0.0, deviations, 1.0)
-    return share
+def remaining_pair(held: Pair, asked: Pair, place: str = "") -> Pair:
+    """Return what is left of a weight in two doubles, as `remaining` does in one."""
+    if remaining(held[0], asked[0], place) == 0.0:
+        return 0.0, 0.0
+    return minus(held, asked)
 
 
-def after_subtraction(
-    error: FloatArray, variances: FloatArray, pull: FloatArray | float
-) -> FloatArray:
-    """Return the errors of variances after one subtraction from `variances`, before it `error`.
-
-    Besides the rounding of the difference there is that of the means. Wrong by r standard
-    deviations, r being the relative error of the sums, they move the reach by r√(S·share),
-    share being the weight that goes over the weight that stays: that counts where a few rows
-    stay, far from the many that go. `pull` is the relative reach, of the column that has the
-    largest where products of columns are kept, times √share.
-    """
-    whole = variances + error
-    relative = PER_OPERATION + np.where(whole > 0.0, error / np.where(whole > 0.0, whole, 1.0), 0.0)
-    bound: FloatArray = error + PER_OPERATION * variances + pull * relative * whole
-    return bound
+def scaled_pair(value: Pair, factor: float) -> Pair:
+    """Return a value in two doubles times a factor, within 2 PRECISE of it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        high, low = two_product(value[0], factor)
+        # Beyond 1e300 a product cannot be cut in two; its lower part is then not known.
+        low = np.where(np.isfinite(low), low, 0.0) + value[1] * factor
+        return two_sum(high, low)
 
 
-def settled(
-    scatter: FloatArray, error: FloatArray, *, single: bool
+def plus_squares(
+    held: Moments | DiagonalMoments | PooledMoments,
+    other: Moments | DiagonalMoments | PooledMoments,
+    sign: float = 1.0,
+) -> Pair:
+    """Return the scatter of `held` plus, or minus, that of `other`, in two doubles of its own."""
+    low = np.zeros_like(held.scatter) if held.scatter_low is None else held.scatter_low
+    if other.scatter_low is None:
+        if not other.scatter.any():
+            return held.scatter, low
+        return plus((held.scatter, low), (sign * other.scatter, 0.0))
+    return plus((held.scatter, low), (sign * other.scatter, sign * other.scatter_low))
+
+
+def added(
+    ours: Sums,
+    theirs: Sums,
+    mean: Pair,
+    anchor: FloatArray,
+    weight: Any,
+    moving: FloatArray,
+    rounding: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a scatter after a subtraction, without variances that are only rounding.
+    """Return e (d,) and E of a sum or a difference, about an anchor.
 
-    A variance below its own error bound may be zero or, by rounding, negative: it becomes
-    zero and keeps its bound. One that is negative beyond the bound was never merged in. A
-    single row has no scatter at all, whatever was subtracted to reach it; but a weight of one
-    is no single row if a variance is left (two rows of weight ½).
+    `moving` is what the operation itself adds to the error of the sum, weight · mean, and
+    `rounding` what it adds to that of the scatter.
     """
-    variances = np.diagonal(scatter)
-    refuse_negative(variances, error)
-    gone = variances <= error
+    sum_error, error = moving, ours.error + theirs.error + rounding
+    for side in (ours, theirs):
+        own, more = side.about(anchor)
+        sum_error = sum_error + own
+        error = error + over_classes(more)
+    away = np.abs((mean[0] - anchor) + mean[1])
+    error = error + over_classes(moving * (2.0 * away + moving / weight))
+    return error, sum_error
+
+
+def over_classes(errors: FloatArray) -> FloatArray:
+    """Return errors (d,), or those of all classes (k, d) together."""
+    found: FloatArray = errors if errors.ndim == 1 else errors.sum(axis=0)
+    return found
+
+
+def are_rough(ours: FloatArray, theirs: FloatArray, variances: FloatArray) -> bool:
+    """Whether, in most columns, a merge in plain doubles adds little to errors on both sides.
+
+    So it is between the parts of one fit, and never where a few rows come to many.
+    """
+    enough = np.minimum(ours, theirs) >= PER_OPERATION * variances
+    return 2 * int(np.count_nonzero(enough)) >= len(enough)
+
+
+def vanished(
+    variances: FloatArray, bound: FloatArray, before: FloatArray, *, single: bool
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which variances are no larger than their bound, and in which columns nothing varies.
+
+    The former may be zero or, by rounding, negative: they become zero and keep their bound. One
+    that is negative beyond its bound was never merged in. Where the bound is below what any
+    model can see of the variance that was there before, the column is constant now. And a single
+    row has no scatter at all, whatever was subtracted to reach it; but a weight of one is no
+    single row if a variance is left (two rows of weight ½).
+    """
+    refuse_negative(variances, bound)
+    gone = variances <= bound
     if single and gone.all():
-        return np.zeros_like(scatter), np.zeros_like(error)
-    if gone.any():
-        scatter = scatter.copy()
-        scatter[gone] = 0.0
-        scatter[:, gone] = 0.0
-    return scatter, error
+        return gone, gone
+    return gone, gone & (bound <= NO_VARIANCE * before)
+
+
+def refuse_unbounded(error: FloatArray, what: str) -> None:
+    """Refuse what would leave squares beyond all doubles."""
+    if not np.isfinite(error).all():
+        j = int(np.argmin(np.isfinite(error)))
+        raise ForgettingUnseen(
+            f"{what} would leave column {j} with a spread beyond the range of a double",
+            hint="subtract only what was merged in before: (a + b) - b",
+        )
+
+
+def wider(part: FloatArray, places: Any, shape: Any) -> FloatArray:
+    """Return an array of zeros with a part at its places."""
+    whole = np.zeros(shape)
+    whole[places] = part
+    return whole
+
+
+def explicit_part(state: Moments | DiagonalMoments, name: str) -> FloatArray:
+    """Return a part that a state does not keep, as it would keep it."""
+    if name == "anchor":
+        return state.mean
+    if name == "sum_error":
+        return state._sums.sum_error
+    if name == "scatter_low":
+        return np.zeros_like(state.scatter)
+    return np.zeros_like(state.mean) if name.startswith("counts") else np.zeros(())
+
+
+def kept_parts(state: Any, names: tuple[str, ...]) -> dict[str, FloatArray]:
+    """Return those parts of a state that say something, as arrays by name."""
+    found = {name: getattr(state, name) for name in names}
+    return {
+        name: np.asarray(part)
+        for name, part in found.items()
+        if part is not None and (np.ndim(part) > 0 or part != 0.0)
+    }
 
 
 def refuse_negative(variances: FloatArray, error: FloatArray) -> None:
@@ -270,7 +537,7 @@ def refuse_leftovers(
     """Refuse to take away all the weight with rows that are not those that were merged in."""
     held_variances = np.diagonal(held.scatter) if held.scatter.ndim == 2 else held.scatter
     rounding = held.weight * np.square(64.0 * EPSILON * np.abs(held.mean))
-    bound = held.error + gone.error + 1e-9 * held_variances + rounding
+    bound = held.bound + gone.bound + 1e-9 * held_variances + rounding
     with np.errstate(over="ignore"):
         strange = (np.abs(variances) > bound) | (held.weight * np.square(gap) > bound)
     if strange.any():

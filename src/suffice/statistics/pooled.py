@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -13,15 +13,43 @@ from suffice.kernels.scatter import pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import PER_ROW, summed_about_centres, with_weight
+from suffice.statistics.differences import differences
+from suffice.statistics.double_double import (
+    GRAM_ERROR,
+    MOST_ROWS,
+    Pair,
+    gram,
+    minus,
+    outer_square,
+    plus,
+)
+from suffice.statistics.few_rows import FEW, few_by_class, summed_precisely
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.moments import (
-    PER_OPERATION,
-    after_subtraction,
+    added,
+    are_rough,
     check_kinds,
+    kept_parts,
+    over_classes,
+    plus_squares,
+    refuse_unbounded,
     relative_loss,
-    relative_reach,
-    remaining,
-    settled,
+    scaled_pair,
+    vanished,
+    wider,
+)
+from suffice.statistics.rounding import (
+    FIRM,
+    PER_OPERATION,
+    PER_PRECISE_SQUARE,
+    PRECISE,
+    Sums,
+    bound_of,
+    far_away,
+    implied_sum_error,
+    in_units,
+    moved,
+    moving_error,
 )
 
 if TYPE_CHECKING:
@@ -32,12 +60,30 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label
 
 
+class _Classes(NamedTuple):
+    """What is known of the classes (k, …): weights and means in two doubles, and their errors."""
+
+    weights: Pair
+    means: Pair
+    sums: Sums
+
+    def at(self, classes: IntArray) -> tuple[Pair, Pair]:
+        """Return weights (c, 1) and means (c, d) of some of the classes."""
+        weights, means = self.weights, self.means
+        return (
+            (weights[0][classes, np.newaxis], weights[1][classes, np.newaxis]),
+            (means[0][classes], means[1][classes]),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class PooledMoments:
     """Weight and mean of every class, and the scatter of all rows about their class's mean.
 
     What Gaussian discriminant analysis with a shared covariance needs, and no more: a
-    thousand classes cost a thousand means, not a thousand matrices.
+    thousand classes cost a thousand means, not a thousand matrices. The other fields are those
+    of `Moments`; `sum_error`, `anchors` and `weights_error` are kept class by class, and `error`
+    bounds the squares of all classes about their anchors.
 
     >>> one = PooledMoments.of_classes(np.array([[0.0], [2.0], [7.0]]), [0, 0, 1], ["a", "b"])
     >>> one.weights, one.scatter
@@ -50,6 +96,11 @@ class PooledMoments:
     lows: FloatArray
     scatter: FloatArray
     error: FloatArray
+    scatter_low: FloatArray | None = None
+    sum_error: FloatArray | None = None
+    anchors: FloatArray | None = None
+    weights_low: FloatArray | None = None
+    weights_error: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -69,18 +120,60 @@ class PooledMoments:
         rows, codes, weights = with_weight(rows, np.asarray(codes, dtype=np.intp), weights)
         if len(rows) == 0:
             return cls.empty(rows.shape[1])
+        if len(rows) <= FEW:
+            return cls._of_few(rows, codes, labels, weights)
         totals, means, lows, reaches, scatter = summed_about_centres(
             pooled_scatter, rows, codes, len(labels), weights
         )
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
-        error = (PER_OPERATION + PER_ROW * len(rows)) * np.diagonal(scatter)
+        relative = PER_OPERATION + PER_ROW * len(rows)
+        error = relative * np.diagonal(scatter)
         scatter -= reaches.T @ reaches
+        slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
         kept = ordered(held)
         if kept == tuple(labels):
-            return cls(kept, totals, means, lows, scatter, error)
+            return cls(kept, totals, means, lows, scatter, error, weights_error=slack)
         here = [held[label] for label in kept]
-        return cls(kept, totals[here], means[here], lows[here], scatter, error)
+        slack = None if slack is None else slack[here]
+        return cls(kept, totals[here], means[here], lows[here], scatter, error, weights_error=slack)
+
+    @classmethod
+    def _of_few(
+        cls, rows: FloatArray, codes: IntArray, labels: Sequence[Label], weights: FloatArray | None
+    ) -> Self:
+        """Summarize no more than 32 rows, in two doubles."""
+        parts = {
+            label: summed_precisely(own, each, products=True)
+            for label, (own, each) in zip(
+                labels, few_by_class(rows, codes, len(labels), weights), strict=True
+            )
+            if len(own)
+        }
+        kept = ordered(parts)
+        few = [parts[label] for label in kept]
+        scatter: Pair = (few[0].squares[0], few[0].squares[1])
+        for each in few[1:]:
+            if each.squares[1] is not None:
+                low = 0.0 if scatter[1] is None else scatter[1]
+                scatter = plus((scatter[0], low), each.squares)
+        zero = np.zeros(rows.shape[1])
+        sums = [zero if each.sum_error is None else each.sum_error for each in few]
+        lows = np.array([float(each.weight[1]) for each in few])
+        error = np.sum([each.error for each in few], axis=0)
+        if len(few) > 1:
+            error += PER_PRECISE_SQUARE * np.diagonal(scatter[0])
+        return cls(
+            kept,
+            np.array([float(each.weight[0]) for each in few]),
+            np.stack([each.mean[0] for each in few]),
+            np.stack([each.mean[1] for each in few]),
+            scatter[0],
+            error,
+            scatter[1],
+            np.stack(sums),
+            weights_low=lows if lows.any() else None,
+        )
 
     @property
     def width(self) -> int:
@@ -93,29 +186,57 @@ class PooledMoments:
         return float(self.weights.sum())
 
     @property
+    def bound(self) -> FloatArray:
+        """Per column, the largest possible error of its variance as `scatter` has it."""
+        return self._bound + 0.5 * EPSILON * np.diagonal(self.scatter)
+
+    @property
     def lost(self) -> FloatArray:
         """Per column, the largest possible relative error of its variance."""
-        return relative_loss(self.error, np.diagonal(self.scatter))
+        return relative_loss(self._bound, np.diagonal(self.scatter))
+
+    @property
+    def _bound(self) -> FloatArray:
+        if not self.labels:
+            return self.error
+        held = self._spread(self.labels)
+        return self.error + self._more(held.weights[0], held.means, held.sums)
+
+    @staticmethod
+    def _more(weights: FloatArray, means: Pair, sums: Sums) -> FloatArray:
+        """Return what the errors of weights and means add to e, in the bound of S."""
+        away = np.abs((means[0] - sums.anchor) + means[1])
+        held = weights[:, np.newaxis]
+        return over_classes(bound_of(held, away, sums.sum_error, sums.weight_error))
+
+    @property
+    def _is_rough(self) -> bool:
+        """Whether these are sums in plain doubles, with the error that such sums have."""
+        return self.scatter_low is None and bool(self.error.any())
 
     @cached_property
     def places(self) -> dict[Label, int]:
         """Where each label stands."""
         return {label: i for i, label in enumerate(self.labels)}
 
-    def _spread(self, labels: tuple[Label, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return weights, means and lows in the order of `labels`, zeros for those unknown."""
-        if labels == self.labels:
-            return self.weights, self.means, self.lows
-        size, width = len(labels), self.width
-        weights, means, lows = np.zeros(size), np.zeros((size, width)), np.zeros((size, width))
-        there = [i for i, label in enumerate(labels) if label in self.places]
-        here = [self.places[labels[i]] for i in there]
-        weights[there], means[there], lows[there] = (
-            self.weights[here],
-            self.means[here],
-            self.lows[here],
-        )
-        return weights, means, lows
+    def _spread(self, labels: tuple[Label, ...]) -> _Classes:
+        """Return what is known of classes in the order of `labels`, zeros for those unknown."""
+        sum_error = self.sum_error
+        if sum_error is None:
+            held, variances = self.weights[:, np.newaxis], np.diagonal(self.scatter)
+            sum_error = implied_sum_error(held, variances, self.error)
+        anchors = self.means if self.anchors is None else self.anchors
+        none = np.zeros(len(self.labels))
+        low = none if self.weights_low is None else self.weights_low
+        slack = none if self.weights_error is None else self.weights_error
+        parts = [self.weights, low, self.means, self.lows, anchors, sum_error, slack]
+        if labels != self.labels:
+            there = [i for i, label in enumerate(labels) if label in self.places]
+            here = [self.places[labels[i]] for i in there]
+            parts = [wider(p[here], there, (len(labels), *p.shape[1:])) for p in parts]
+        weights, low, means, lows, anchors, sum_error, slack = parts
+        sums = Sums(anchors, sum_error, self.error, slack[:, np.newaxis])
+        return _Classes((weights, low), (means, lows), sums)
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries; a label known to one side only simply appears."""
@@ -126,18 +247,102 @@ class PooledMoments:
             return other
         same = self.labels == other.labels
         labels = self.labels if same else ordered({*self.labels, *other.labels})
-        w_a, m_a, l_a = self._spread(labels)
-        w_b, m_b, l_b = other._spread(labels)
-        weights = w_a + w_b
-        both = ((w_a > 0.0) & (w_b > 0.0))[:, np.newaxis]
-        share = (w_b / weights)[:, np.newaxis]
-        gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
-        fresh = (w_a == 0.0)[:, np.newaxis]
-        means, lows = two_sum(np.where(fresh, m_b, m_a), np.where(fresh, l_b, l_a) + gap * share)
-        reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
-        scatter = self.scatter + other.scatter + reach.T @ reach
-        error = self.error + other.error + PER_OPERATION * np.diagonal(scatter)
-        return type(self)(labels, weights, means, lows, scatter, error)
+        ours, theirs = self._spread(labels), other._spread(labels)
+        if self._is_rough and other._is_rough:
+            merged = self._plainly(other, labels, ours, theirs)
+            if are_rough(self.error, other.error, np.diagonal(merged.scatter)):
+                return merged
+        with np.errstate(over="ignore", invalid="ignore"):
+            merged = self._precisely(other, labels, ours, theirs)
+            # Squares beyond all doubles are infinite here, and refused when they are estimated.
+            if np.isfinite(merged.error).all():
+                return merged
+            return self._plainly(other, labels, ours, theirs)
+
+    def _plainly(
+        self, other: Self, labels: tuple[Label, ...], ours: _Classes, theirs: _Classes
+    ) -> Self:
+        """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
+        w_a, w_b = ours.weights[0], theirs.weights[0]
+        weights, weights_low = plus(ours.weights, theirs.weights)
+        (m_a, l_a), (m_b, l_b) = ours.means, theirs.means
+        with np.errstate(over="ignore", invalid="ignore"):
+            both = ((w_a > 0.0) & (w_b > 0.0))[:, np.newaxis]
+            share = (w_b / weights)[:, np.newaxis]
+            gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
+            fresh = (w_a == 0.0)[:, np.newaxis]
+            means, lows = two_sum(
+                np.where(fresh, m_b, m_a), np.where(fresh, l_b, l_a) + gap * share
+            )
+            reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
+            scatter = self.scatter + other.scatter + reach.T @ reach
+            size = np.maximum(np.abs(m_a), np.abs(m_b)) * (gap != 0.0)
+            moving = 1.5 * w_b[:, np.newaxis] * np.abs(gap)
+            moving = EPSILON * (moving + 2.0 * EPSILON * weights[:, np.newaxis] * size)
+            rounding = (PER_OPERATION + EPSILON / 2.0 * len(labels)) * np.diagonal(scatter)
+            held = weights[:, np.newaxis]
+            error, sum_error = added(
+                ours.sums, theirs.sums, (means, lows), means, held, moving, rounding
+            )
+        slack = (ours.sums.weight_error + theirs.sums.weight_error)[:, 0]
+        return type(self)(
+            labels, weights, means, lows, scatter, error, None, sum_error, None,
+            weights_low if weights_low.any() else None, slack if slack.any() else None,
+        )  # fmt: skip
+
+    def _precisely(
+        self, other: Self, labels: tuple[Label, ...], ours: _Classes, theirs: _Classes
+    ) -> Self:
+        """Merge in two doubles: what is rounded then is far below the last digit."""
+        w_a, w_b = ours.weights[0], theirs.weights[0]
+        weights = plus(ours.weights, theirs.weights)
+        both, fresh = np.flatnonzero((w_a > 0.0) & (w_b > 0.0)), w_a == 0.0
+        means: Pair = (ours.means[0].copy(), ours.means[1].copy())
+        means[0][fresh], means[1][fresh] = theirs.means[0][fresh], theirs.means[1][fresh]
+        gap = minus((theirs.means[0][both], theirs.means[1][both]), ours.at(both)[1])
+        reach = _moved(means, ours, theirs, weights, gap, both)
+        square, rough = _squares_of(reach)
+        scatter = plus(plus_squares(self, other), square)
+        # A class that one side does not know has the anchor of the other.
+        heavy = (w_a >= w_b)[:, np.newaxis]
+        firm = (np.maximum(w_a, w_b) >= FIRM)[:, np.newaxis]
+        known = np.where(heavy, ours.sums.anchor, theirs.sums.anchor)
+        anchors = np.where(firm, known, means[0])
+        rounding = PER_PRECISE_SQUARE * (np.diagonal(self.scatter) + np.diagonal(other.scatter))
+        rounding = rounding + rough
+        moving = _moving(ours, theirs, weights[0], gap, both)
+        held = weights[0][:, np.newaxis]
+        error, sum_error = added(ours.sums, theirs.sums, means, anchors, held, moving, rounding)
+        slack = (ours.sums.weight_error + theirs.sums.weight_error)[:, 0]
+        return self._made(labels, weights, means, scatter, error, sum_error, anchors, slack)
+
+    def _made(
+        self,
+        labels: tuple[Label, ...],
+        weights: Pair,
+        means: Pair,
+        scatter: Pair,
+        error: FloatArray,
+        sum_error: FloatArray,
+        anchors: FloatArray,
+        slack: FloatArray,
+    ) -> Self:
+        """Return moments after an operation in two doubles, with anchors near the means."""
+        fractional = bool(weights[1].any())
+        if fractional:
+            slack = slack + PRECISE * weights[0]
+        found = type(self)(
+            labels, weights[0], *means, scatter[0], error, scatter[1], sum_error, anchors,
+            weights[1] if fractional else None, slack if slack.any() else None,
+        )  # fmt: skip
+        # Only the scatter of all classes is known: four standard deviations within them.
+        far = far_away(found.weight, means[0] - anchors, np.diagonal(scatter[0]))
+        if not far.any():
+            return found
+        nearer = np.where(far, means[0], anchors)
+        sum_error, more = found._spread(labels).sums.about(nearer)
+        more = over_classes(more)
+        return replace(found, anchors=nearer, sum_error=sum_error, error=error + more)
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before; a class whose weight is gone is gone."""
@@ -149,35 +354,68 @@ class PooledMoments:
                 raise ForgettingUnseen.of(
                     0.0, float(other.weights[other.places[label]]), f"class {label!r}"
                 )
-        w_b, m_b, l_b = other._spread(self.labels)
-        left = np.array(
-            [
-                remaining(float(u), float(b), f"class {label!r}")
-                for label, u, b in zip(self.labels, self.weights, w_b, strict=True)
-            ]
-        )
+        ours, theirs = self._spread(self.labels), other._spread(self.labels)
+        w_b = theirs.weights[0]
+        left = differences(self.weights, w_b, lambda c: f"class {self.labels[c]!r}", exact=False)
         here = left > 0.0
-        held = np.where(here, left, 1.0)[:, np.newaxis]
-        gap = np.where((w_b > 0.0)[:, np.newaxis], (self.means - m_b) + (self.lows - l_b), 0.0)
-        self._refuse_leftovers(other, gap, ~here)
+        gap = minus(ours.means, theirs.means)
+        self._refuse_leftovers(other, np.where((w_b > 0.0)[:, np.newaxis], gap[0], 0.0), ~here)
         if not here.any():
             return self.empty(self.width)
-        means, lows = two_sum(self.means, self.lows + gap * (w_b[:, np.newaxis] / held))
-        # A class that vanishes whole takes its own scatter with it and moves no mean.
-        stretch = np.where(here, w_b * (self.weights / held[:, 0]), 0.0)
-        reach = gap * np.sqrt(stretch)[:, np.newaxis]
-        scatter = self.scatter - other.scatter - reach.T @ reach
-        variances = np.diagonal(self.scatter)
-        widest = relative_reach(reach, variances).max(axis=1, initial=0.0)
-        pull = float(widest @ np.sqrt(w_b / held[:, 0]))
-        error = after_subtraction(self.error + other.error, variances, pull)
-        scatter, error = settled(scatter, error, single=bool(np.all(left[here] == 1.0)))
+        weights = minus(ours.weights, theirs.weights)
+        touched = np.flatnonzero(here & (w_b > 0.0))
+        means: Pair = (self.means.copy(), self.lows.copy())
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = gap[0][touched], gap[1][touched]
+            reach = _moved(means, ours, theirs, weights, gap, touched)
+            square, rough = _squares_of(reach)
+            high, low = plus(plus_squares(self, other, -1.0), (-square[0], -square[1]))
+            rounding = PER_PRECISE_SQUARE * (np.diagonal(self.scatter) + np.diagonal(other.scatter))
+            moving = _moving(ours, theirs, weights[0], gap, touched)
+            anchors, held = ours.sums.anchor, np.where(here, weights[0], 1.0)
+            error, sum_error = added(
+                ours.sums, theirs.sums, means, anchors, held[:, np.newaxis], moving,
+                rounding + rough,
+            )  # fmt: skip
+            # A class that vanishes whole takes its own scatter with it and moves no mean; what its
+            # mean was wrong by stays behind among the squares.
+            lone = ~here[:, np.newaxis]
+            for side in (ours, theirs):
+                away = np.abs((side.means[0] - side.sums.anchor) + side.means[1]) * lone
+                slack = side.sums.weight_error * lone
+                more = bound_of(
+                    self.weights[:, np.newaxis], away, side.sums.sum_error * lone, slack
+                )
+                error = error + over_classes(more)
+        refuse_unbounded(error, "forgetting these rows")
+        kept = np.flatnonzero(here)
+        slack = (ours.sums.weight_error + theirs.sums.weight_error)[kept]
+        weights = weights[0][kept], weights[1][kept]
+        means = means[0][kept], means[1][kept]
+        anchors, sum_error = anchors[kept], sum_error[kept]
+        bound = error + self._more(weights[0], means, Sums(anchors, sum_error, error, slack))
+        gone, constant = vanished(
+            np.diagonal(high),
+            bound,
+            np.diagonal(self.scatter),
+            single=bool(np.all(weights[0] == 1.0)),
+        )
+        if gone.any():
+            for part in (high, low):
+                part[gone] = 0.0
+                part[:, gone] = 0.0
+            # All cells of a constant column are one double: the nearest one to their mean.
+            means = means[0], np.where(constant, 0.0, means[1])
+            anchors = np.where(constant, means[0], anchors)
+            error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         labels = tuple(label for label, there in zip(self.labels, here, strict=True) if there)
-        return type(self)(labels, left[here], means[here], lows[here], scatter, error)
+        return self._made(
+            labels, weights, means, (high, low), error, sum_error, anchors, slack[:, 0]
+        )
 
     def _refuse_leftovers(self, other: Self, gap: FloatArray, gone: NDArray[np.bool_]) -> None:
         """Refuse to take a class away whole with rows that are not those that were merged in."""
-        bound = self.error + other.error + 1e-9 * np.diagonal(self.scatter)
+        bound = self.bound + other.bound + 1e-9 * np.diagonal(self.scatter)
         rounding = np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
         strange = self.weights[:, np.newaxis] * np.square(gap) > bound + rounding
         strange &= gone[:, np.newaxis]
@@ -196,21 +434,54 @@ class PooledMoments:
         f = checked_factor(factor)
         if f == 0.0:
             return self.empty(self.width)
+        low = np.zeros_like(self.weights) if self.weights_low is None else self.weights_low
+        weights, weights_low = scaled_pair((self.weights, low), f)
+        error, scatter_low = self.error * f, None
+        if self.scatter_low is None:
+            scatter = self.scatter * f
+            error += EPSILON * np.diagonal(scatter) * self._is_rough
+        else:
+            scatter, scatter_low = scaled_pair((self.scatter, self.scatter_low), f)
+            error += 2.0 * PRECISE * np.diagonal(scatter)
+        fractional = bool(weights_low.any())
+        slack = None if self.weights_error is None else self.weights_error * f
+        if fractional:
+            slack = PRECISE * weights + (0.0 if slack is None else slack)
         return type(self)(
-            self.labels, self.weights * f, self.means, self.lows, self.scatter * f, self.error * f
-        )
+            self.labels, weights, self.means, self.lows, scatter, error, scatter_low,
+            None if self.sum_error is None else self.sum_error * f, self.anchors,
+            weights_low if fractional else None, slack,
+        )  # fmt: skip
+
+    def vouched(self) -> Self:
+        """Return the same with bounds as of one batch: someone vouches for these numbers."""
+        error = PER_OPERATION * np.diagonal(self.scatter)
+        return type(self)(
+            self.labels, self.weights, self.means, self.lows, self.scatter, error,
+            self.scatter_low, weights_low=self.weights_low,
+        )  # fmt: skip
 
     def embedded(self, places: IntArray, width: int) -> Self:
         """Return the moments of the same rows with more columns, which were all zero."""
-        size = len(self.labels)
-        means, lows, error = np.zeros((size, width)), np.zeros((size, width)), np.zeros(width)
-        scatter = np.zeros((width, width))
-        means[:, places], lows[:, places], error[places] = self.means, self.lows, self.error
-        scatter[np.ix_(places, places)] = self.scatter
-        return type(self)(self.labels, self.weights, means, lows, scatter, error)
+        square, flat = np.ix_(places, places), (len(self.labels), width)
+        columns = (slice(None), places)
+        return type(self)(
+            self.labels,
+            self.weights,
+            wider(self.means, columns, flat),
+            wider(self.lows, columns, flat),
+            wider(self.scatter, square, (width, width)),
+            wider(self.error, places, width),
+            None if self.scatter_low is None else wider(self.scatter_low, square, (width, width)),
+            None if self.sum_error is None else wider(self.sum_error, columns, flat),
+            None if self.anchors is None else wider(self.anchors, columns, flat),
+            self.weights_low,
+            self.weights_error,
+        )
 
     def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays."""
+        """Return the whole state as plain arrays; parts that are not kept are not there."""
+        names = ("scatter_low", "sum_error", "anchors", "weights_low", "weights_error")
         return {
             "labels": labels_to_array(self.labels),  # type: ignore[dict-item]
             "weights": self.weights,
@@ -218,13 +489,47 @@ class PooledMoments:
             "lows": self.lows,
             "scatter": self.scatter,
             "error": self.error,
-        }
+        } | kept_parts(self, names)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
-        names = ("weights", "means", "lows", "scatter", "error")
-        return cls(
-            labels_from_array(arrays["labels"]),  # type: ignore[arg-type]
-            *(np.asarray(arrays[name]) for name in names),
-        )
+        given = {name: np.asarray(array) for name, array in arrays.items() if name != "labels"}
+        return cls(labels_from_array(arrays["labels"]), **given)  # type: ignore[arg-type]
+
+
+def _moved(
+    means: Pair, ours: _Classes, theirs: _Classes, left: Pair, gap: Pair, classes: IntArray
+) -> Pair:
+    """Move the means of some classes, in place; return their reaches (c, d)."""
+    rest = left[0][classes, np.newaxis], left[1][classes, np.newaxis]
+    (base, mean), (less, _) = ours.at(classes), theirs.at(classes)
+    (base, less, rest), unit = in_units(base, less, rest)
+    (means[0][classes], means[1][classes]), reach = moved(base, less, rest, mean, gap)
+    return reach[0] * unit, reach[1] * unit
+
+
+def _moving(
+    ours: _Classes, theirs: _Classes, left: FloatArray, gap: Pair, classes: IntArray
+) -> FloatArray:
+    """Return what moving the means of some classes adds to the errors of all sums (k, d)."""
+    (base, mean), (less, other) = ours.at(classes), theirs.at(classes)
+    heaviest = np.maximum(left[classes, np.newaxis], base[0])
+    moving = np.zeros_like(ours.means[0])
+    moving[classes] = moving_error(less[0], gap[0], heaviest, mean[0], other[0])
+    return moving
+
+
+def _squares_of(reach: Pair) -> tuple[Pair, FloatArray]:
+    """Return Σ_c reach reachᵀ (d, d) in two doubles, and what may be wrong with its diagonal.
+
+    Of many classes at once the sum is one in plain doubles, as it is in a batch.
+    """
+    size = len(reach[0])
+    squares = np.square(reach[0]).sum(axis=0)
+    if size == 1:
+        return outer_square((reach[0][0], reach[1][0])), PER_PRECISE_SQUARE * squares
+    if size <= MOST_ROWS:
+        return gram(reach), (PER_PRECISE_SQUARE + GRAM_ERROR) * squares
+    plain = reach[0].T @ reach[0]
+    return (plain, np.zeros_like(plain)), EPSILON * (4.0 + size) * squares

@@ -1,0 +1,109 @@
+"""Few rows, summed in two doubles: windows that learn and forget small batches last longer."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from suffice.linear_algebra import EPSILON, two_sum
+from suffice.statistics.centres import non_finite, provisional_centres
+from suffice.statistics.double_double import (
+    GRAM_ERROR,
+    MOST_ROWS,
+    Pair,
+    column_sums,
+    gram,
+    root,
+    squared,
+    times,
+)
+from suffice.statistics.rounding import PRECISE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from suffice.rows import FloatArray, IntArray
+
+FEW = MOST_ROWS
+"""Rows that are summed in two doubles; more of them in plain ones, so that fits are fast."""
+
+
+class FewRows(NamedTuple):
+    """Weight, mean and scatter in two doubles, and the bounds of their errors about the mean."""
+
+    weight: Pair
+    mean: Pair
+    squares: Pair
+    error: FloatArray
+    sum_error: FloatArray | None
+
+
+def few_by_class(
+    rows: FloatArray, codes: IntArray, size: int, weights: FloatArray | None
+) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+    """Yield the rows of every class 0 … size - 1, as float64, and their weights."""
+    rows = np.asarray(rows, dtype=np.float64)
+    if size == 1:
+        yield rows, weights
+        return
+    for c in range(size):
+        here = codes == c
+        yield rows[here], None if weights is None else weights[here]
+
+
+def summed_precisely(
+    rows: FloatArray, weights: FloatArray | None, *, products: bool, counts: Pair | None = None
+) -> FewRows:
+    """Return the moments of 1 … 32 rows (n, d), about their mean; with `products` (d, d).
+
+    With `counts`, the weight (d,) of the cells of each column, cells that are NaN are not there.
+    """
+    if len(rows) == 1 and counts is None:
+        return _single(rows[0], 1.0 if weights is None else float(weights[0]), products)
+    centre = provisional_centres(rows, np.zeros(len(rows), dtype=np.intp), 1)[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        away: Pair = two_sum(rows, -centre)
+        if counts is not None:
+            away = np.where(np.isnan(rows), 0.0, away[0]), np.where(np.isnan(rows), 0.0, away[1])
+        weighted = heavy = away
+        if weights is not None:
+            each = weights[:, np.newaxis]
+            weighted = times(away, (each, 0.0))
+            heavy = times(away, root((each, 0.0)))
+        weight: Pair = counts if counts is not None else _total(len(rows), weights)
+        squares = gram(heavy) if products else column_sums(squared(heavy))
+        held = np.where(weight[0] > 0.0, weight[0], 1.0)
+        sums = column_sums(weighted)[0]
+        shift = sums / held
+        reach = sums / np.sqrt(held)
+        variances = np.diagonal(squares[0]) if products else squares[0]
+        # The centre is the mean but for rounding: of sums and shift plain doubles are enough.
+        high, low = two_sum(
+            squares[0], -(np.multiply.outer(reach, reach) if products else np.square(reach))
+        )
+        high, low = two_sum(high, low + squares[1])
+        mean: Pair = two_sum(centre, shift)
+        sum_error = 2.0 * EPSILON * np.abs(sums) + 8.0 * PRECISE * np.sqrt(held * variances)
+        error = GRAM_ERROR * variances + 4.0 * EPSILON * np.square(reach)
+        error += sum_error * (2.0 * np.abs(shift) + 2.0 * sum_error / held)
+    if not np.isfinite(high).all():
+        raise non_finite(np.where(np.isnan(rows), 0.0, rows) if counts is not None else rows)
+    return FewRows(weight, mean, (high, low), error, sum_error)
+
+
+def _single(row: FloatArray, weight: float, products: bool) -> FewRows:
+    if not np.isfinite(row).all():
+        raise non_finite(row[np.newaxis])
+    zero = np.zeros(len(row))
+    none = np.zeros((len(row), len(row))) if products else zero
+    return FewRows((weight, 0.0), (row.copy(), zero), (none, None), zero, None)
+
+
+def _total(size: int, weights: FloatArray | None) -> Pair:
+    if weights is None:
+        return float(size), 0.0
+    each = weights.tolist()
+    high = fsum(each)
+    return high, fsum([*each, -high])

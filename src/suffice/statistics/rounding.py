@@ -1,0 +1,130 @@
+"""How far moments may be from those of exact arithmetic: a bound that only adds.
+
+About a fixed anchor o the sums P = Σ w(x - o) and Q = Σ w(x - o)² are linear in the rows: merging
+adds them and forgetting subtracts them, so that errors of single operations add up and nothing
+compounds. Moments carry a bound E of the error of P (`sum_error`), a bound e of that of Q_jj
+(`error`) and a bound of that of the weight; all else follows from S = Q - P²/W:
+
+    |error of S_jj| ≤ e + 2|m - o|E + E²/W + (m - o)² |error of W|,
+    |error of S_ij| ≤ the root of the product of the bounds of i and j.
+
+All functions work column by column, for one class (d,) or many (k, d); weights broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.linear_algebra import EPSILON
+from suffice.statistics.double_double import Pair, over, plus, root, times
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray
+
+PER_OPERATION = 4.0 * EPSILON
+"""What one merge in plain doubles may add to the relative error of a variance: half an epsilon
+for each of two sums, and three for the square of the reach.
+
+A summary of few rows begins with as much: its mean, its centre and its products are rounded too."""
+PRECISE = EPSILON * EPSILON
+"""The rounding of one operation on two doubles is a few of these (`double_double`)."""
+PER_PRECISE_SQUARE = 16.0 * PRECISE
+"""What one merge in two doubles may add, relative to reach² and to the scatters that are added:
+6u² from the gap, 19u² from the weights, 21u² from products and 9u² from sums, u² = PRECISE/4."""
+PER_PRECISE_SUM = 4.0 * PRECISE
+"""The same for a sum, relative to weight · |gap| and to weight · |mean|, whose two doubles end."""
+NO_VARIANCE = 1e-20
+"""A variance below this part of what it was has no effect on any model (`families` floor them),
+so that one which is no larger, and certainly so, may be called zero."""
+FIRM = 8.0
+"""Weight from which a mean is a good anchor, some standard errors from any other it may have; with
+less, the anchor follows the mean."""
+FAR = 16.0
+"""An anchor is moved when the mean is four standard deviations away: a squared ratio."""
+
+
+class Sums(NamedTuple):
+    """What is known of the rounding of one summary: anchor, E, e and the error of the weight."""
+
+    anchor: FloatArray
+    sum_error: FloatArray
+    error: FloatArray
+    weight_error: Any
+
+    def about(self, anchor: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what E and e are about another anchor: E (…, d), and what is added to e."""
+        away = np.abs(self.anchor - anchor)
+        moved = away * self.weight_error
+        return self.sum_error + moved, away * (2.0 * self.sum_error + moved)
+
+
+def implied_sum_error(weight: Any, variances: FloatArray, error: FloatArray) -> FloatArray:
+    """Return E of a summary that says e only: one batch, or a file that is older than E.
+
+    A batch whose squares have the relative error r has a mean that is wrong by no more than r
+    standard deviations: E = √(W/S) e. If nothing is left of S but error, S is no more than that.
+    """
+    if not error.any():
+        return np.zeros(np.broadcast_shapes(np.shape(weight), error.shape))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = np.sqrt(weight) * (error / np.sqrt(np.maximum(variances, error)))
+    return np.where(error > 0.0, found, 0.0)
+
+
+def bound_of(weight: Any, away: FloatArray, sum_error: FloatArray, weight_error: Any) -> FloatArray:
+    """Return what the errors of weight and mean add to e, in the bound of S; `away` is |m - o|."""
+    bound: FloatArray = away * (2.0 * sum_error + away * weight_error)
+    bound += np.square(sum_error) / weight
+    return bound
+
+
+class Moved(NamedTuple):
+    """A mean after a merge or a subtraction, in two doubles, and the reach: S changes by reach²."""
+
+    mean: Pair
+    reach: Pair
+
+
+def moved(base: Pair, other: Pair, left: Pair, mean: Pair, gap: Pair) -> Moved:
+    """Return mean + gap · other/left, and gap · √(base · other/left).
+
+    A merge of a and b: base W_a, other W_b, left W_a + W_b, gap m_b - m_a. Taking b from u: base
+    W_u, other W_b, left W_u - W_b, gap m_u - m_b; for b is as far from what is left of u as it is
+    from u, stretched.
+    """
+    share = over(other, left)
+    return Moved(plus(mean, times(gap, share)), times(gap, root(times(base, share))))
+
+
+def in_units(*weights: Pair) -> tuple[list[Pair], Any]:
+    """Return weights in units of 4ⁿ near the last of them, and 2ⁿ, so that products stay in range.
+
+    >>> in_units((1.0, 0.0), (3.0, 0.0))
+    ([(1.0, 0.0), (3.0, 0.0)], 1.0)
+    """
+    last = np.asarray(weights[-1][0])
+    if last.size == 0 or (last.min() > 1e-100 and last.max() < 1e100):
+        return list(weights), 1.0
+    half = np.frexp(last)[1] // 2
+    scaled = [(np.ldexp(high, -2 * half), np.ldexp(low, -2 * half)) for high, low in weights]
+    return scaled, np.ldexp(1.0, half)
+
+
+def far_away(weight: Any, gap: FloatArray, variances: FloatArray) -> NDArray[np.bool_]:
+    """Return where a mean is more than four standard deviations from its anchor."""
+    with np.errstate(over="ignore"):
+        found: NDArray[np.bool_] = weight * np.square(gap) > FAR * variances
+    return found
+
+
+def moving_error(
+    weight: Any, gap: FloatArray, heaviest: Any, mean: FloatArray, other: FloatArray
+) -> FloatArray:
+    """Return what moving a mean in two doubles adds to E; one that does not move is as it was."""
+    size = np.maximum(np.abs(mean), np.abs(other))
+    found: FloatArray = PER_PRECISE_SUM * (weight * np.abs(gap) + heaviest * size * (gap != 0.0))
+    return found
