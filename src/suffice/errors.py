@@ -25,6 +25,7 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
   Approximation                   the exact answer would cost too much; this is how far off it is
   DidNotConverge                  an iteration stopped before its tolerance was met
   SeparationWarning               classes that a plane parts: no maximum of the likelihood exists
+  SmallSample                     forgetting has left few of the rows that a choice rests on
   StreamedRows                    rows leave their database, which cannot add them up itself
 """
 
@@ -266,6 +267,10 @@ class DidNotConverge(SufficeWarning):
 
 class SeparationWarning(SufficeWarning):
     """Classes that a plane parts: the likelihood rises for ever, and has no maximum."""
+
+
+class SmallSample(SufficeWarning):
+    """Forgetting has left few of the rows that a temperature or a calibration rests on."""
 
 
 class StreamedRows(SufficeWarning):

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.errors import BadRows
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
     from suffice.columns import Columns
     from suffice.rows import FloatArray
 
@@ -54,10 +60,22 @@ def back_to_frame(columns: Columns, matrix: FloatArray, library: Any) -> Any:
         for j, cells in enumerate(decoded):
             result[:, j] = cells
         return result
+    return frame_of_cells(dict(zip(columns.names, columns.decode(matrix), strict=True)), library)
+
+
+def frame_of_cells(cells: Mapping[str, NDArray[Any]], library: str) -> Any:
+    """Return columns as a frame of a library, or refuse what it has no place for.
+
+    Text and numbers in one column, or half a character, may have been learned from elsewhere.
+    """
     import narwhals as nw
 
-    data = {
-        name: cells.tolist() if cells.dtype == object else cells
-        for name, cells in zip(columns.names, columns.decode(matrix), strict=True)
-    }
-    return nw.from_dict(data, backend=library).to_native()
+    data = {name: held.tolist() if held.dtype == object else held for name, held in cells.items()}
+    try:
+        return nw.from_dict(data, backend=library).to_native()  # type: ignore[arg-type]
+    except Exception as error:  # each library has its own
+        why = " ".join(str(error).split())[:80] or type(error).__name__
+        raise BadRows(
+            f"{library} has no frame for these rows: {why}",
+            hint="levels of a column should be of one type; or fit on an array",
+        ) from None

@@ -84,9 +84,10 @@ class Learned(Persistent, ABC):
 
     def _stored_state(self, statistics: bool) -> dict[str, Any]:
         state = self._require()
+        left_out = isinstance(state.statistics, LeftOut)
         return {
             "columns": state.columns,
-            "statistics": state.statistics if statistics else None,
+            "statistics": state.statistics if statistics and not left_out else None,
             "labels": stored_dtype(state.dtype),
             "frame": state.frame,
             "chosen": self._stored_choice(state.chosen),

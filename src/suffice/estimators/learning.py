@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
-from suffice.errors import DifferentKinds, ForgettingUnseen, SufficeError, listed
+from suffice.errors import DifferentKinds, ForgettingUnseen, SmallSample, SufficeError, listed
 from suffice.estimators.collecting import Collecting, frame_here, is_elsewhere
 from suffice.estimators.single_rows import SingleRows
 from suffice.estimators.state import check_label_kinds, label_kind
@@ -105,6 +106,7 @@ class Learning(Collecting, SingleRows):
         gone = self._summary(batch, self._learner(state.chosen))
         left = self._forgetting(state)(gone)
         self._become(state.with_statistics(left))
+        _warn_of_small_sample(left)
         return self
 
     def __add__(self, other: Learning) -> Self:
@@ -143,3 +145,17 @@ class Learning(Collecting, SingleRows):
     def _settings(self) -> dict[str, Any]:
         found: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
         return found
+
+
+def _warn_of_small_sample(left: Any) -> None:
+    """Say when what is fitted to sampled rows rests on few of them; `forget` is two lines up."""
+    sample = getattr(left, "sample", None)
+    if sample is not None and sample.is_small and left.weight > sample.weight:
+        warnings.warn(
+            f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} that "
+            "are learned: temperature, smoothing or calibration that are held out rest on them. "
+            "Rows that are learned from now on are sampled as rarely; fit again on the rows that "
+            "stay for a sample of its full size",
+            SmallSample,
+            stacklevel=3,
+        )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns import PlainColumns
+from suffice.estimators.frames import frame_of_cells
 from suffice.rows.cells import BOOLEAN
 from suffice.rows.levels import CodedColumns
 from suffice.rows.sparse import SparseRows
@@ -40,13 +41,7 @@ def rows_given_back(
     cells = [found[j] for j in range(len(kinds))]
     if library is None or not columns.named:
         return _array(cells)
-    import narwhals as nw
-
-    data = {
-        name: values.tolist() if values.dtype == object else values
-        for name, values in zip(columns.names, cells, strict=True)
-    }
-    return nw.from_dict(data, backend=library).to_native()
+    return frame_of_cells(dict(zip(columns.names, cells, strict=True)), library)
 
 
 def _sparse_array(rows: SparseRows) -> Any:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.complement import Complement
 from suffice.families.gaussian import Gaussian
+from suffice.families.multinomial import Multinomial
 from suffice.families.smoothing import HELD_OUT, checked_smoothing
 from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import name_of
@@ -44,8 +47,15 @@ ESTIMATED: dict[str, tuple[str, ...]] = {
 """Settings of estimators whose model is estimated from statistics: what they do is known here."""
 
 
-def check_settings(estimator: str, settings: Mapping[str, Any], model: Any) -> None:
-    """Refuse a model whose priors or smoothing are not those of the settings."""
+def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    """Refuse a model whose priors, smoothing or families are not those of the settings."""
+    model = state["model"]
+    if name_of(model) == "NaiveBayesModel":
+        asked = _asked(estimator, settings)
+        if state["chosen"]["asked"] != asked or type(state["chosen"]["asked"]) is not type(asked):
+            raise refusal("chosen", "has other families than the settings ask for")
+        if estimator != "NaiveBayes" and model.product.families != (asked,):
+            raise refusal("model", "has other families than the settings ask for")
     given = settings.get("priors")
     if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
         expected = checked_log_priors(given, model.labels)
@@ -55,6 +65,16 @@ def check_settings(estimator: str, settings: Mapping[str, Any], model: Any) -> N
     if name_of(model) == "TextRecord" and model.terms is not None and smoothing != HELD_OUT:
         if model.smoothing != checked_smoothing(smoothing):
             raise refusal("model", "is not smoothed as its settings say")
+
+
+def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:
+    """Return the setting that decides about families, as the estimator has it."""
+    if estimator == "NaiveBayes":
+        return settings.get("families", "auto")
+    if estimator == "BernoulliNaiveBayes":
+        return Bernoulli(settings.get("threshold", 0.0))
+    kind = Complement if estimator == "ComplementNaiveBayes" else Multinomial
+    return kind(settings.get("boolean", False))
 
 
 def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:

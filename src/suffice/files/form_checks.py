@@ -29,6 +29,8 @@ MODERATE = {
 }
 """What can be fitted lies between these. Beyond, squares and inverses of numbers in units of the
 standard deviations, or the deviations themselves, would leave the range of a double."""
+MOST = 1 << 53
+"""Counts are smaller: beyond, they are no places in an array."""
 TYPES = {"truth": "bool", "place": "int64", "key": "uint64"}
 """The types of arrays by the word of their form; all others are of doubles."""
 
@@ -107,6 +109,8 @@ def _check_labels(value: Any, form: Form, place: str) -> None:
 
 def _check_places(value: Any, place: str) -> None:
     if isinstance(value, range):
+        if value and min(value[0], value[-1]) < 0:
+            raise refusal(place, "are no places")
         return
     if type(value) is not tuple or not all(type(j) is int and j >= 0 for j in value):
         raise refusal(place, "are no places")
@@ -143,6 +147,8 @@ def _allowed(word: str, value: float) -> bool:
     if word in MODERATE:
         low, high = MODERATE[word]
         return low <= value <= high
+    if word == "count" and value > MOST:
+        return False
     low = {"float": -np.inf, "scale": 0.0}.get(word, -0.5)
     return low < value < np.inf and (word not in ("weight", "count", "place") or value >= 0)
 

@@ -28,6 +28,8 @@ SMALL = 64
 """Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
 """Standard deviations along the axes of correlations: below, a direction is missing."""
+LONGEST = 9e18
+"""Words of a document, on average: whole numbers of a machine go as far."""
 LAW_OF = {
     "Bernoulli": "BernoulliColumns",
     "Binned": "BinnedColumns",
@@ -128,6 +130,8 @@ def _design(value: Any, sizes: Sizes) -> str:
 def _full(value: Any, sizes: Sizes) -> str:
     if sizes["m"] not in (1, sizes["k"]) or sizes["a"] != int(value.active.sum()):
         return "has factors of other columns or classes"
+    if value.rank > sizes["a"] or value.silent > sizes["d"]:
+        return "has a rank beyond its columns"
     for factor, whitening in zip(value.factors, value.whitenings, strict=True):
         ours, theirs = np.diagonal(factor), np.diagonal(whitening)
         if (ours <= 0.0).any() or (theirs <= 0.0).any():
@@ -149,6 +153,16 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
 
 def _held(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if sizes.get("b", 1) in (1, sizes["d"]) else "has the weights of other columns"
+
+
+def _words(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    if (value.tokens is None) != (value.documents is None):
+        return "has words without documents, or documents without words"
+    if value.tokens is None:
+        return ""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        long = value.tokens / value.documents
+    return "" if (long < LONGEST).all() else "has documents longer than can be drawn"
 
 
 def _tally_laws(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
@@ -199,8 +213,15 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     if not np.array_equal(every, np.arange(len(every))):
         return "does not have each column once"
     sizes["d"] = len(every)
-    if any(j >= len(every) for j in value.blank):
+    blank = value.blank
+    if isinstance(blank, range) or any(a >= b for a, b in pairwise(blank)):
+        return "has blank columns that are not in order"
+    if blank and blank[-1] >= len(every):
         return "has blank columns that are not there"
+    for law in value.laws:
+        documents = getattr(law, "documents", None)
+        if documents is not None and not np.allclose(documents, value.weights, rtol=1e-6):
+            return "has other documents than rows"
     scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
     return "" if scores else priors(value, sizes)
 
@@ -268,6 +289,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "LinearForm": _linear,
     "LogisticFit": _logistic,
     "Moments": _scatter,
+    "MultinomialCounts": _words,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
     "OnlinePerceptron": _stream,

@@ -30,6 +30,8 @@ STATISTICS_OF = {
     "Poisson": "Totals",
 }
 """What suffices for the columns of each family."""
+FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+"""Libraries that samples are given back in."""
 TINY = 1e-310
 """What is left of the digits of such small numbers is rounding."""
 TYPES_OF: dict[str, tuple[type, ...]] = {
@@ -58,10 +60,17 @@ def check_sound(state: Mapping[str, Any]) -> None:
     if name_of(model) not in MODELS:
         raise refusal("model", f"is a {type(model).__name__}")
     _check_labels(model.labels, state["labels"])
+    _check_frame(state.get("frame"))
     if name_of(model) == "TextRecord":
         _check_texts(state)
     else:
         _check_rows(state, sizes)
+
+
+def _check_frame(frame: Any) -> None:
+    """Refuse a library of frames that is none."""
+    if frame is not None and frame not in FRAMES:
+        raise refusal("frame", f"is of {frame!r:.30}")
 
 
 def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
@@ -165,6 +174,7 @@ def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int
 def _check_choice(chosen: Any, model: Any) -> None:
     if not isinstance(chosen, dict) or set(chosen) != {"asked", "product"}:
         raise refusal("chosen", "says nothing about families")
+    check_form(chosen["product"], "chosen")  # 0.0 would be equal to 0, and is no place
     if chosen["product"] != model.product:
         raise refusal("chosen", "has other families than the model")
 

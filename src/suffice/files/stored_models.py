@@ -88,9 +88,9 @@ def read_model(path: str | Path) -> StoredModel:
             f"{path} has the format {number}, this program reads up to {FORMAT}",
             hint="pip install --upgrade suffice",
         )
-    if content.get("estimator") not in MODEL_OF:
+    if not isinstance(name := content.get("estimator"), str) or name not in MODEL_OF:
         raise BadFile(
-            f"{path} is a {content.get('estimator')!r:.40}, which is not known",
+            f"{path} is a {name!r:.40}, which is not known",
             hint="pip install --upgrade suffice",
         )
     try:
@@ -98,7 +98,7 @@ def read_model(path: str | Path) -> StoredModel:
         for part in ("settings", "state"):
             check.look(content[part])
         found = StoredModel(
-            content["estimator"],
+            name,
             _words(grown(content["settings"], arrays)),
             _words(grown(content["state"], arrays)),
             content.get("about", {}),
@@ -107,7 +107,7 @@ def read_model(path: str | Path) -> StoredModel:
         check_sound(found.state)
         if name_of(found.state["model"]) != MODEL_OF[found.estimator]:
             raise refusal("model", f"is not that of a {found.estimator}")
-        check_settings(found.estimator, found.settings, found.state["model"])
+        check_settings(found.estimator, found.settings, found.state)
         fit = estimated(found.settings, found.state)
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
         raise no_model(path, error) from None

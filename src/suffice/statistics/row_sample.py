@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST = 2048
 """Rows that are kept: enough to fit one number to."""
+FEW = MOST // 8
+"""Rows below which a number that is fitted to them is uncertain by more than a tenth or so."""
 END = 2**64
 
 
@@ -36,11 +38,20 @@ class RowSample:
     """The rows with the smallest hashes, all below `limit`; rows that say the same are one.
 
     A row is in the sample if and only if its hash lies below the limit, which falls as rows
-    come and never rises: what was forgotten leaves its place empty.
+    come. It does not rise again: rows beyond it are not kept, and among rows that are learned
+    later they would be missing, so that the sample would lean towards what came last. So a sample
+    stays one row in so many, with equal chances for all: what was forgotten leaves its place empty,
+    and rows that are learned later fill it at the same rate. Once everything is forgotten it
+    begins anew.
     """
 
     rows: Mapping[int, SampledRow]
     limit: int = END
+
+    @property
+    def is_small(self) -> bool:
+        """Whether forgetting has left few rows, of more that are still learned."""
+        return self.limit < END and len(self.rows) < FEW
 
     @property
     def weight(self) -> float:

@@ -72,9 +72,10 @@ class TextStatistics:
         return type(self)(terms, ngrams, self.sample + other.sample)
 
     def __sub__(self, other: Self) -> Self:
-        """Forget in all three."""
+        """Forget in all three; once nothing is left, the sample begins anew."""
         terms, ngrams = self._both(other, lambda ours, theirs: ours - theirs)
-        return type(self)(terms, ngrams, self.sample - other.sample)
+        left = type(self)(terms, ngrams, self.sample - other.sample)
+        return left if left.weight > 0.0 else type(self)(terms, ngrams, RowSample({}))
 
     def _both(self, other: Self, joined: Callable[[Any, Any], Any]) -> list[Any]:
         """Return what becomes of the terms of two sides, and of their n-grams."""

@@ -42,8 +42,9 @@ class WithRows:
         return type(self)(self.held + other.held, self.sample + other.sample)  # type: ignore[operator]
 
     def __sub__(self, other: Self) -> Self:
-        """Forget in both."""
-        return type(self)(self.held - other.held, self.sample - other.sample)  # type: ignore[operator]
+        """Forget in both; once nothing is left, the sample begins anew."""
+        held, sample = self.held - other.held, self.sample - other.sample  # type: ignore[operator]
+        return type(self)(held, sample if held.weight > 0.0 else RowSample({}))
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""
