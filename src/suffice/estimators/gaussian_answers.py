@@ -62,6 +62,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         whose distance to their own class follows Beta. Exact under normality and ignorable
         missingness; with pool or shrink approximate; diagonal forms by simulation.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         fit, family = self._fit, self.settings_
         return self._asked(
             X, lambda rows: typicality(family, fit, rows, self._label_codes(y, len(rows)))
@@ -77,6 +78,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         With `y` given, that of the row's own class; else averaged over the posterior. With
         `draws`, a list of that many completed tables, drawn from the conditional law.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         model = self._fit.model
         if draws is not None and (draws < 0 or int(draws) != draws):
             raise BadSetting(
@@ -107,6 +109,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         By default the predicted class is compared with the runner-up; `of` and `against`
         name others.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state, model = self._require(), self._fit.model
         pair = comparison(model.labels, of, against)
 
@@ -136,6 +139,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         A fitted one: `coef_` and `intercept_` are θ and θ₀, `against(reference)` compares each
         class with one of them.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         form = self._fit.model.linear_form()
         return implied_logistic(form, self.classes_, Design(self._require().columns))
 
@@ -147,6 +151,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         Exact for every covariance form; what would cost too much is approximated to first
         order, and said. X, y and the weights must be those of the fit, whole.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state, fit, family = self._require(), self._fit, self.settings_
         batch = self._read(X, y, sample_weight, state)
         codes = self._codes_of_fit(batch)

@@ -12,7 +12,7 @@ from suffice.files.soundness import check_sound
 from suffice.files.trees import grown, planted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 FORMAT = 1
@@ -39,8 +39,10 @@ class StoredModel:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_model(path: str | Path, model: StoredModel) -> None:
-    """Write a model to a file, whole or not at all."""
+def write_model(
+    path: str | Path, model: StoredModel, check: Callable[[], None] | None = None
+) -> None:
+    """Write a model to a file, whole or not at all; `check` may refuse to replace what is there."""
     arrays = PackedArrays()
     content = {
         "name": NAME,
@@ -50,7 +52,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "settings": planted(dict(model.settings), arrays),
         "state": planted(dict(model.state), arrays),
     }
-    write_archive(path, content, arrays)
+    write_archive(path, content, arrays, check)
 
 
 def read_model(path: str | Path) -> StoredModel:
