@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from suffice.cli.model_files import Saved
     from suffice.cli.training_rows import TrainingRows
 
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # before 8.4 it takes no parameters
+
 ONE_PASS = ("gda", "qda", "naive-bayes", "text")
 """Models that look at every row once."""
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
 
 
-class Smoothing(click.ParamType[Any]):
+class Smoothing(ParamType):
     """A number, or a word that lets the data decide."""
 
     name = "number"
@@ -42,7 +46,7 @@ class Smoothing(click.ParamType[Any]):
             self.fail(f"{value!r} is neither a number nor held-out", param, ctx)
 
 
-class Priors(click.ParamType[Any]):
+class Priors(ParamType):
     """Probabilities of classes: `spam=.2,ham=.8`."""
 
     name = "class=p,…"

@@ -51,6 +51,7 @@ class FisherCoordinates(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     _filled: Callable[[FloatArray], FloatArray]
 
     def _discriminants(self) -> Discriminants:
+        _has_coordinates(self)
         state, model = self._require(), self._fit.model
         held = state.cache.get("discriminants")
         if held is None or held[0] is not model:
@@ -71,13 +72,11 @@ class FisherCoordinates(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def scalings_(self) -> FloatArray:
         """The coordinates' loadings (d, k - 1), in the user's units."""
-        _has_coordinates(self)
         return self._discriminants().scalings
 
     @property
     def explained_variance_ratio_(self) -> FloatArray:
         """The share of the differences between classes in each coordinate."""
-        _has_coordinates(self)
         return self._discriminants().explained
 
     @property

@@ -9,14 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import BadSetting
 from suffice.estimators.vectorizer_learning import VectorizerLearning
-from suffice.estimators.vectorizer_settings import weighting_of
-from suffice.text import TermCounts, Vocabulary, read_documents
+from suffice.estimators.vectorizer_settings import terms_of, weighting_of
+from suffice.text import TermCounts, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from numpy.typing import NDArray
 
+    from suffice.text import Vocabulary
     from suffice.text.tfidf import TfIdf
 
     Documents = Iterable[str | bytes]
@@ -27,8 +28,12 @@ class TextVectorizer(VectorizerLearning):
 
     A term is a word, or a run of the marks `$£€!?%*#@`; `ngrams=(1, 2)` adds pairs of them.
     Documents are str, or bytes of UTF-8 (latin-1 where they are not). Columns are terms in the
-    order of their first appearance: those that at least `min_count` documents hold, and of these
-    the `max_terms` that most documents hold. `hashing=2**20` has so many columns and no vocabulary.
+    order of their first appearance: those that at least `min_count` documents and at most a share
+    of `max_share` of them hold, and of these the `max_terms` that most documents hold.
+    `vocabulary=[...]` says which columns there are; `hashing=2**20` has so many and no vocabulary.
+
+    `stop_words=[...]` are taken out before n-grams are made. `analyzer` is a function from a
+    document to its terms, for those who cut documents in another way.
 
     `weighting`: None for counts · "tf" for counts of norm 1 · "tf-idf" as scikit-learn has it, with
     `smooth_idf`, `sublinear_tf` and `norm` · "notes" for count / length · log(N / documents).
@@ -56,7 +61,11 @@ class TextVectorizer(VectorizerLearning):
         norm: str | None = "l2",
         hashing: int | None = None,
         min_count: int = 1,
+        max_share: float = 1.0,
         max_terms: int | None = None,
+        vocabulary: Collection[str] | None = None,
+        stop_words: Collection[str] | None = None,
+        analyzer: Callable[[Any], Iterable[str]] | None = None,
         dtype: Any = None,
     ) -> None:
         self.ngrams = ngrams
@@ -68,7 +77,11 @@ class TextVectorizer(VectorizerLearning):
         self.norm = norm
         self.hashing = hashing
         self.min_count = min_count
+        self.max_share = max_share
         self.max_terms = max_terms
+        self.vocabulary = vocabulary
+        self.stop_words = stop_words
+        self.analyzer = analyzer
         self.dtype = dtype
 
     # Answers
@@ -114,7 +127,7 @@ class TextVectorizer(VectorizerLearning):
             return self._vocabulary
         if self._columns is None:
             terms = self._vocabulary.terms
-            self._columns = Vocabulary(terms[number] for number in kept.tolist())
+            self._columns = terms_of(self).vocabulary(terms[number] for number in kept.tolist())
         return self._columns
 
     @property
@@ -139,10 +152,13 @@ class TextVectorizer(VectorizerLearning):
         """Return the numbers of the terms that are columns."""
         if self._chosen is None:
             held = self.statistics_.held
-            if self.hashing is not None:
+            if self.hashing is not None or self.vocabulary is not None:
                 self._chosen = np.arange(len(held))
             else:
-                self._chosen = self._vocabulary.kept(held, self.min_count, self.max_terms)
+                ceiling = self.max_share * self.statistics_.weight
+                self._chosen = self._vocabulary.kept(
+                    np.where(held <= ceiling, held, 0.0), self.min_count, self.max_terms
+                )
         return self._chosen
 
     def _matrix(self, found: TermCounts) -> Any:

@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import BadSetting, DifferentKinds
-from suffice.estimators.vectorizer_settings import check_settings
+from suffice.estimators.vectorizer_settings import check_settings, first_vocabulary, terms_of
 from suffice.estimators.vectorizer_sources import collected_counts
 from suffice.statistics.document_counts import DocumentCounts
-from suffice.text import TermCounts, Tokens, Vocabulary, count_terms, hash_terms, read_documents
+from suffice.text import TermCounts, Vocabulary, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +29,9 @@ class VectorizerLearning(BaseEstimator):
     lower: Any
     boolean: Any
     hashing: Any
+    stop_words: Any
+    analyzer: Any
+    vocabulary: Any
 
     _vocabulary: Vocabulary
     statistics_: DocumentCounts
@@ -84,8 +87,8 @@ class VectorizerLearning(BaseEstimator):
         found = self._counted(read_documents(X), grow=True)
         theirs = DocumentCounts.of_rows(found.indptr, found.indices, self._names(found.vocabulary))
         left = self.statistics_ - theirs
-        if self.hashing is None:
-            known = Vocabulary(left.terms)  # type: ignore[arg-type]
+        if self.hashing is None and self.vocabulary is None:
+            known = terms_of(self).vocabulary(left.terms)  # type: ignore[arg-type]
             self._know(known, DocumentCounts(left.weight, known, left.held))
         else:
             names = self._names(self._vocabulary)
@@ -116,16 +119,19 @@ class VectorizerLearning(BaseEstimator):
     def _start(self) -> None:
         check_settings(self)
         self._terms_are = self._terms()
-        nothing = Vocabulary()
-        names = self._names(nothing)
-        self._know(nothing, DocumentCounts(0.0, names, np.zeros(len(names))))
+        start = first_vocabulary(self)
+        names = self._names(start)
+        self._know(start, DocumentCounts(0.0, names, np.zeros(len(names))))
 
     def _collect(self, source: Any, column: str) -> Self:
         """Learn the texts of a column of a source."""
         check_settings(self)
-        tokens = Tokens(self.ngrams, self.lower)
-        vocabulary, counts = collected_counts(source, column, tokens, self.hashing)
+        vocabulary, counts = collected_counts(source, column, terms_of(self), self.hashing)
         self._start()
+        if self.vocabulary is not None:
+            vocabulary = self._vocabulary
+            held = counts.in_terms(vocabulary)
+            counts = DocumentCounts(counts.weight, vocabulary, held)
         self._know(vocabulary, counts)
         return self
 
@@ -156,21 +162,30 @@ class VectorizerLearning(BaseEstimator):
         grow: bool = False,
         start: Vocabulary | None = None,
     ) -> TermCounts:
-        tokens = Tokens(self.ngrams, self.lower)
+        terms = terms_of(self)
         if self.hashing is not None:
-            found = hash_terms(documents, tokens, self.hashing, boolean=self.boolean)
+            found = terms.hashed(documents, self.hashing, boolean=self.boolean)
             return TermCounts(*found, Vocabulary())
+        if self.vocabulary is not None:
+            return terms.count(documents, self._vocabulary, boolean=self.boolean)
         known = start if grow else columns
-        return count_terms(documents, tokens, known, grow=grow, boolean=self.boolean)
+        return terms.count(documents, known, grow=grow, boolean=self.boolean)
 
     def _terms(self) -> tuple[Any, ...]:
         """Return the settings that say what a column is."""
-        return tuple(self.ngrams), self.lower, self.hashing
+        return (
+            tuple(self.ngrams),
+            self.lower,
+            self.hashing,
+            None if self.stop_words is None else frozenset(self.stop_words),
+            self.analyzer,
+            None if self.vocabulary is None else tuple(self.vocabulary),
+        )
 
     def _check(self) -> None:
         check_settings(self)
         if self._terms() != self._terms_are:
             raise BadSetting(
-                "ngrams, lower or hashing were changed after terms had been learned",
+                "settings that say what a column is were changed after terms had been learned",
                 hint="fit again, or change them back",
             )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Mapping
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.text import TfIdf, Tokens
+from suffice.text.terms_of_documents import TermsOfDocuments
+
+if TYPE_CHECKING:
+    from suffice.text import Vocabulary
 
 WEIGHTINGS = (None, "tf", "tf-idf", "notes")
 
@@ -24,9 +30,65 @@ def weighting_of(settings: Any) -> TfIdf:
     return TfIdf(use_idf, bool(settings.smooth_idf), bool(settings.sublinear_tf), settings.norm)
 
 
+def terms_of(settings: Any) -> TermsOfDocuments:
+    """Return how documents are cut into terms."""
+    tokens = Tokens(settings.ngrams, settings.lower)
+    return TermsOfDocuments(tokens, _stop_words(settings.stop_words), settings.analyzer)
+
+
+def first_vocabulary(settings: Any) -> Vocabulary:
+    """Return the terms of the columns before any document: those given, in their order, or none."""
+    given = settings.vocabulary
+    if given is None:
+        return terms_of(settings).vocabulary()
+    if isinstance(given, (str, bytes)) or not isinstance(given, Collection):
+        raise BadSetting(
+            f"vocabulary is {given!r:.60}, not a list of terms",
+            hint='use for instance vocabulary=["spam", "ham"]',
+        )
+    terms = _in_order(given)
+    found = terms_of(settings).vocabulary(terms)
+    if not terms or len(found) < len(terms):
+        counts = Counter(terms)
+        twice = next((term for term in terms if counts[term] > 1), None)
+        raise BadSetting(
+            "vocabulary is empty" if not terms else f"vocabulary has {twice!r:.60} twice",
+            hint="give each term once: it is the name of one column",
+        )
+    return found
+
+
+def _in_order(given: Collection[str]) -> list[str]:
+    """Return terms in the order of their columns: as given, by number, or sorted if in a set."""
+    if isinstance(given, (set, frozenset)):
+        return sorted(given)
+    if not isinstance(given, Mapping):
+        return list(given)
+    terms = sorted(given, key=given.__getitem__)
+    for number, term in enumerate(terms):
+        if given[term] != number:
+            raise BadSetting(
+                f"vocabulary has no term for column {number}, and {given[term]!r} for {term!r:.60}",
+                hint="number the terms 0, 1, 2, … each once, or give a list",
+            )
+    return terms
+
+
+def _stop_words(given: Any) -> frozenset[str]:
+    if given is None:
+        return frozenset()
+    words = [given] if isinstance(given, (str, bytes)) else given
+    if isinstance(given, (str, bytes)) or not all(isinstance(word, str) for word in words):
+        raise BadSetting(
+            f"stop_words is {given!r:.60}, not a list of words",
+            hint='use stop_words=["the", "of"]; there is no built-in list, for languages differ',
+        )
+    return frozenset(words)
+
+
 def check_settings(settings: Any) -> None:
     """Refuse settings outside their range, or that do not go together."""
-    Tokens(settings.ngrams, settings.lower)
+    terms_of(settings)
     _check_weighting(settings)
     _check_columns(settings)
     if settings.dtype is None:
@@ -67,8 +129,24 @@ def _check_columns(settings: Any) -> None:
             f"hashing is {settings.hashing!r}, and every column has a count of documents",
             hint="use at most 2**28, or suffice.text.hash_terms, which counts none",
         )
-    if settings.hashing is not None and (settings.min_count != 1 or settings.max_terms is not None):
+    share = settings.max_share
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) <= 1:
         raise BadSetting(
-            "min_count and max_terms choose terms, and hashing knows none",
-            hint="leave them out, or use hashing=None",
+            f"max_share is {share!r}", hint="use a share of the documents: above 0, at most 1"
         )
+    chosen = [
+        name
+        for name, plain in (("min_count", 1), ("max_share", 1.0), ("max_terms", None))
+        if getattr(settings, name) != plain
+    ]
+    for name, reason in (("hashing", "knows none"), ("vocabulary", "has chosen already")):
+        if chosen and getattr(settings, name) is not None:
+            raise BadSetting(
+                f"{chosen[0]} chooses terms, and {name} {reason}",
+                hint=f"leave {chosen[0]} out, or use {name}=None",
+            )
+    if settings.hashing is not None and settings.vocabulary is not None:
+        raise BadSetting(
+            "hashing and vocabulary are two ways to have columns", hint="use one of them"
+        )
+    first_vocabulary(settings)

@@ -18,8 +18,8 @@ from suffice.errors import BadSetting
 from suffice.kernels import tokens as kernels
 from suffice.kernels.compilation import part_of
 from suffice.kernels.tokens_table import Table, with_nodes
-from suffice.text.tokens import Tokens, read_documents
-from suffice.text.vocabulary import Vocabulary
+from suffice.text.tokens import Tokens, read_documents, term_hash
+from suffice.text.vocabulary import GivenTerms, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -135,6 +135,54 @@ def _counted_and_grown(
 
     rows = answers(renumber, len(found), characters)
     return TermCounts(*_sparse(rows, len(whole)), Vocabulary._of(whole))
+
+
+def count_given_terms(
+    documents: Sequence[Sequence[str]],
+    vocabulary: Vocabulary | None = None,
+    *,
+    grow: bool = False,
+    boolean: bool = False,
+) -> TermCounts:
+    """Return how often each term occurs where documents are lists of terms; as `count_terms`.
+
+    >>> count_given_terms([["to", "be"], ["be"]]).vocabulary.terms
+    ['to', 'be']
+    """
+    start = GivenTerms() if vocabulary is None else vocabulary
+    if grow or vocabulary is None:
+        start = start.add(term for terms in documents for term in terms)
+    return TermCounts(*_tallied(documents, start.number, len(start), boolean), start)
+
+
+def hash_given_terms(
+    documents: Sequence[Sequence[str]], size: int, *, boolean: bool = False
+) -> HashedCounts:
+    """Return how often each term occurs where documents are lists of terms; as `hash_terms`."""
+    return HashedCounts(
+        *_tallied(documents, lambda term: term_hash(term) % size, size, boolean),
+    )
+
+
+def _tallied(
+    documents: Sequence[Sequence[str]],
+    column: Callable[[str], int | None],
+    width: int,
+    boolean: bool,
+) -> tuple[Indices, Indices, NDArray[np.int32]]:
+    """Return (indptr, indices, counts) of terms, columns ascending; those without one left out."""
+    keys, counts, ends = [], [], []
+    for terms in documents:
+        tally: dict[int, int] = {}
+        for term in terms:
+            number = column(term)
+            if number is not None:
+                tally[number] = 1 if boolean else tally.get(number, 0) + 1
+        keys += sorted(tally)
+        counts += [tally[number] for number in sorted(tally)]
+        ends.append(len(keys))
+    rows = (np.array(keys, np.int64), np.array(counts, np.int32), np.array(ends, np.int64))
+    return _sparse([rows], width)
 
 
 def hash_terms(

@@ -37,7 +37,7 @@ class Vocabulary(Sequence[str]):
 
     def __init__(self, terms: Iterable[str] = ()) -> None:
         self._index = {term: number for number, term in enumerate(dict.fromkeys(terms))}
-        _check(self._index)
+        self._check(self._index)
         self._terms = list(self._index)
         self._table = None
 
@@ -51,6 +51,22 @@ class Vocabulary(Sequence[str]):
         else:
             made._table = held
         return made
+
+    @staticmethod
+    def _check(terms: Collection[str]) -> None:
+        """Refuse terms that no document can hold: empty words, zero bytes, lone surrogates."""
+        try:
+            whole = " ".join(terms)
+            whole.encode("utf-8")
+            if not terms or not ("\0" in whole or "" in whole.split(" ")):
+                return
+        except (TypeError, UnicodeEncodeError):
+            pass
+        odd = next(term for term in terms if not _can_be(term))
+        raise BadSetting(
+            f"{odd!r:.60} is no term: no document can hold it",
+            hint="a term is a word, or words with one space between them",
+        )
 
     @property
     def terms(self) -> list[str]:
@@ -118,7 +134,7 @@ class Vocabulary(Sequence[str]):
         """
         index = dict(self._numbers())
         new = [term for term in dict.fromkeys(terms) if term not in index]
-        _check(new)
+        self._check(new)
         for term in new:
             index[term] = len(index)
         return self if len(index) == len(self) else self._of(index)
@@ -168,20 +184,23 @@ class Vocabulary(Sequence[str]):
         return numbers.astype(np.int64)
 
 
-def _check(terms: Collection[str]) -> None:
-    """Refuse terms that no document can hold: empty words, zero bytes, lone surrogates."""
-    try:
-        whole = " ".join(terms)
-        whole.encode("utf-8")
-        if not terms or not ("\0" in whole or "" in whole.split(" ")):
-            return
-    except (TypeError, UnicodeEncodeError):
-        pass
-    odd = next(term for term in terms if not _can_be(term))
-    raise BadSetting(
-        f"{odd!r:.60} is no term: no document can hold it",
-        hint="a term is a word, or words with one space between them",
-    )
+class GivenTerms(Vocabulary):
+    """Terms that a function of the user's has made: any strings, spaces and all.
+
+    >>> GivenTerms(["a ", " b"]).number(" b")
+    1
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def _check(terms: Collection[str]) -> None:
+        """Refuse what is no string."""
+        for term in terms:
+            if not isinstance(term, str):
+                raise BadSetting(
+                    f"{term!r:.60} is no term", hint="an analyzer returns a list of strings"
+                )
 
 
 def _can_be(term: object) -> bool:
