@@ -18,7 +18,6 @@ from suffice.text import TermCounts, Vocabulary, read_documents
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
     Documents = Iterable[str | bytes]
 
 
