@@ -14,6 +14,7 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
   NotLinear                       a boundary that is not flat
   NotADensity                     a classifier with scores, but without p(x | y) behind them
   BadFile                         a file that is no model file, or a damaged one
+  FileInUse                       a file that somebody else is changing, or has changed meanwhile
   TooManyPatterns                 more patterns of missing cells than one pass can hold
 
 SufficeWarning (UserWarning)      the answer stands, with this reservation
@@ -227,6 +228,10 @@ class NotADensity(SufficeError):
 
 class BadFile(SufficeError):
     """A file that is no model file, or a damaged one; or a model that has no plain form."""
+
+
+class FileInUse(SufficeError):
+    """A file that somebody else is changing, or has changed meanwhile; it is left as it is."""
 
 
 class TooManyPatterns(SufficeError):

@@ -23,16 +23,16 @@ from suffice.cli.mail import mail
 from suffice.cli.merge import merge
 from suffice.cli.outliers import outliers
 from suffice.cli.predict import predict
-from suffice.cli.remarks import tell_warnings
+from suffice.cli.remarks import refuse, tell_warnings
 from suffice.cli.report import report
 from suffice.cli.sample import sample
 from suffice.cli.sql import sql
-from suffice.errors import SufficeError, without_secrets, without_secrets_within
+from suffice.errors import FileInUse, SufficeError, without_secrets, without_secrets_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OK, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
 HINTS = {
     errno.ENOENT: "is the name right? Folders are not made",
     errno.EISDIR: "name a file in it",
@@ -49,7 +49,8 @@ def app(debug: bool) -> None:
     """Learn how each class makes its data.
 
     Results go to standard output, notes to standard error; - is standard input. Exit codes: 0
-    done, 1 refused (data or model), 2 wrong usage, 130 interrupted.
+    done, 1 refused (data or model), 2 wrong usage, 75 a file is being changed by others (try
+    again), 130 interrupted.
 
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
@@ -76,8 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except click.ClickException as error:
-        words = without_secrets_within(error.format_message(), arguments)
-        click.echo(f"error: {words}\nHint: {_usage(error)}", err=True)
+        refuse(without_secrets_within(error.format_message(), arguments), _usage(error))
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
@@ -90,8 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--debug" in arguments:
             raise
         problem, hint = (without_secrets_within(part, arguments) for part in sentence(error))
-        click.echo(f"error: {problem}\nHint: {hint}", err=True)
-        return REFUSED
+        refuse(problem, hint)
+        return IN_USE if isinstance(error, FileInUse) else REFUSED
     return answer if isinstance(answer, int) else OK  # a command may leave with a code of its own
 
 
@@ -111,6 +111,12 @@ def sentence(error: Exception) -> tuple[str, str]:
         place = f"{without_secrets(str(error.filename))}: " if error.filename else ""
         hint = HINTS.get(error.errno or 0, "choose another place with --output")
         return f"{place}{error.strerror.lower()}", hint
+    if isinstance(error, UnicodeEncodeError):
+        cell = error.object[error.start : error.end]
+        return (
+            f"{cell!r} is half of a character, and cannot be written as UTF-8",
+            "mend the table: each \\ud800 … \\udbff needs a \\udc00 … \\udfff behind it",
+        )
     if isinstance(error, MemoryError):
         return "there is not enough memory for this", "gda needs columns² numbers, naive-bayes few"
     words = " ".join(str(error).split())

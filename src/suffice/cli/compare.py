@@ -61,6 +61,7 @@ def compare(
     """
     from suffice.cli.compared_rows import ComparedRows
     from suffice.cli.printed_rows import print_json
+    from suffice.cli.remarks import legible, say
     from suffice.evaluation.comparison import compare as compared
 
     rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
@@ -75,8 +76,8 @@ def compare(
     if as_json:
         print_json(_content(found))
         return
-    click.echo(f"{rows.place}: {rows.words}; target {target}\n")
-    click.echo(str(found))
+    say(f"{legible(f'{rows.place}: {rows.words}; target {target}')}\n")
+    say(str(found))
 
 
 def _asked(models: tuple[str, ...], others: tuple[str, ...]) -> Any:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.options import output_option, seed_option
+from suffice.cli.options import force_option, output_option, seed_option
+from suffice.cli.remarks import say, tell
 
 if TYPE_CHECKING:
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
@@ -30,8 +31,9 @@ What to try next, with a table of your own:
     "--picture", type=click.Path(path_type=Path), default=None,
     help=f"Where to save the picture.  [default: {PICTURE}]",
 )  # fmt: skip
+@force_option()
 @seed_option("folds and splits")
-def demo(output: Path | None, picture: Path | None, seed: int) -> None:
+def demo(output: Path | None, picture: Path | None, force: bool, seed: int) -> None:
     """Show what suffice can do, on data that come with scikit-learn.
 
     Compares models of both schools on 569 tumours, benign or malignant, recommends one and says
@@ -43,20 +45,19 @@ def demo(output: Path | None, picture: Path | None, seed: int) -> None:
 
     from suffice.evaluation import compare
     from suffice.report import page
-    from suffice.report.writing import check_place, write_page
+    from suffice.report.writing import write_page
 
     place, drawn = output or PAGE, picture or PICTURE
-    check_place(place)
-    check_place(drawn)
+    _check_places(place, drawn, force=force)
     data = load_breast_cancer()
     y = data.target_names[data.target]
     rows, width = data.data.shape
-    click.echo(
+    say(
         f"{rows} tumours, {width} measurements, benign or malignant: models of both schools "
         "are\ncompared on the same folds, which takes some seconds.\n"
     )
     found = compare(_frame(data), y, random_state=seed)
-    click.echo(f"{found.table}\n\n{found.recommendation}\n")
+    say(f"{found.table}\n\n{found.recommendation}\n")
     _print_algebra(data)
     pictures = find_spec("matplotlib") is not None
     html = page(
@@ -66,12 +67,28 @@ def demo(output: Path | None, picture: Path | None, seed: int) -> None:
         source="Wisconsin breast cancer, from scikit-learn",
     )
     write_page(place, html)
-    click.echo(f"\n{NEXT}")
-    click.echo(f"page written:  {place}", err=True)
+    say(f"\n{NEXT}")
+    tell(f"page written:  {place}")
     if pictures:
-        click.echo(f"picture saved: {_save_picture(data, y, drawn)}", err=True)
+        tell(f"picture saved: {_save_picture(data, y, drawn)}")
     else:
-        click.echo("note: no pictures without matplotlib: pip install 'suffice[plots]'", err=True)
+        tell("note: no pictures without matplotlib: pip install 'suffice[plots]'")
+
+
+def _check_places(place: Path, drawn: Path, *, force: bool) -> None:
+    """Refuse places that cannot be written to, or hold something that would be lost."""
+    from suffice.cli.outputs import check_output, is_page, refuse_printing
+
+    refuse_printing(place, "the page")
+    refuse_printing(drawn, "the picture")
+    if place.absolute() == drawn.absolute():
+        raise click.UsageError(f"--output and --picture are the same file: {place}")
+    check_output(place, ours=is_page, what="a page that suffice has made", force=force)
+    # Pictures do not say who has drawn them: only the one of this name is ours.
+    check_output(
+        drawn, ours=lambda path: path.name == PICTURE.name, what="the picture of the demo",
+        force=force,
+    )  # fmt: skip
 
 
 def _frame(data: Any) -> Any:
@@ -91,12 +108,10 @@ def _print_algebra(data: Any) -> None:
     whole = GaussianDiscriminant().fit(X, y)
     half = GaussianDiscriminant().fit(X[odd], y[odd])
     merged = half + GaussianDiscriminant().fit(X[even], y[even])
-    click.echo("Models are sums, so they add up and can be taken apart, without the rows:")
-    click.echo(
-        f"merge:  halves fitted apart and added give the whole to {_apart(merged, whole, X)}"
-    )
+    say("Models are sums, so they add up and can be taken apart, without the rows:")
+    say(f"merge:  halves fitted apart and added give the whole to {_apart(merged, whole, X)}")
     whole.forget(X[even], y[even])
-    click.echo(f"forget: one half taken back out leaves the other half to {_apart(whole, half, X)}")
+    say(f"forget: one half taken back out leaves the other half to {_apart(whole, half, X)}")
 
 
 def _apart(one: GaussianDiscriminant, other: GaussianDiscriminant, X: Any) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """Rows that are explained where none is named."""
+WIDEST = 60
+"""Places that a name or a cell takes."""
 
 
 @click.command()
@@ -58,10 +60,12 @@ def explain(
     Example: suffice explain flowers.suffice new.csv --row 3
     """
     from suffice.cli.model_files import load_saved
+    from suffice.cli.outputs import check_printed
     from suffice.cli.printed_rows import print_json
-    from suffice.cli.remarks import note
+    from suffice.cli.remarks import note, say
     from suffice.cli.target_labels import label_named
 
+    check_printed((table,))
     saved = load_saved(model)
     classes = saved.estimator.classes_.tolist()
     pair = {
@@ -77,7 +81,7 @@ def explain(
         if as_json:
             found.append(_content(number, one, cells))
         else:
-            click.echo("\n".join(_lines(number, one, cells, most)))
+            say("\n".join(_lines(number, one, cells, most)))
     if as_json:
         print_json(found)
     if rest:
@@ -123,11 +127,9 @@ def _explained(
 def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> list[str]:
     import numpy as np
 
-    from suffice.cli.printed_rows import cell_text
-
     parts = one.contributions[0]
     odds = one.log_odds[0]
-    of, against = (cell_text(label) for label in (one.of[0], one.against[0]))
+    of, against = (_word(label) for label in (one.of[0], one.against[0]))
     compared = f"row {number}: {of} rather than {against}"
     lines = [
         f"{compared}, log odds {odds:+.3f} ({_share(odds)} of the two)",
@@ -137,15 +139,22 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
     shown = [j for j in order[:most] if parts[j] != 0.0]
     for j in shown:
         name = one.columns[j]
-        value = cell_text(cells[name]) if name in cells else ""
-        lines.append(
-            f"  {parts[j]:+9.3f}  {name}{' = ' + (value or 'blank') if name in cells else ''}"
-        )
+        value = f" = {_word(cells[name]) or 'blank'}" if name in cells else ""
+        lines.append(f"  {parts[j]:+9.3f}  {_word(name)}{value}")
     rest = [j for j in order if j not in shown]
     if rest and np.abs(parts[rest]).sum() > 0.0:
         what = "columns" if cells else "words"
         lines.append(f"  {parts[rest].sum():+9.3f}  {len(rest)} other {what} together")
     return lines
+
+
+def _word(cell: Any) -> str:
+    """Return a name or a cell as it is shown: on one line, and not too long."""
+    from suffice.cli.printed_rows import cell_text, plain
+    from suffice.estimators.terminal_words import cut, printable
+
+    cell = plain(cell)
+    return cut(printable(cell if isinstance(cell, str) else cell_text(cell)), WIDEST)
 
 
 def _share(log_odds: float) -> str:

@@ -10,17 +10,20 @@ import click
 from suffice.cli.choosing import MODELS
 from suffice.cli.options import (
     Reading,
+    force_option,
     json_option,
     output_option,
     reading_options,
     seed_option,
     tables_argument,
     target_option,
+    wait_option,
 )
 
 if TYPE_CHECKING:
     from suffice.cli.model_files import Saved
     from suffice.cli.training_rows import TrainingRows
+    from suffice.files.stored_models import StoredModel
 
     ParamType = click.ParamType[Any]
 else:
@@ -72,7 +75,9 @@ class Priors(ParamType):
     "columns of text are documents, told apart by their words and bytes. auto: what is least wrong "
     "about rows held out, among all that `suffice compare` tries.",
 )  # fmt: skip
-@output_option("Where to write the model.  [default: model.suffice]")
+@output_option("Where to write the model; - is standard output.  [default: model.suffice]")
+@force_option()
+@wait_option()
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
     "--without-statistics", is_flag=True,
@@ -133,6 +138,8 @@ def fit(
     target: str,
     name: str,
     output: Path | None,
+    force: bool,
+    wait: float,
     drop: tuple[str, ...],
     without_statistics: bool,
     checkpoint: Path | None,
@@ -153,41 +160,47 @@ def fit(
 
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
-    from suffice.cli.model_files import save
+    from suffice.cli.model_files import check_model_place, save
+    from suffice.cli.outputs import changing
     from suffice.cli.printed_rows import print_json
+    from suffice.cli.remarks import tell
     from suffice.cli.training_rows import TrainingRows, describe
 
     if name == "auto":
         _refuse_settings(settings)
     place = output or Path("model.suffice")
+    check_model_place(place, tables, force=force, as_json=as_json)
     if checkpoint is not None:
-        _check_checkpoint(checkpoint, name, place)
+        _check_checkpoint(checkpoint, name, place, tables)
     rows = TrainingRows.read(
         tables, target, reading, drop,
         once=name in ONE_PASS, seed=None if name in ONE_PASS else seed, texts=name == "text",
     )  # fmt: skip
     saved, losses = _fitted(rows, name, settings, seed, checkpoint)
-    save(place, saved, statistics=not without_statistics)
-    summary = _summary(place, saved, rows, losses)
+    with changing(place, wait):
+        stored = save(place, saved, statistics=not without_statistics)
+    summary = _summary(place, stored, saved, rows, losses)
     if as_json:
         print_json(summary)
     classes = saved.estimator.classes_
-    click.echo(
+    tell(
         f"{place}: {type(saved.estimator).__name__} of {describe(rows, summary['rows'])}; "
-        f"{len(classes)} classes of {target}",
-        err=True,
+        f"{len(classes)} classes of {target}"
     )
 
 
 def _summary(
-    place: Path, saved: Saved, rows: TrainingRows, losses: dict[str, float]
+    place: Path,
+    stored: StoredModel,
+    saved: Saved,
+    rows: TrainingRows,
+    losses: dict[str, float],
 ) -> dict[str, Any]:
     """Return what was learned, and why so, as plain values."""
     from suffice.cli.printed_rows import plain
     from suffice.files.accounts import told
-    from suffice.files.stored_models import read_model
 
-    account = told(read_model(place)).to_dict()
+    account = told(stored).to_dict()
     return {
         "model": str(place),
         "estimator": account["estimator"],
@@ -197,7 +210,7 @@ def _summary(
         "dropped": list(saved.notes.dropped),
         "classes": [plain(label) for label in saved.estimator.classes_],
         "settings": account["settings"],
-        "log_loss": losses,
+        "log_loss": losses or None,  # only where models were compared
     }
 
 
@@ -207,11 +220,11 @@ def _refuse_settings(settings: dict[str, Any]) -> None:
         raise click.UsageError(f"{', '.join(given)} needs --model: auto chooses by itself")
 
 
-def _check_checkpoint(checkpoint: Path, name: str, place: Path) -> None:
+def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[str, ...]) -> None:
     """Refuse a checkpoint that could not be kept, before any row is read."""
-    import errno
-    import os
+    from suffice.cli.outputs import check_output, refuse_printing
 
+    refuse_printing(checkpoint, "a checkpoint")
     if name not in ONE_PASS:
         why = (
             "which may choose logistic"
@@ -224,8 +237,8 @@ def _check_checkpoint(checkpoint: Path, name: str, place: Path) -> None:
         )
     if checkpoint.absolute() == place.absolute():
         raise click.UsageError(f"--checkpoint and --output are the same file: {place}")
-    if not checkpoint.absolute().parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(checkpoint))
+    # What is there and is no checkpoint is refused where it is read.
+    check_output(checkpoint, tables, ours=lambda _: True, what="a checkpoint")
 
 
 def _fitted(

@@ -25,6 +25,7 @@ def inspect(model: Path, as_json: bool) -> None:
     """
     from suffice.cli.model_files import open_model
     from suffice.cli.printed_rows import print_json
+    from suffice.cli.remarks import say
     from suffice.errors import listed
     from suffice.files.accounts import shown, told
     from suffice.files.mail_database import is_database
@@ -41,10 +42,10 @@ def inspect(model: Path, as_json: bool) -> None:
         more = {"target": notes.target, "filled": list(filled), "dropped": list(notes.dropped)}
         print_json({**account.to_dict(), **more})
         return
-    click.echo(str(account))
+    say(str(account))
     if notes.target is not None:
-        click.echo(f"It tells {shown(notes.target)} from the other columns of a table.")
+        say(f"It tells {shown(notes.target)} from the other columns of a table.")
     if notes.filled is not None and notes.filled.names:
-        click.echo(f"Blank cells of {listed(notes.filled.names)} are filled with their means.")
+        say(f"Blank cells of {listed(notes.filled.names)} are filled with their means.")
     if notes.dropped:
-        click.echo(f"Left out: {listed(map(shown, notes.dropped))}.")
+        say(f"Left out: {listed(map(shown, notes.dropped))}.")

@@ -8,12 +8,14 @@ import click
 
 from suffice.cli.options import (
     Reading,
+    force_option,
     json_option,
     model_argument,
     output_option,
     reading_options,
     tables_argument,
     target_option,
+    wait_option,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 @model_argument()
 @tables_argument()
 @target_option("The column of labels.  [default: that of the fit]")
-@output_option("Where to write the model.  [default: MODEL itself]")
+@output_option("Where to write the model; - is standard output.  [default: MODEL itself]")
+@force_option()
+@wait_option()
 @json_option("a summary")
 @reading_options
 def learn(
@@ -34,6 +38,8 @@ def learn(
     tables: tuple[str, ...],
     target: str | None,
     output: Path | None,
+    force: bool,
+    wait: float,
     as_json: bool,
     reading: Reading,
 ) -> None:
@@ -41,37 +47,43 @@ def learn(
 
     The same as if they had been there at the fit. A new class or a new category is simply a new
     one. Logistic regression takes one step for each row instead. The file is replaced
-    when all is learned, and left as it was if anything is refused. TABLE is what `suffice fit`
-    takes: files, a pattern, a folder, or a table of a database.
+    when all is learned, and left as it was if anything is refused; commands that change the same
+    file do so one after the other. TABLE is what `suffice fit` takes: files, a pattern, a folder,
+    or a table of a database.
 
     Example: suffice learn flowers.suffice more.csv
     """
     from suffice.cli.decimals import counted
     from suffice.cli.learning_more import labelled_chunks, learn_all, refuse_nothing
-    from suffice.cli.model_files import load_saved, save
+    from suffice.cli.model_files import check_model_place, load_saved, save
+    from suffice.cli.outputs import changing
     from suffice.cli.printed_rows import plain, print_json
+    from suffice.cli.remarks import tell
     from suffice.errors import listed
 
-    saved = load_saved(model)
-    before = set(saved.estimator.classes_.tolist())
-    levels = _levels(saved)
-    chunks = labelled_chunks(saved, tables, target, reading)
-    size = learn_all(saved.estimator, counted(chunks, saved.decimals))
-    refuse_nothing(size, tables)
-    save(output or model, saved)
+    place = output or model
+    check_model_place(place, tables, model, force=force, as_json=as_json)
+    with changing(place, wait) as check:
+        saved = load_saved(model)
+        before = set(saved.estimator.classes_.tolist())
+        levels = _levels(saved)
+        chunks = labelled_chunks(saved, tables, target, reading)
+        size = learn_all(saved.estimator, counted(chunks, saved.decimals))
+        refuse_nothing(size, tables)
+        save(place, saved, check=check)
     new = [label for label in saved.estimator.classes_.tolist() if label not in before]
     wider = [level for level in _levels(saved) if level not in levels]
     if as_json:
         print_json(
             {
-                "model": str(output or model),
+                "model": str(place),
                 "learned": size,
                 "new_classes": [plain(label) for label in new],
                 "new_categories": wider,
             }
         )
     told = f"; new: {listed([*new, *wider])}" if new or wider else ""
-    click.echo(f"{output or model}: learned {size:,} rows{told}", err=True)
+    tell(f"{place}: learned {size:,} rows{told}")
 
 
 def _levels(saved: Saved) -> list[str]:

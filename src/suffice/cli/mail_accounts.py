@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import click
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
 def print_filter(path: Path, *, as_json: bool) -> None:
     """Print what a filter holds."""
     from suffice.cli.printed_rows import print_json
+    from suffice.cli.remarks import say
     from suffice.files.mail_database import refusals
     from suffice.files.mail_state import MailState
     from suffice.files.mail_summary import LABELS
@@ -31,24 +30,25 @@ def print_filter(path: Path, *, as_json: bool) -> None:
         return
     learned = " and ".join(f"{n:,} {label}" for label, n in documents.items())
     entries = sum(runs["ngrams"])
-    click.echo(f"A mail filter that has learned {learned}.")
+    say(f"A mail filter that has learned {learned}.")
     if summary.told != summary.documents:
         told = " and ".join(f"{n:,} {label}" for n, label in zip(summary.told, LABELS, strict=True))
-        click.echo(f"It was told {told}: those that it judged right were not all learned.")
-    click.echo(
+        say(f"It was told {told}: those that it judged right were not all learned.")
+    say(
         f"It knows {summary.width:,} terms (words and pairs of words, once a message) and about "
         f"{entries:,} n-grams of up to 5 bytes; α is {summary.smoothing:.3g}."
     )
-    click.echo(
+    say(
         f"It was calibrated by a sample of the messages, which are {kept:,} now; {since:,} came or "
         "went since."
     )
 
 
-def merge_all(paths: Sequence[Path], output: Path, *, as_json: bool) -> None:
+def merge_all(paths: Sequence[Path], output: Path, *, force: bool, as_json: bool) -> None:
     """Write one filter of several."""
+    from suffice.cli.outputs import check_output, refuse_printing
     from suffice.cli.printed_rows import print_json
-    from suffice.cli.remarks import note
+    from suffice.cli.remarks import note, tell
     from suffice.errors import DifferentKinds
     from suffice.files.mail_building import merge_filters
     from suffice.files.mail_database import is_database
@@ -60,10 +60,14 @@ def merge_all(paths: Sequence[Path], output: Path, *, as_json: bool) -> None:
             f"{mail} is a mail filter, {strange} is not",
             hint="suffice mail export makes a model file of a filter",
         )
+    refuse_printing(output, "a filter")
+    # Onto one of them it cannot be: what that learns meanwhile, in the database, would be lost.
+    inputs = [str(path) for path in paths]
+    check_output(output, inputs, ours=is_database, what="a mail filter", force=force)
     summary, shared = merge_filters(output, paths)
     if shared:
         note(f"{shared:,} messages were learned by more than one, and count as often")
     ham, spam = summary.documents
     if as_json:
         print_json({"model": str(output), "rows": ham + spam, "models": [*map(str, paths)]})
-    click.echo(f"{output}: {ham:,} ham and {spam:,} spam of {len(paths)} filters", err=True)
+    tell(f"{output}: {ham:,} ham and {spam:,} spam of {len(paths)} filters")

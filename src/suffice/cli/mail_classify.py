@@ -74,9 +74,10 @@ def classify(
         if not exit_code:
             raise
         from suffice.cli.app import sentence
+        from suffice.cli.remarks import refuse
 
         problem, hint = sentence(error)
-        click.echo(f"error: {problem}\nHint: {hint}", err=True)
+        refuse(problem, hint)
         raise click.exceptions.Exit(FAILED) from None
     if exit_code:
         sys.stdout.flush()
@@ -156,24 +157,25 @@ def _verdict(probability: float, unsure: tuple[float, float]) -> str:
 
 
 def _show(name: str, verdict: str, judgement: Judgement, letter: Letter, *, as_json: bool) -> None:
+    from suffice.cli.printed_rows import print_line
+    from suffice.cli.remarks import say
+
     spam, ham = judgement.reasons(letter, REASONS)
     rest = {"bytes": judgement.bytes, "prior": judgement.prior, "calibration": judgement.shift}
     if as_json:
-        import json
-
         content = {
             "message": name, "verdict": verdict, "probability": judgement.probability,
             "log_odds": judgement.log_odds, "terms": float(judgement.weights.sum()), **rest,
             "for_spam": spam, "for_ham": ham,
         }  # fmt: skip
-        click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+        print_line(content)
         return
-    click.echo(f"{name}: {verdict}, probability {judgement.probability:.3f}")
+    say(f"{name}: {verdict}, probability {judgement.probability:.3f}")
     for what, some in (("for spam", spam), ("for ham", ham)):
         if some:
-            click.echo(f"  {what:9} {', '.join(f'{_plain(term)} {w:+.2f}' for term, w in some)}")
+            say(f"  {what:9} {', '.join(f'{_plain(term)} {w:+.2f}' for term, w in some)}")
     said = [("terms", float(judgement.weights.sum())), *rest.items()]
-    click.echo(f"  {'in sum':9} {', '.join(f'{what} {weight:+.2f}' for what, weight in said)}")
+    say(f"  {'in sum':9} {', '.join(f'{what} {weight:+.2f}' for what, weight in said)}")
 
 
 def _plain(term: str) -> str:

@@ -53,6 +53,7 @@ def correct(
 
     Example: suffice mail correct filter.db message.eml --spam
     """
+    from suffice.cli.remarks import refuse
     from suffice.errors import BadLabels, BadRows, ForgettingUnseen
     from suffice.files.mail_letters import letter_of
     from suffice.files.mail_state import MailState
@@ -66,7 +67,7 @@ def correct(
         for name, raw in named_messages(messages):
             if last is not None:
                 several = True
-                click.echo(f"error: {last.problem}", err=True)
+                refuse(last.problem)
                 last = None
             try:
                 result = _corrected(state, letter_of(raw), what, policy)
@@ -111,11 +112,15 @@ def _wanted(state: MailState, letter: Letter, code: int, policy: str) -> bool:
 
 
 def _tell(name: str, result: str, *, as_json: bool) -> None:
-    import json
     import sys
 
-    line = json.dumps({"message": name, "done": result}, ensure_ascii=False)
-    click.echo(line if as_json else f"{name}: {result}")
+    from suffice.cli.printed_rows import print_line
+    from suffice.cli.remarks import say
+
+    if as_json:
+        print_line({"message": name, "done": result})
+    else:
+        say(f"{name}: {result}")
     sys.stdout.flush()
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from suffice.cli.mail_options import filter_argument
+from suffice.cli.options import force_option, output_option, wait_option
 
 
 @click.command()
 @filter_argument()
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path), required=True,
-    help="Where to write the model.",
-)  # fmt: skip
-def export(filter_: Path, output: Path) -> None:
+@output_option("Where to write the model; - is standard output.", required=True)
+@force_option()
+@wait_option()
+def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     """Write what FILTER has learned as a model file.
 
     A TextClassifier with all its statistics: it can be loaded, merged and taught in Python. It is
@@ -24,8 +24,13 @@ def export(filter_: Path, output: Path) -> None:
 
     Example: suffice mail export filter.db -o mail.suffice
     """
+    from suffice.cli.model_files import check_model_place, write_stored
+    from suffice.cli.outputs import changing
+    from suffice.cli.remarks import tell
     from suffice.estimators.mail_classifier import mail_classifier
 
+    check_model_place(output, (str(filter_),), force=force, as_json=False)
     model = mail_classifier(filter_)
-    model.save(output)
-    click.echo(f"{output}: {model.model_.weights.sum():,.0f} messages", err=True)
+    with changing(output, wait):
+        write_stored(output, model._stored(True))
+    tell(f"{output}: {model.model_.weights.sum():,.0f} messages")

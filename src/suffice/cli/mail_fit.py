@@ -41,10 +41,12 @@ def fit(
 
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
     """
+    from suffice.cli.outputs import refuse_printing
     from suffice.cli.printed_rows import print_json
-    from suffice.cli.remarks import Progress, note
+    from suffice.cli.remarks import Progress, note, tell
     from suffice.errors import BadFile
     from suffice.files.mail_building import write_filter
+    from suffice.files.whole_files import check_place
 
     if len(sorted_) not in (0, 2):
         raise click.UsageError("name HAM and SPAM, in this order; or use --ham and --spam")
@@ -52,8 +54,10 @@ def fit(
         ham, spam = (sorted_[0], *ham), (sorted_[1], *spam)
     if not ham or not spam:
         raise click.UsageError("a filter needs both: ham and spam")
+    refuse_printing(output, "a filter")
     if output.exists() and not force:
         raise BadFile(f"{output} is there already", hint="--force replaces it")
+    check_place(output)
     with Progress("reading", lambda: None, "messages") as progress:
         taken = write_filter(output, _labelled((ham, spam), progress))
     if taken.twice:
@@ -63,7 +67,7 @@ def fit(
     learned = dict(zip(("ham", "spam"), taken.learned, strict=True))
     if as_json:
         print_json({"filter": str(output), **learned, "twice": taken.twice, "both": taken.both})
-    click.echo(f"{output}: {learned['ham']:,} ham and {learned['spam']:,} spam learned", err=True)
+    tell(f"{output}: {learned['ham']:,} ham and {learned['spam']:,} spam learned")
 
 
 def _labelled(

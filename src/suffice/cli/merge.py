@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from suffice.cli.options import json_option, output_option
+from suffice.cli.options import force_option, json_option, output_option, wait_option
 
 if TYPE_CHECKING:
     from suffice.cli.model_files import Saved
@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 @click.argument(
     "models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL…"
 )
-@output_option("Where to write the model of all.", required=True)
+@output_option(
+    "Where to write the model of all; - is standard output. It may be one of MODELs.",
+    required=True,
+)
+@force_option()
+@wait_option()
 @json_option("a summary")
-def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
+def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_json: bool) -> None:
     """Merge MODELs that were learned apart into one of all their rows.
 
     The same as if all rows had been in one table. Their settings and columns must be the same;
@@ -27,12 +32,10 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
 
     Example: suffice merge north.suffice south.suffice -o both.suffice
     """
-    from dataclasses import replace
-
-    from suffice.cli.decimals import widened
-    from suffice.cli.model_files import load_saved, save
+    from suffice.cli.model_files import check_model_place, save
+    from suffice.cli.outputs import changing
     from suffice.cli.printed_rows import plain, print_json
-    from suffice.errors import DifferentKinds, SufficeError
+    from suffice.cli.remarks import tell
     from suffice.files.mail_database import is_database
 
     if len(models) < 2:
@@ -40,8 +43,26 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
     if any(is_database(path) for path in models):
         from suffice.cli.mail_accounts import merge_all
 
-        merge_all(models, output, as_json=as_json)
+        merge_all(models, output, force=force, as_json=as_json)
         return
+    check_model_place(output, (), force=force, as_json=as_json)
+    with changing(output, wait) as check:
+        merged = _merged(models)
+        save(output, merged, check=check)
+    rows = merged.estimator.model_.weights.sum()
+    if as_json:
+        print_json({"model": str(output), "rows": plain(rows), "models": [*map(str, models)]})
+    tell(f"{output}: {_number(rows)} rows of {len(models)} models")
+
+
+def _merged(models: tuple[Path, ...]) -> Saved:
+    """Return one model of all that several files have learned."""
+    from dataclasses import replace
+
+    from suffice.cli.decimals import widened
+    from suffice.cli.model_files import load_saved
+    from suffice.errors import DifferentKinds, SufficeError
+
     first, *others = models
     merged = load_saved(first)
     _check(first, merged)
@@ -67,11 +88,7 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
         digits = widened(merged.decimals, other.decimals)
         notes = merged.notes if ours is not None else other.notes
         merged = replace(merged, estimator=total, notes=notes, decimals=digits)
-    save(output, merged)
-    rows = merged.estimator.model_.weights.sum()
-    if as_json:
-        print_json({"model": str(output), "rows": plain(rows), "models": [*map(str, models)]})
-    click.echo(f"{output}: {_number(rows)} rows of {len(models)} models", err=True)
+    return merged
 
 
 def _number(rows: float) -> str:

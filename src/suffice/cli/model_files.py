@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from suffice.cli.decimals import STATE as DECIMALS
 from suffice.cli.decimals import decimals_in
+from suffice.cli.outputs import check_output, is_model, is_printed
 from suffice.errors import BadSetting
 from suffice.estimators.table_notes import STATE, TableNotes
 from suffice.files.stored_models import StoredModel, read_model, write_model
+from suffice.files.whole_files import check_place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 LAW = "MultivariateNormal"
@@ -55,19 +60,74 @@ def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
     return stored, notes
 
 
+def check_model_place(
+    place: Path,
+    inputs: Sequence[str],
+    model: Path | None = None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Refuse a place that no model can be written to, before any work is done for it.
+
+    `model` is the file that is being changed: writing over it is what was asked for.
+    """
+    if is_printed(place) and as_json:
+        raise click.UsageError("--json and -o - both want standard output: write to a file")
+    if model is not None and place == model:
+        check_place(place)
+        return
+    check_output(place, inputs, ours=is_model, what="a model file", force=force)
+
+
 def load_saved(path: Path) -> Saved:
     """Return a model that can learn, with everything that this needs."""
-    from suffice.estimators.persistence import load
+    from suffice.estimators.persistence import restored
 
     stored, notes = open_classifier(path)
-    return Saved(load(path), notes, decimals_in(stored.state))
+    return Saved(restored(path, stored), notes, decimals_in(stored.state))
 
 
-def save(path: Path, saved: Saved, *, statistics: bool = True) -> None:
-    """Write a model, whole or not at all."""
+def save(
+    path: Path,
+    saved: Saved,
+    *,
+    statistics: bool = True,
+    check: Callable[[], None] | None = None,
+) -> StoredModel:
+    """Write a model, whole or not at all, and return what was written; `-` is standard output.
+
+    `check` is called before a file is replaced, and may refuse that.
+    """
     model = saved.estimator
     settings = model.get_params(deep=False)
     known = {**saved.notes.to_dict(), DECIMALS: dict(saved.decimals)}
     state = {**model._stored_state(statistics), STATE: known}
     about = {**model._about(), "target": saved.notes.target}
-    write_model(path, StoredModel(type(model).__name__, settings, state, about))
+    stored = StoredModel(type(model).__name__, settings, state, about)
+    write_stored(path, stored, check)
+    return stored
+
+
+def write_stored(path: Path, stored: StoredModel, check: Callable[[], None] | None = None) -> None:
+    """Write what a model file holds to a file, or to standard output."""
+    if is_printed(path):
+        _print_model(stored)
+    else:
+        write_model(path, stored, check)
+
+
+def _print_model(stored: StoredModel) -> None:
+    """Write a model to standard output; a zip is written with steps back, which a pipe has not."""
+    import shutil
+    import sys
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "model"
+        write_model(place, stored)
+        with place.open("rb") as file:
+            sys.stdout.flush()
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()

@@ -97,6 +97,23 @@ def output_option(what: str, *, required: bool = False) -> Decorator:
     )
 
 
+def force_option() -> Decorator:
+    """Return the option to replace whatever is in the way."""
+    return click.option(
+        "--force", is_flag=True, help="Replace a file that is there, whatever it is."
+    )
+
+
+def wait_option() -> Decorator:
+    """Return the option for how long to wait for other commands that change the same file."""
+    return click.option(
+        "--wait", type=click.FloatRange(min=0.0), default=60.0, show_default=True,
+        metavar="SECONDS",
+        help="How long to wait for another command that is changing the file. Exit code 75 if that "
+        "is not enough.",
+    )  # fmt: skip
+
+
 def target_option(what: str, *, required: bool = False) -> Decorator:
     """Return the option for the column of labels."""
     return click.option("--target", "-t", metavar="COLUMN", required=required, help=what)

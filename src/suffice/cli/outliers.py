@@ -53,11 +53,13 @@ def outliers(
 
     from suffice.cli.densities import most_typical, with_density
     from suffice.cli.model_rows import ModelRows
+    from suffice.cli.outputs import check_printed
     from suffice.cli.printed_rows import PrintedRows
     from suffice.cli.remarks import Progress, note
 
     if every and most is not None:
         raise click.UsageError("--all and --most: one of them")
+    check_printed(tables)
     saved = with_density(model)
     rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=keep)
     printed = PrintedRows(("row", "class", "typicality", *keep), as_json=as_json, digits=6)

@@ -64,6 +64,7 @@ def predict(
     from suffice.cli.decisions import Decisions
     from suffice.cli.model_files import open_classifier
     from suffice.cli.model_rows import ModelRows
+    from suffice.cli.outputs import check_printed
     from suffice.cli.printed_rows import PrintedRows
     from suffice.cli.remarks import Progress, note
     from suffice.cli.stored_answers import StoredAnswers
@@ -73,6 +74,7 @@ def predict(
         raise click.UsageError(
             "--cost and --reject-below: give rejecting a column of its own costs"
         )
+    check_printed(tables)
     stored, notes = open_classifier(model)
     answers = StoredAnswers(stored, notes)
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)

@@ -1,4 +1,8 @@
-"""Rows on standard output: CSV that is safe to open in a spreadsheet, or JSON lines."""
+"""Rows on standard output: CSV that is safe to open in a spreadsheet, or JSON lines.
+
+These are data, and are written as they are, in UTF-8, whatever else the terminal's encoding is; on
+a terminal itself, what it would obey is written out.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +33,29 @@ class PrintedRows:
         self._digits = digits
         self._json = as_json
         self._out = _standard_output()
+        self._seen = self._out.isatty()
         self._writer = csv.writer(self._out, lineterminator="\n")
         if not as_json:
-            self._writer.writerow([inert(name) for name in names])
+            self._writer.writerow(self._shown([inert(name) for name in names]))
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
         """Print some rows."""
         if self._json:
             for row in rows:
                 cells = dict(zip(self._names, map(plain, row), strict=True))
-                self._out.write(json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n")
+                self._out.write(json_text(cells, self._seen) + "\n")
         else:
-            self._writer.writerows([cell_text(cell, self._digits) for cell in row] for row in rows)
+            self._writer.writerows(
+                self._shown([cell_text(cell, self._digits) for cell in row]) for row in rows
+            )
+
+    def _shown(self, cells: list[str]) -> list[str]:
+        """Return cells as a terminal may have them, if there is one."""
+        if not self._seen or all(map(str.isprintable, cells)):
+            return cells
+        from suffice.estimators.terminal_words import printable
+
+        return [printable(cell) for cell in cells]
 
 
 def cell_text(cell: Any, digits: int | None = None) -> str:
@@ -72,12 +87,44 @@ def plain(cell: Any) -> Any:
 
 def print_json(content: Any) -> None:
     """Print one JSON document."""
-    _standard_output().write(
-        json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-    )
+    out = _standard_output()
+    out.write(json_text(content, out.isatty(), indent=1) + "\n")
+
+
+def print_line(content: Any) -> None:
+    """Print one line of JSON."""
+    out = _standard_output()
+    out.write(json_text(content, out.isatty()) + "\n")
+
+
+def print_text(text: str) -> None:
+    """Print a text that programs read, as it is."""
+    out = _standard_output()
+    if out.isatty():
+        from suffice.cli.remarks import say
+
+        say(text.removesuffix("\n"))
+    else:
+        out.write(text)
+
+
+def json_text(content: Any, terminal: bool = False, indent: int | None = None) -> str:
+    r"""Return JSON; for a `terminal`, with escapes for what it would obey, which mean the same.
+
+    >>> json_text("caf\u00e9 \u202e"), json_text("caf\u00e9 \u202e", terminal=True)
+    ('"caf\u00e9 \u202e"', '"caf\u00e9 \\u202e"')
+    """
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
+    if not terminal or text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def _standard_output() -> TextIO:
+    """Return standard output as a stream of UTF-8: a table must be one that can be read again."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, "Standard output is closed")
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(encoding="utf-8", errors="surrogateescape")
     return sys.stdout

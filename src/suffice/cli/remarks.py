@@ -1,4 +1,4 @@
-"""What is said beside the answers, on standard error: notes, warnings, progress."""
+"""What people read: answers in words, notes, warnings, progress; nothing in it moves the cursor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import warnings
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,13 +20,51 @@ EVERY = 0.1
 PATIENCE = 0.5
 """Seconds before there is any."""
 WIDTH = 24
+LONGEST = 1000
+"""Characters of one line; names may be millions long, and nobody reads them."""
+ENDS = (700, 250)
+"""What is shown of the beginning and the end of a longer one."""
+USUAL = 80
+"""Places of a terminal that does not say how wide it is."""
 CLEAR = "\r\033[K"
 """What takes a line of a terminal back."""
 
 
+def legible(text: str) -> str:
+    r"""Return one line for people: what a terminal would obey is written out, the middle left out.
+
+    >>> print(legible("red\x1b[2Jgreen\nblue"), len(legible("x" * 10**6)))
+    red\x1b[2Jgreen\nblue 953
+    """
+    if len(text) > LONGEST:
+        text = f"{text[: ENDS[0]]} … {text[-ENDS[1] :]}"
+    if text.isprintable():
+        return text
+    from suffice.estimators.terminal_words import printable
+
+    return printable(text)
+
+
+def say(text: str) -> None:
+    """Print an answer in words, line by line."""
+    click.echo("\n".join(map(legible, text.split("\n"))))
+
+
+def tell(text: str) -> None:
+    """Say what was done, in one line on standard error."""
+    click.echo(legible(text), err=True)
+
+
 def note(text: str) -> None:
     """Say something that the user should know, in one line."""
-    click.echo(f"note: {' '.join(text.split())}", err=True)
+    tell(f"note: {' '.join(text.split())}")
+
+
+def refuse(problem: str, hint: str = "") -> None:
+    """Say what is wrong, and what to do, each in one line."""
+    tell(f"error: {problem}")
+    if hint:
+        tell(f"Hint: {hint}")
 
 
 def tell_warnings() -> None:
@@ -38,7 +75,7 @@ def tell_warnings() -> None:
         text = " ".join(str(message).split())
         if text not in told:
             told.add(text)
-            click.echo(f"warning: {text}", err=True)
+            tell(f"warning: {text}")
 
     warnings.simplefilter("always")
     warnings.simplefilter("ignore", ResourceWarning)  # about files that end with the program
@@ -53,7 +90,7 @@ class Progress:
     """
 
     def __init__(self, what: str, share: Callable[[], float | None], unit: str = "rows") -> None:
-        self._what, self._unit = what, unit
+        self._what, self._unit = legible(what), unit
         self._share = share
         self._shown = False
         self._next = time.monotonic() + PATIENCE
@@ -90,7 +127,7 @@ class Progress:
             self._next = now + EVERY
             self._shown = True
             # A line that is wider than the terminal could not be taken back.
-            width = get_terminal_size(os.get_terminal_size(sys.stderr.fileno())).columns
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or USUAL
             sys.stderr.write(f"{CLEAR}{self._line(now)[: max(1, width - 1)]}")
             sys.stderr.flush()
 

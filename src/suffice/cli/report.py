@@ -10,6 +10,7 @@ import click
 
 from suffice.cli.options import (
     Reading,
+    force_option,
     json_option,
     output_option,
     reading_options,
@@ -22,7 +23,8 @@ from suffice.cli.options import (
 @click.command()
 @tables_argument()
 @target_option("The column of labels.", required=True)
-@output_option("Where to write the page, - for standard output.  [default: report.html]")
+@output_option("Where to write the page; - is standard output.  [default: report.html]")
+@force_option()
 @click.option("--title", help="What stands at the top.")
 @click.option("--pictures/--no-pictures", default=True, help="Whether to draw any.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
@@ -38,6 +40,7 @@ def report(
     tables: tuple[str, ...],
     target: str,
     output: Path | None,
+    force: bool,
     title: str | None,
     pictures: bool,
     drop: tuple[str, ...],
@@ -59,18 +62,19 @@ def report(
             "--json and -o - both want standard output: write the page to a file"
         )
     from suffice.cli.compared_rows import ComparedRows
+    from suffice.cli.outputs import check_output, is_page
     from suffice.cli.printed_rows import print_json
-    from suffice.cli.remarks import note
+    from suffice.cli.remarks import note, say, tell
     from suffice.evaluation import compare
     from suffice.report.album import Album
     from suffice.report.contents import Contents
     from suffice.report.page import rendered
-    from suffice.report.writing import check_place, write_page
+    from suffice.report.writing import write_page
 
     place = output or Path("report.html")
     printed = str(place) == "-"
-    if not printed:
-        check_place(place)
+    if not printed:  # a page may be looked at on a terminal
+        check_output(place, tables, ours=is_page, what="a page that suffice has made", force=force)
     rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
     with _Stages() as stage:
         stage(f"comparing models on {len(rows.y):,} rows")
@@ -99,8 +103,8 @@ def report(
     if as_json:
         print_json({"page": str(place), **contents.record()})
     else:
-        click.echo(str(found.recommendation))
-    click.echo(f"{place}: a page of {place.stat().st_size / 1000:,.0f} kB", err=True)
+        say(str(found.recommendation))
+    tell(f"{place}: a page of {len(html.encode('utf-8')) / 1000:,.0f} kB")
 
 
 def _origin(place: str, origin: str) -> str:

@@ -40,6 +40,7 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     Example: suffice sql flowers.suffice --dialect postgres --table flowers --proba
     """
     from suffice.cli.model_files import open_model
+    from suffice.cli.printed_rows import print_text
     from suffice.engines.sql_dialects import dialect_named
     from suffice.errors import BadSetting
     from suffice.models.sql_scorer import scorer_sql
@@ -62,7 +63,7 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
         scores=scores,
         filled=filled,
     )
-    click.echo(found, nl=False)
+    print_text(found)
 
 
 def _filled(filled: FilledColumns, dialect: Dialect) -> dict[str, str]:

@@ -42,15 +42,17 @@ class Answers(Predictions):
         Rows come back as they were given: as a frame of the same library, categories decoded.
         """
         size = checked_size(n)
-        model = self._fit.model
+        whole = self._whole()
+        model = whole._fit.model
         rng = random_generator(random_state)
         rows, codes = model.sample(size, rng, y)
-        return self._given_back(rows), self.classes_[codes]
+        return whole._given_back(rows), whole.classes_[codes]
 
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
-        model = self._fit.model
-        return self._asked(X, lambda rows: estimate_priors(model, rows))
+        whole = self._whole()
+        model = whole._fit.model
+        return whole._asked(X, lambda rows: estimate_priors(model, rows))
 
     # Labels
 

@@ -46,6 +46,7 @@ class FisherCoordinates(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     _fit: Any
     _require: Callable[[], Any]
+    _whole: Callable[[], Any]
     _rows: Callable[[object], FloatArray]
     _filled: Callable[[FloatArray], FloatArray]
 
@@ -60,6 +61,7 @@ class FisherCoordinates(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def transform(self, X: object) -> FloatArray:
         """Return Fisher's discriminant coordinates, at most k - 1; missing cells as expected."""
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         rows = self._rows(X)
         if np.isnan(rows).any():
             rows = self._filled(rows)

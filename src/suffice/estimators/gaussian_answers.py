@@ -71,6 +71,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         law, categories by how often the class had them. Where nothing is known, as of a class of
         one row, p = 1.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         fit, family = self._fit, self.settings_
 
         def answer(rows: FloatArray) -> FloatArray:
@@ -92,6 +93,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         With `y` given, that of the row's own class; else averaged over the posterior. With
         `draws`, a list of that many completed tables, drawn from the conditional law.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         model = self._fit.model
         if draws is not None and (draws < 0 or int(draws) != draws):
             raise BadSetting(
@@ -122,6 +124,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         By default the predicted class is compared with the runner-up; `of` and `against`
         name others.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state, model = self._require(), self._fit.model
         pair = comparison(model.labels, of, against)
 
@@ -151,6 +154,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         A fitted one: `coef_` and `intercept_` are θ and θ₀, `against(reference)` compares each
         class with one of them.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         form = self._fit.model.linear_form()
         return implied_logistic(form, self.classes_, Design(self._require().columns))
 
@@ -162,6 +166,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         Exact for every covariance form; what would cost too much is approximated to first
         order, and said. X, y and the weights must be those of the fit, whole.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state, fit, family = self._require(), self._fit, self.settings_
         batch = self._read(X, y, sample_weight, state)
         codes = self._codes_of_fit(batch)

@@ -108,6 +108,7 @@ class GaussianParameters(Learned):
     @property
     def covariances_(self) -> FloatArray:
         """The covariances that are used (k, d, d), repeated where they are shared."""
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         found = self._fit.normals.covariances
         return np.broadcast_to(found, (len(self.classes_), *found.shape[1:]))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from suffice.errors import OneClass
+from suffice.estimators.concurrency import snapshot
 from suffice.estimators.persistence import (
     Persistent,
     first_names,
@@ -47,21 +48,35 @@ class Learned(Persistent, ABC):
         """Return what the statistics become under the settings of now: it has a `model`."""
 
     @abstractmethod
-    def _learn_waiting(self) -> None:
-        """Learn the rows that wait."""
+    def _with_waiting(self, waiting: Any) -> State:
+        """Return the state with the rows that wait, and keep it if nobody else is learning."""
 
     # The state
 
     def _known(self) -> State | None:
-        if self._waiting is not None:
-            self._learn_waiting()
-        return self._state
+        """Return what was learned, waiting rows included; it never waits for another thread."""
+        waiting = self._waiting
+        # In this order: who learns keeps the new state first, and lets go of waiting rows then.
+        return self._state if waiting is None else self._with_waiting(waiting)
 
     def _require(self) -> State:
         state = self._known()
         if state is None or not state.statistics.labels:
             raise NotFitted.of(self)
         return state
+
+    def _whole(self) -> Self:
+        """Return it as it is at this moment: others may learn while somebody asks."""
+        return self._with_state(self._state if self._waiting is None else self._known())
+
+    def _with_state(self, state: State | None) -> Self:
+        """Return a copy that has learned a state, with the settings of this moment."""
+        view = snapshot(self)
+        held = view.__dict__
+        held["_state"] = state
+        if "_waiting" in held:
+            del held["_waiting"]
+        return view
 
     def _become(self, state: State | None) -> None:
         if state is None:
@@ -133,7 +148,10 @@ class Learned(Persistent, ABC):
     @property
     def _fit(self) -> Any:
         """The estimate of the current statistics under the current settings."""
-        state = self._require()
+        return self._fit_of(self._require())
+
+    def _fit_of(self, state: State) -> Any:
+        """Return the estimate of a state under the current settings."""
         if self.priors is not None and not isinstance(self.priors, Mapping):
             checked_log_priors(self.priors, state.statistics.labels)  # refuses it
         key = kept(self._settings_key())
@@ -141,8 +159,7 @@ class Learned(Persistent, ABC):
         if found is not None and unchanged(found[0], key):
             return found[1]
         fit = self._estimate(state)
-        state.cache.clear()
-        state.cache["fit"] = (key, fit)
+        state.cache = {"fit": (key, fit)}  # in one step, for others may look
         return fit
 
     def _warn_of_one_class(self) -> None:

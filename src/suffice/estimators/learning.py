@@ -6,8 +6,9 @@ import copy
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
-from suffice.errors import DifferentKinds, ForgettingUnseen, SmallSample, SufficeError, listed
+from suffice.errors import DifferentKinds, ForgettingUnseen, SmallSample, listed
 from suffice.estimators.collecting import Collecting, frame_here, is_elsewhere
+from suffice.estimators.concurrency import lock_of
 from suffice.estimators.single_rows import SingleRows
 from suffice.estimators.state import check_label_kinds, label_kind
 from suffice.models.learner import checked_log_priors
@@ -46,15 +47,9 @@ class Learning(Collecting, SingleRows):
             learned = self._summarized(self._read(X, y, sample_weight, None), None)
         else:
             learned = self._collected(X, target, sample_weight, None, checkpoint)
-        before, waiting = self._state, self.__dict__.pop("_waiting", None)
-        self._become(learned)
-        try:
-            fit = self._fit
-        except SufficeError:
-            self._become(before)  # a refusal leaves the estimator as it was
-            if waiting is not None:
-                self._waiting = waiting
-            raise
+        with lock_of(self):
+            fit = self._fit_of(learned)  # first: a refusal leaves the estimator as it was
+            self._keep(learned)
         self._notes = None
         self._warn(fit)
         self._warn_of_one_class()
@@ -73,20 +68,22 @@ class Learning(Collecting, SingleRows):
 
         Nothing is estimated until it is asked for, so that a stream of small batches costs
         what adding up costs, and a stream of single rows what copying costs. What is chosen from
-        the data is chosen on the first batch, and stays.
+        the data is chosen on the first batch, and stays. Several threads may call it: they learn
+        one after the other, and no row is lost; predictions do not wait for them.
         """
         if sample_weight is None and self._set_aside(X, y):
             return self
-        self._check_settings()
-        known = self._known()
-        here = frame_here(X, target, sample_weight)
-        if here is not None:
-            X, y, sample_weight = here
-        elif target is not None or is_elsewhere(X, y):
-            self._become(self._collected(X, target, sample_weight, known))
-            return self
-        batch = self._read(X, y, sample_weight, known)
-        self._become(self._summarized(batch, known))
+        with lock_of(self):
+            self._check_settings()
+            known = self._known()
+            here = frame_here(X, target, sample_weight)
+            if here is not None:
+                X, y, sample_weight = here
+            elif target is not None or is_elsewhere(X, y):
+                self._keep(self._collected(X, target, sample_weight, known))
+                return self
+            batch = self._read(X, y, sample_weight, known)
+            self._keep(self._summarized(batch, known))
         return self
 
     def forget(self, X: object, y: object = None, sample_weight: object = None) -> Self:
@@ -95,17 +92,18 @@ class Learning(Collecting, SingleRows):
         What cannot have been learned is refused and leaves the model as it was. If everything
         is taken back, the estimator is as if never fitted.
         """
-        state = self._require()
-        batch = self._read(X, y, sample_weight, state)
-        check_label_kinds(state.kind, label_kind(batch.classes))
-        if batch.columns != state.columns:
-            raise ForgettingUnseen(
-                "the rows to forget hold levels that were never learned",
-                hint="forget only rows that were learned before",
-            )
-        gone = self._summary(batch, self._learner(state.chosen))
-        left = self._forgetting(state)(gone)
-        self._become(state.with_statistics(left))
+        with lock_of(self):
+            state = self._require()
+            batch = self._read(X, y, sample_weight, state)
+            check_label_kinds(state.kind, label_kind(batch.classes))
+            if batch.columns != state.columns:
+                raise ForgettingUnseen(
+                    "the rows to forget hold levels that were never learned",
+                    hint="forget only rows that were learned before",
+                )
+            gone = self._summary(batch, self._learner(state.chosen))
+            left = self._forgetting(state)(gone)
+            self._keep(state.with_statistics(left))
         _warn_of_small_sample(left)
         return self
 
@@ -115,7 +113,8 @@ class Learning(Collecting, SingleRows):
             return NotImplemented
         if not (isinstance(other, type(self)) or isinstance(self, type(other))):
             return NotImplemented
-        ours, theirs = self._settings(), other._settings()
+        one, two = self._whole(), other._whole()
+        ours, theirs = one._settings(), two._settings()
         different = [name for name in ours if ours[name] != theirs.get(name)]
         if different:
             raise DifferentKinds(
@@ -123,8 +122,8 @@ class Learning(Collecting, SingleRows):
                 + listed(f"{n}={ours[n]!r} and {theirs.get(n)!r}" for n in different),
                 hint="give both the same settings",
             )
-        merged = copy.copy(self)
-        merged._become(self._joined(self._require(), other._require()))
+        merged = copy.copy(one)
+        merged._become(one._joined(one._require(), two._require()))
         return merged
 
     def __radd__(self, other: object) -> Self:
@@ -135,9 +134,10 @@ class Learning(Collecting, SingleRows):
 
     def with_priors(self, priors: Mapping[Label, float]) -> Self:
         """Return a copy with other priors; what was learned of each class is untouched."""
-        state = self._require()
+        whole = self._whole()
+        state = whole._require()
         checked_log_priors(priors, state.statistics.labels)
-        changed = copy.copy(self)
+        changed = copy.copy(whole)
         changed.priors = dict(priors)
         changed._state = state.with_statistics(state.statistics)
         return changed

@@ -58,14 +58,15 @@ class LinearClassifier(Persistent):
             raise NotFitted.of(self)
         return self._line
 
-    def _become(self, line: Line) -> None:
-        self._line = line
+    def _become(self, line: Line, **found: Any) -> None:
+        """Know a line, and what else was found with it: in one step, for others may ask."""
         columns = line.design.columns
-        self.n_features_in_ = len(columns.columns)
+        found |= {"_line": line, "n_features_in_": len(columns.columns)}
         if columns.named:
-            self.feature_names_in_ = np.array(columns.names, dtype=object)
+            found["feature_names_in_"] = np.array(columns.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        self.__dict__.update(found)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether anything was learned."""
@@ -167,13 +168,15 @@ class LinearClassifier(Persistent):
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return the best-scored class of each row."""
-        line = self._require()
-        found: NDArray[Any] = line.classes[self._asked(X, line.form.codes)]
+        whole = self._whole()
+        line = whole._require()
+        found: NDArray[Any] = line.classes[whole._asked(X, line.form.codes)]
         return found
 
     def decision_function(self, X: object) -> FloatArray:
         """Return the score of the second class against the first, or one score a class (n, k)."""
-        found: FloatArray = self._asked(X, self._require().form.decisions)
+        whole = self._whole()
+        found: FloatArray = whole._asked(X, whole._require().form.decisions)
         return found
 
     def explain(
@@ -185,7 +188,8 @@ class LinearClassifier(Persistent):
         of a row that is average everywhere. By default the predicted class is compared with the
         runner-up; `of` and `against` name others.
         """
-        line = self._require()
+        whole = self._whole()
+        line = whole._require()
         form = line.form
         pair = comparison(form.labels, of, against)
 
@@ -208,7 +212,7 @@ class LinearClassifier(Persistent):
                 tuple(columns.names),
             )
 
-        found: Explanation = self._asked(X, answer)
+        found: Explanation = whole._asked(X, answer)
         return found
 
 
@@ -217,13 +221,15 @@ class Posteriors(LinearClassifier):
 
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return log p(y | x), one column a class."""
-        form = self._require().form
-        found: FloatArray = self._asked(X, lambda rows: form.posterior(rows, log=True))
+        whole = self._whole()
+        form = whole._require().form
+        found: FloatArray = whole._asked(X, lambda rows: form.posterior(rows, log=True))
         return found
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return p(y | x), one column a class."""
-        found: FloatArray = self._asked(X, self._require().form.posterior)
+        whole = self._whole()
+        found: FloatArray = whole._asked(X, whole._require().form.posterior)
         return found
 
 

@@ -16,6 +16,7 @@ from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass,
 from suffice.estimators.batches import Batch, read_batch
 from suffice.estimators.collecting import frame_here, is_elsewhere, rows_that_fit, spooled
 from suffice.estimators.collecting import opened as opened_source
+from suffice.estimators.concurrency import lock_of
 from suffice.estimators.linear_classifier import Line, Posteriors
 from suffice.estimators.logistic_settings import LogisticSettings
 from suffice.estimators.logistic_sources import SourceRows
@@ -88,8 +89,9 @@ class LogisticLearning(LogisticSettings, Posteriors):
             ),
         )
         seen = seen_at_fit(found, batch.rows, batch.codes, batch.weights)
-        self._found, self._seen, self._stream = found, seen, None
-        self._become(_line(found.form, batch.classes, batch.columns))
+        line = _line(found.form, batch.classes, batch.columns)
+        with lock_of(self):
+            self._become(line, _found=found, _seen=seen, _stream=None)
         self._notes = None
         self._warn(found)
         return self
@@ -110,8 +112,9 @@ class LogisticLearning(LogisticSettings, Posteriors):
         with source.kept(wanted):
             rows = SourceRows(source, wanted, self._unfitted())
             found, seen, classes, design = rows.fit(rows.look())
-        self._found, self._seen, self._stream = found, seen, None
-        self._become(_line(found.form, classes, design))
+        with lock_of(self):
+            line = _line(found.form, classes, design)
+            self._become(line, _found=found, _seen=seen, _stream=None)
         self._warn(found)
         return self
 
@@ -138,6 +141,10 @@ class LogisticLearning(LogisticSettings, Posteriors):
         accepted and never needed. After `fit` the steps go on from the maximum that it found, as
         short as they are after so many rows.
         """
+        with lock_of(self):  # threads learn one after the other
+            return self._go_on(X, y, sample_weight)
+
+    def _go_on(self, X: object, y: object, sample_weight: object) -> Self:
         self._check_settings()
         line = self._line
         batch = self._read(X, y, sample_weight, line)
@@ -196,8 +203,9 @@ class LogisticLearning(LogisticSettings, Posteriors):
         return self
 
     def _streamed(self, learned: Stochastic, batch: Batch, dtype: np.dtype[Any]) -> None:
-        self._stream, self._found, self._seen = learned, None, None
-        self._become(_line(learned.form(), class_array(learned.labels, dtype), batch.columns))
+        line = _line(learned.form(), class_array(learned.labels, dtype), batch.columns)
+        with lock_of(self):
+            self._become(line, _stream=learned, _found=None, _seen=None)
 
     # On disk
 

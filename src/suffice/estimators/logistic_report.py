@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.estimators.answers import place_of
+from suffice.estimators.concurrency import lock_of
 from suffice.estimators.logistic_learning import LogisticLearning
 from suffice.estimators.logistic_summary import LogisticSummary
 from suffice.estimators.named_refusals import naming
@@ -54,8 +55,9 @@ class LogisticReport(LogisticLearning):
         return self._fitted("number of passes").passes
 
     def _separated_classes(self) -> SeparatedClasses | None:
-        found = self._fitted("separation").separation
-        line = self._require()
+        whole = self._whole()
+        found = whole._fitted("separation").separation
+        line = whole._require()
         if found is None:
             return None
         return SeparatedClasses.of(found, line.classes, line.design.names)
@@ -78,7 +80,9 @@ class LogisticReport(LogisticLearning):
         for `intervals="profile"`, whose ends are those of the profile likelihood.
         `exponentiate=True` shows odds ratios.
         """
-        found, line = self._fitted("summary"), self._require()
+        whole = self._whole()
+        before, line = whole._fitted("summary"), whole._require()
+        found = before
         place = 0 if reference is None else place_of(reference, found.labels)
         if intervals not in ("wald", "profile"):
             raise BadSetting(
@@ -108,12 +112,14 @@ class LogisticReport(LogisticLearning):
             )
         profile = None
         if X is not None:
-            batch = self._read(X, y, sample_weight, line)
+            batch = whole._read(X, y, sample_weight, line)
             found, objective = naming(
                 batch,
                 partial(refitted, found, batch.rows, batch.codes, batch.labels, batch.weights),
             )
-            self._found = found
+            with lock_of(self):
+                if self._found is before:  # and nothing else was learned meanwhile
+                    self._found = found
             if intervals == "profile":
                 profile = profile_intervals(objective, found.theta, level, place)
         elif intervals == "profile":
@@ -132,7 +138,7 @@ class LogisticReport(LogisticLearning):
             level=level,
             profile=profile,
             exponentiate=exponentiate,
-            rows=None if self._seen is None else self._seen.size,
+            rows=None if whole._seen is None else whole._seen.size,
             converged=found.converged or found.separation is not None,  # that is said in a note
             notes=_notes(found, line.design.names),
         )

@@ -97,6 +97,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         `lengths` says how long they are.
         """
         size = checked_size(n)
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         model = self._fit.model
         long = checked_lengths(lengths, size)
         counted = [g for g, law in enumerate(model.laws) if isinstance(law, MultinomialCounts)]
@@ -122,6 +123,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         weight that it had (1 unless `sample_weight` says otherwise), and then judged like a new
         row. A row that is alone in its class has p = 1 there.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         fit = self._fit
 
         def answer(rows: Blocks) -> FloatArray:
@@ -134,6 +136,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
 
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         model = self._fit.model
         return self._asked(X, lambda rows: estimate_priors(model, rows))
 
@@ -150,6 +153,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         name others. `names` are for columns that came without, such as the words of a
         vocabulary.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         model = self._fit.model
         pair = comparison(model.labels, of, against)
         known = self._require().columns
@@ -179,6 +183,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         variances; others are refused with the reason. Cells count as they do here: where there
         is a threshold, θ belongs to x above it.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         form = self._fit.model.linear_form()
         design = Design(self._require().columns)
         return implied_logistic(form, self.classes_, design, self._linear_rows)
@@ -195,6 +200,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         Exact: counts lose the row, variances are downdated. Families, smoothing and temperature
         are those of the fit. X, y and the weights must be those of the fit, whole.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state = self._require()
         fit = self._fit
         batch = self._read(X, y, sample_weight, state)

@@ -103,6 +103,7 @@ class NaiveBayesParameters(Learned):
 
         Columns of one family share an α; where nothing is smoothed, there is none.
         """
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         fit, names = self._fit, self._require().columns.names
         product = fit.model.product
         found = {
@@ -123,6 +124,7 @@ class NaiveBayesParameters(Learned):
     @property
     def parameters_(self) -> dict[str, dict[Any, dict[Any, float]]]:
         """What was learned of every column: for each class its parameters, by name or level."""
+        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         model, names = self._fit.model, self._require().columns.names
         found: dict[int, dict[Any, dict[Any, float]]] = {}
         for law, group in zip(model.laws, model.product.columns, strict=True):

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, OneClass
 from suffice.estimators.batches import read_batch
+from suffice.estimators.concurrency import lock_of
 from suffice.estimators.linear_classifier import Line, LinearClassifier
 from suffice.estimators.named_refusals import naming
 from suffice.estimators.opening import opened
@@ -87,7 +88,8 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
                 rng=rng if self.shuffle else None,
             ),
         )
-        self._learned(found, batch, batch.classes.dtype)
+        with lock_of(self):
+            self._learned(found, batch, batch.classes.dtype)
         self._notes = None
         if len(batch.labels) == 1:
             warnings.warn(
@@ -109,6 +111,10 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         A label never seen before is a new class. Columns are on the scale of all rows so far.
         Nobody knows whether all of them are separated, for they are gone: `separated_` is None.
         """
+        with lock_of(self):  # threads learn one after the other
+            return self._go_on(X, y, sample_weight)
+
+    def _go_on(self, X: object, y: object, sample_weight: object) -> Self:
         self._check_settings()
         rng = random_generator(self.random_state)
         line, passes = self._line, 0
@@ -188,11 +194,10 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         return self._found
 
     def _learned(self, found: PerceptronFit, batch: Batch, dtype: np.dtype[Any]) -> None:
-        self._found = found
         classes = class_array(found.form.labels, dtype)
         # A level never seen speaks for no class: it is read as the mean of its columns.
         design = replace(batch.columns, usual=found.form.origin)
-        self._become(Line(found.form, classes, design))
+        self._become(Line(found.form, classes, design), _found=found)
 
     # On disk
 

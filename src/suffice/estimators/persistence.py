@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from suffice.columns import PlainColumns
 from suffice.errors import BadFile
+from suffice.estimators.concurrency import snapshot
 from suffice.estimators.table_notes import STATE, TableNotes
+from suffice.files.locks import Stamp, locked
 from suffice.files.mail_database import is_database
 from suffice.files.stored_models import StoredModel, no_model, read_model, write_model
 
@@ -38,6 +41,9 @@ class Persistent:
     _notes: TableNotes | None = None
     """How the table is read that it was learned from, where the file said so; `fit` forgets it."""
 
+    _origin: Stamp | None = None
+    """The file that it was loaded from, as it was then."""
+
     def _stored_state(self, statistics: bool) -> dict[str, Any]:
         """Return what was learned, by name; without statistics, what is needed to answer."""
         raise NotImplementedError
@@ -59,7 +65,25 @@ class Persistent:
 
         With its statistics it can learn, forget and merge later. Without them the file is smaller
         and holds nothing but what is needed to answer.
+
+        A model that was loaded from `path` does not replace what others have written there since:
+        that is refused, and the file is left as it is.
         """
+        stored = self._whole()._stored(statistics)
+        with locked(path):
+            origin = self._origin
+            if origin is not None and origin.place != os.path.realpath(path):
+                origin = None
+            write_model(path, stored, None if origin is None else origin.check)
+            if origin is not None:
+                self._origin = Stamp.of(path)
+
+    def _whole(self) -> Self:
+        """Return it as it is at this moment: others may learn while somebody asks."""
+        return snapshot(self)
+
+    def _stored(self, statistics: bool) -> StoredModel:
+        """Return what a file holds of it."""
         settings = self.get_params(deep=False)  # type: ignore[attr-defined]
         if isinstance(settings.get("random_state"), (np.random.Generator, np.random.RandomState)):
             settings["random_state"] = None  # a stream of numbers is nothing to keep
@@ -67,7 +91,7 @@ class Persistent:
         if self._notes is not None:
             state[STATE] = self._notes.to_dict()
             about["target"] = self._notes.target
-        write_model(path, StoredModel(type(self).__name__, settings, state, about))
+        return StoredModel(type(self).__name__, settings, state, about)
 
     @classmethod
     def _of_stored(cls, stored: StoredModel) -> Self:
@@ -105,7 +129,15 @@ def load(path: str | Path) -> Any:
         from suffice.estimators.mail_classifier import mail_classifier
 
         return mail_classifier(path)
-    stored = read_model(path)
+    stamp = Stamp.of(path)  # before it is read: what comes later is noticed when it is saved
+    model = restored(path, read_model(path))
+    if isinstance(model, Persistent):
+        model._origin = stamp
+    return model
+
+
+def restored(path: str | Path, stored: StoredModel) -> Any:
+    """Return the estimator that a file holds."""
     kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
     try:
         return kind._of_stored(stored)

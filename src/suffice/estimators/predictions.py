@@ -57,8 +57,9 @@ class Predictions(Learned):
         answer = None if lean is None else lean.predict(X)  # type: ignore[arg-type]
         if answer is not None:
             return answer
-        model, classes = self._fit.model, self.classes_
-        return self._asked(X, lambda rows: model.chosen(rows, classes))
+        whole = self._whole()
+        model, classes = whole._fit.model, whole.classes_
+        return whole._asked(X, lambda rows: model.chosen(rows, classes))
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return p(y | x), one column a class."""
@@ -66,8 +67,9 @@ class Predictions(Learned):
         answer = None if lean is None else lean.posterior(X)  # type: ignore[arg-type]
         if answer is not None:
             return answer
-        posterior: Callable[[Any], FloatArray] = self._fit.model.posterior
-        return self._asked(X, posterior)
+        whole = self._whole()
+        posterior: Callable[[Any], FloatArray] = whole._fit.model.posterior
+        return whole._asked(X, posterior)
 
     def _lean(self, X: object) -> Lean | None:
         """The model made ready for single rows, if X is one, under the settings of this moment."""
@@ -84,14 +86,15 @@ class Predictions(Learned):
                 return ready  # type: ignore[no-any-return]
         except ValueError:
             pass  # as in `unchanged`
-        ready = self._one_row()
+        ready = self._with_state(state)._one_row()  # whatever is learned meanwhile
         state.lean = (kept(key), ready)
         return ready
 
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return log p(y | x); far away it stays finite and ordered."""
-        posterior: Callable[..., FloatArray] = self._fit.model.posterior
-        return self._asked(X, lambda rows: posterior(rows, log=True))
+        whole = self._whole()
+        posterior: Callable[..., FloatArray] = whole._fit.model.posterior
+        return whole._asked(X, lambda rows: posterior(rows, log=True))
 
     def decision_function(self, X: object) -> FloatArray:
         """Return the log odds of the second class against the first, or scores (n, k).
@@ -109,10 +112,12 @@ class Predictions(Learned):
 
     def log_joint(self, X: object) -> FloatArray:
         """Return log p(x, y), one column a class."""
-        log_joint: Callable[[Any], FloatArray] = self._fit.model.log_joint
-        return self._asked(X, log_joint)
+        whole = self._whole()
+        log_joint: Callable[[Any], FloatArray] = whole._fit.model.log_joint
+        return whole._asked(X, log_joint)
 
     def log_density(self, X: object) -> FloatArray:
         """Return log p(x), the evidence."""
-        log_density: Callable[[Any], FloatArray] = self._fit.model.log_density
-        return self._asked(X, log_density)
+        whole = self._whole()
+        log_density: Callable[[Any], FloatArray] = whole._fit.model.log_density
+        return whole._asked(X, log_density)

@@ -11,9 +11,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy import vdot
 
 from suffice.estimators.batches import FLOAT64
-from suffice.estimators.learned import kept, unchanged
+from suffice.estimators.concurrency import LOCKS, lock_of
+from suffice.estimators.learned import kept
 from suffice.estimators.state import State, class_array
 from suffice.estimators.statistics_left_out import LeftOut
 from suffice.estimators.summarizing import Summarizing
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from suffice.estimators.summarizing import Accepts
     from suffice.rows import FloatArray
 
+ARRAY = np.ndarray
+ONE = (1,)
 FIRST_ROWS = 256
 MOST_ROWS = 4096
 MOST_CELLS = 2**18
@@ -41,7 +45,7 @@ class WaitingRows:
 
     __slots__ = (
         "_accepts", "_classes", "_codes", "_dtype", "_key", "_most", "_places", "_rows", "_shape",
-        "_text", "_types", "learner",
+        "_text", "_types", "learner", "state",
     )  # fmt: skip
 
     def __init__(
@@ -49,6 +53,7 @@ class WaitingRows:
     ) -> None:
         labels = state.statistics.labels
         self.learner = learner
+        self.state = state
         self._key = key
         self._accepts = accepts
         self._classes = class_array(labels, state.dtype)
@@ -63,12 +68,17 @@ class WaitingRows:
 
     def take(self, X: NDArray[Any], y: object, key: tuple[Any, ...]) -> bool:
         """Put one row aside, or say that it cannot wait; `key` are the settings of this moment."""
-        if X.shape != self._shape or X.dtype is not FLOAT64 or not unchanged(self._key, key):
+        if X.shape != self._shape or X.dtype is not FLOAT64:
             return False
-        if type(y) is np.ndarray:
-            if y.shape != (1,):
+        try:
+            if self._key != key:
                 return False
-            if y.dtype != self._dtype and not (self._text and y.dtype.kind == "U"):
+        except ValueError:  # as in `unchanged`, whose call would take as long as this
+            return False
+        if type(y) is ARRAY:
+            dtype = y.dtype
+            same = dtype is self._dtype or dtype == self._dtype
+            if y.shape != ONE or not (same or (self._text and dtype.kind == "U")):
                 return False
             label = y.item()
             if self._text and type(label) is not str:
@@ -94,8 +104,12 @@ class WaitingRows:
         return True
 
     def given(self) -> tuple[FloatArray, NDArray[Any]]:
-        """Return the rows and their labels, as a caller would give them."""
-        return self._rows[: len(self._codes)], self._classes[self._codes]
+        """Return the rows and their labels, as a caller would give them.
+
+        Another thread may be putting one more aside: what has a code is there.
+        """
+        codes = self._codes.copy()
+        return self._rows[: len(codes)], self._classes[codes]
 
 
 class SingleRows(Summarizing):
@@ -105,15 +119,20 @@ class SingleRows(Summarizing):
 
     def _set_aside(self, X: object, y: object) -> bool:
         """Let a row without a weight wait for others, if it may."""
-        if type(X) is not np.ndarray:
+        if type(X) is not ARRAY:
             return False
-        waiting = self._waiting
-        if waiting is not None:
-            return waiting.take(X, y, self._settings_key())
-        waiting = self._prepared(X)
-        if waiting is None or not waiting.take(X, y, self._settings_key()):
-            return False
-        self._waiting = waiting
+        lock = LOCKS.get(id(self)) or lock_of(self)
+        lock.acquire()  # `with` takes 90 ns more, a twentieth of a row
+        try:
+            waiting = self._waiting
+            if waiting is not None:
+                return waiting.take(X, y, self._settings_key())
+            waiting = self._prepared(X)
+            if waiting is None or not waiting.take(X, y, self._settings_key()):
+                return False
+            self._waiting = waiting
+        finally:
+            lock.release()
         return True
 
     def _prepared(self, X: NDArray[Any]) -> WaitingRows | None:
@@ -133,26 +152,41 @@ class SingleRows(Summarizing):
         width = len(state.columns.columns)
         return WaitingRows(state, width, kept(self._settings_key()), learner, accepts)
 
-    def _learn_waiting(self) -> None:
-        """Learn what has waited as one batch, under the settings it came under."""
-        waiting: WaitingRows = self.__dict__.pop("_waiting")  # what is called below may look
-        state = self._state
+    def _with_waiting(self, waiting: WaitingRows) -> State:
+        """Return the state with the rows that wait, and keep it if nobody else is learning."""
+        lock = lock_of(self)
+        if not lock.acquire(blocking=False):
+            return self._state_with(waiting)
         try:
-            batch = self._read(*waiting.given(), None, state)
-            self._become(self._summarized(batch, state, waiting.learner))
-        except BaseException:
-            self._waiting = waiting  # an interruption loses no row
-            raise
+            held = self._waiting
+            if held is None:  # learned by somebody else, just now
+                return self._state_with(waiting) if self._state is None else self._state
+            state = self._state_with(held)
+            self._keep(state)
+        finally:
+            lock.release()
+        return state
+
+    def _state_with(self, waiting: WaitingRows) -> State:
+        """Learn what has waited as one batch, under the settings it came under."""
+        view = self._with_state(waiting.state)  # without any that wait: what is called may look
+        batch = view._read(*waiting.given(), None, waiting.state)
+        return view._summarized(batch, waiting.state, waiting.learner)
+
+    def _keep(self, state: State) -> None:
+        """Let a state take the place of what was known, waiting rows included; under the lock."""
+        self._become(state)  # first: who sees no row waiting must see the state that has it
+        self.__dict__.pop("_waiting", None)
 
     def __getstate__(self) -> Any:
         """Travel, and be copied, with nothing waiting: a buffer belongs to one estimator."""
-        self._known()
-        return super().__getstate__()
+        return super(SingleRows, self._whole()).__getstate__()
 
 
 def moderate(row: FloatArray) -> bool:
     """Whether all cells are finite, and small enough for sums of their squares."""
-    return bool(np.vdot(row, row) < MOST_SQUARE)
+    found: bool = vdot(row, row) < MOST_SQUARE  # NumPy's own truth will do: it is sooner there
+    return found
 
 
 @cache

@@ -178,9 +178,10 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
 
     def with_priors(self, priors: Mapping[Label, float]) -> Self:
         """Return a copy with other priors; what was learned of each class is untouched."""
-        self._fit  # noqa: B018  so that it is there to be copied
-        changed = super().with_priors(priors)
-        changed._require().cache["fit"] = self._require().cache["fit"]
+        whole = self._whole()
+        whole._fit  # noqa: B018  so that it is there to be copied
+        changed = super(TextClassifier, whole).with_priors(priors)
+        changed._require().cache["fit"] = whole._require().cache["fit"]
         return changed
 
     # On disk
@@ -230,14 +231,15 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
 
         The language model writes byte after byte until the text ends, or has `most` bytes.
         """
-        size, rng, model = checked_size(n), random_generator(random_state), self._fit.model
+        whole = self._whole()
+        size, rng, model = checked_size(n), random_generator(random_state), whole._fit.model
         if y is None:
             priors = np.exp(model.log_priors)
             codes = rng.choice(len(priors), size=size, p=priors / priors.sum())
         else:
             codes = np.full(size, place_of(y, model.labels))
         texts = model.sample(codes.astype(np.intp), rng, most)
-        return [text.decode("utf-8", "replace") for text in texts], self.classes_[codes]
+        return [text.decode("utf-8", "replace") for text in texts], whole.classes_[codes]
 
     def explain(
         self, X: object, *, of: Label | None = None, against: Label | None = None
@@ -251,17 +253,18 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
         >>> model.explain(["cheap lunch, cheap!"], of="spam").reasons()[0][0][0]
         'cheap'
         """
-        model = self._fit.model
+        whole = self._whole()
+        model = whole._fit.model
         compared = comparison(model.labels, of, against)
-        documents = self._rows(X)
+        documents = whole._rows(X)
         first, second = compared(model.scores(documents))
         found = [
             explained(model, documents, i, int(first[i]), int(second[i]))
             for i in range(documents.size)
         ]
         return TextExplanation(
-            self.classes_[first],
-            self.classes_[second],
+            whole.classes_[first],
+            whole.classes_[second],
             np.array([baseline for baseline, _ in found]),
             tuple(tuple(parts) for _, parts in found),
         )

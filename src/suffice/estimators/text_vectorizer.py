@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import BadSetting
+from suffice.estimators.concurrency import snapshot
 from suffice.estimators.vectorizer_learning import VectorizerLearning
 from suffice.estimators.vectorizer_settings import terms_of, weighting_of
 from suffice.text import TermCounts, read_documents
@@ -88,6 +89,7 @@ class TextVectorizer(VectorizerLearning):
 
     def transform(self, X: Documents) -> Any:
         """Return documents as a sparse matrix; terms that have no column are left out."""
+        self = snapshot(self)  # noqa: PLW0642  others may learn meanwhile
         check_is_fitted(self)
         self._check()
         columns = self.vocabulary_ if self.hashing is None else self._vocabulary
@@ -96,11 +98,13 @@ class TextVectorizer(VectorizerLearning):
     def fit_transform(self, X: Documents, y: object = None) -> Any:  # noqa: ARG002
         """Return `fit(X).transform(X)`, reading the documents once."""
         documents = read_documents(X)
-        self._start()
-        found, kept = self._learn(documents), self._kept()
-        if self.hashing is None and len(kept) < len(found.vocabulary):
-            found = found.in_columns(kept, self.vocabulary_)
-        return self._matrix(found)
+        fresh = snapshot(self)
+        fresh._start()
+        found, kept = fresh._learn(documents), fresh._kept()
+        self._keep(fresh)
+        if fresh.hashing is None and len(kept) < len(found.vocabulary):
+            found = found.in_columns(kept, fresh.vocabulary_)
+        return fresh._matrix(found)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:  # noqa: ARG002
         """Return the term of every column."""
@@ -121,18 +125,22 @@ class TextVectorizer(VectorizerLearning):
     @property
     def vocabulary_(self) -> Vocabulary:
         """The terms of the columns."""
+        self = snapshot(self)  # noqa: PLW0642  others may learn meanwhile
         check_is_fitted(self)
         kept = self._kept()
         if len(kept) == len(self._vocabulary):
             return self._vocabulary
-        if self._columns is None:
+        found: Vocabulary | None = self._cache.get("columns")
+        if found is None:
             terms = self._vocabulary.terms
-            self._columns = terms_of(self).vocabulary(terms[number] for number in kept.tolist())
-        return self._columns
+            found = terms_of(self).vocabulary(terms[number] for number in kept.tolist())
+            self._cache["columns"] = found
+        return found
 
     @property
     def idf_(self) -> NDArray[np.float64]:
         """The factor of every column, by all documents so far."""
+        self = snapshot(self)  # noqa: PLW0642  others may learn meanwhile
         check_is_fitted(self)
         return self._weighting().idf(self.statistics_.weight, self.statistics_.held[self._kept()])
 
@@ -150,16 +158,18 @@ class TextVectorizer(VectorizerLearning):
 
     def _kept(self) -> NDArray[np.int64]:
         """Return the numbers of the terms that are columns."""
-        if self._chosen is None:
+        found: NDArray[np.int64] | None = self._cache.get("chosen")
+        if found is None:
             held = self.statistics_.held
             if self.hashing is not None or self.vocabulary is not None:
-                self._chosen = np.arange(len(held))
+                found = np.arange(len(held))
             else:
                 ceiling = self.max_share * self.statistics_.weight
-                self._chosen = self._vocabulary.kept(
+                found = self._vocabulary.kept(
                     np.where(held <= ceiling, held, 0.0), self.min_count, self.max_terms
                 )
-        return self._chosen
+            self._cache["chosen"] = found
+        return found
 
     def _matrix(self, found: TermCounts) -> Any:
         from scipy.sparse import csr_matrix

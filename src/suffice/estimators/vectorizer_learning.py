@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import BadSetting, DifferentKinds
+from suffice.estimators.concurrency import lock_of, snapshot
 from suffice.estimators.vectorizer_settings import check_settings, first_vocabulary, terms_of
 from suffice.estimators.vectorizer_sources import collected_counts
 from suffice.statistics.document_counts import DocumentCounts
@@ -17,9 +18,10 @@ from suffice.text import TermCounts, Vocabulary, read_documents
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     Documents = Iterable[str | bytes]
+
+
+LEARNED = ("_vocabulary", "statistics_", "_cache", "_terms_are")
 
 
 class VectorizerLearning(BaseEstimator):
@@ -35,8 +37,8 @@ class VectorizerLearning(BaseEstimator):
 
     _vocabulary: Vocabulary
     statistics_: DocumentCounts
-    _columns: Vocabulary | None
-    _chosen: NDArray[np.int64] | None
+    _cache: dict[str, Any]
+    """Columns and the numbers of their terms, once they are asked for; shared by copies."""
     _terms_are: tuple[Any, ...]
 
     def fit(
@@ -52,11 +54,12 @@ class VectorizerLearning(BaseEstimator):
         Arrow stream, a table of a database or of a cluster.
         """
         if text is not None:
-            return self._collect(X, text)
+            return self._keep(snapshot(self)._collect(X, text))
+        fresh = snapshot(self)
         documents = read_documents(X)
-        self._start()
-        self._learn(documents)
-        return self
+        fresh._start()
+        fresh._learn(documents)
+        return self._keep(fresh)
 
     def partial_fit(
         self,
@@ -65,23 +68,32 @@ class VectorizerLearning(BaseEstimator):
         *,
         text: str | None = None,
     ) -> Self:
-        """Learn further documents: new terms become columns, the IDF is that of all so far."""
-        if text is not None:
+        """Learn further documents: new terms become columns, the IDF is that of all so far.
+
+        Several threads may call it: they learn one after the other, and no document is lost.
+        """
+        with lock_of(self):
+            more = snapshot(self)
+            if text is not None:
+                if not hasattr(self, "statistics_"):
+                    return self._keep(more._collect(X, text))
+                both = self + clone(self)._collect(X, text)
+                self._know(both._vocabulary, both.statistics_)
+                return self
+            documents = read_documents(X)
             if not hasattr(self, "statistics_"):
-                return self._collect(X, text)
-            both = self + clone(self)._collect(X, text)
-            self._know(both._vocabulary, both.statistics_)
-            return self
-        documents = read_documents(X)
-        if not hasattr(self, "statistics_"):
-            self._start()
-        else:
-            self._check()
-        self._learn(documents)
-        return self
+                more._start()
+            else:
+                more._check()
+            more._learn(documents)
+            return self._keep(more)
 
     def forget(self, X: Documents, y: object = None) -> Self:  # noqa: ARG002
         """Take back documents learned before, exactly; refuse what was never learned."""
+        with lock_of(self):
+            return self._forget(X)
+
+    def _forget(self, X: Documents) -> Self:
         check_is_fitted(self)
         self._check()
         found = self._counted(read_documents(X), grow=True)
@@ -102,6 +114,7 @@ class VectorizerLearning(BaseEstimator):
                 "vectorizers of different settings cannot be merged",
                 hint="fit both with the same settings",
             )
+        self, other = snapshot(self), snapshot(other)  # noqa: PLW0642  others may learn meanwhile
         check_is_fitted(self)
         check_is_fitted(other)
         both: VectorizerLearning = clone(self)
@@ -136,8 +149,14 @@ class VectorizerLearning(BaseEstimator):
         return self
 
     def _know(self, vocabulary: Vocabulary, statistics: DocumentCounts) -> None:
-        self._vocabulary, self.statistics_ = vocabulary, statistics
-        self._columns, self._chosen = None, None
+        """Know terms and counts: in one step, for others may ask."""
+        self.__dict__.update(_vocabulary=vocabulary, statistics_=statistics, _cache={})
+
+    def _keep(self, learned: Self) -> Self:
+        """Know what a copy has learned."""
+        with lock_of(self):
+            self.__dict__.update({name: learned.__dict__[name] for name in LEARNED})
+        return self
 
     def _learn(self, documents: list[str | bytes]) -> TermCounts:
         found = self._counted(documents, grow=True, start=self._vocabulary)

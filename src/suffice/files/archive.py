@@ -21,7 +21,7 @@ from suffice.files.stored_labels import MOST_PARTS, parts_of
 from suffice.files.whole_files import whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 TEXT = "model.json"
 CHECKSUM = "model.sha256"
@@ -35,8 +35,13 @@ END = 22
 CHUNK = 1 << 20
 
 
-def write_archive(path: str | Path, content: Mapping[str, Any], arrays: PackedArrays) -> None:
-    """Write a JSON object and arrays to one file, whole or not at all.
+def write_archive(
+    path: str | Path,
+    content: Mapping[str, Any],
+    arrays: PackedArrays,
+    check: Callable[[], None] | None = None,
+) -> None:
+    """Write a JSON object and arrays to one file, whole or not at all; as `whole_file` does.
 
     >>> import tempfile
     >>> place, arrays = Path(tempfile.mkdtemp()) / "one.zip", PackedArrays()
@@ -50,7 +55,7 @@ def write_archive(path: str | Path, content: Mapping[str, Any], arrays: PackedAr
     text = _text_of({**content, "checksums": listed})
     digest = _digest([text]).encode("ascii")
     with (
-        whole_file(path) as file,
+        whole_file(path, check=check) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive,
     ):
         whole: dict[str, list[Any]] = {TEXT: [text], CHECKSUM: [digest], **members}

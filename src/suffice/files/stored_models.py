@@ -17,7 +17,7 @@ from suffice.files.trees import grown, planted
 from suffice.statistics.labels import written_label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 FORMAT = 1
@@ -59,8 +59,10 @@ class StoredModel:
     fit: Any = None
 
 
-def write_model(path: str | Path, model: StoredModel) -> None:
-    """Write a model to a file, whole or not at all."""
+def write_model(
+    path: str | Path, model: StoredModel, check: Callable[[], None] | None = None
+) -> None:
+    """Write a model to a file, whole or not at all; `check` may refuse to replace what is there."""
     for label in getattr(model.state["model"], "labels", ()):
         written_label(label)  # refuses what could not be read again
     arrays = PackedArrays()
@@ -72,7 +74,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         "settings": planted(dict(model.settings), arrays),
         "state": planted(dict(model.state), arrays),
     }
-    write_archive(path, content, arrays)
+    write_archive(path, content, arrays, check)
 
 
 def read_model(path: str | Path) -> StoredModel:

@@ -13,6 +13,7 @@ beside numbers and truths: among words they may be a category like any other.
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +36,14 @@ BLANKS = frozenset(
 )  # fmt: skip
 """Words that say, beside numbers and truths, that there is none."""
 TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-FORMULA = "=+-@\t\r"
-"""What a spreadsheet takes for the beginning of a formula."""
+FORMULA = "=+-@"
+"""What a spreadsheet takes for the beginning of a formula, wide and small forms (＝) included."""
+BREAKS = "\t\r\n"
+"""What it takes for the beginning of another cell."""
+
+
+UNSEEN = " \t\r\n\f\v\u00a0\u200b\ufeff"
+"""Frequent characters that cannot be seen."""
 
 
 class ColumnEvidence:
@@ -201,14 +208,15 @@ def _refusal(cell: str, kind: str, place: str) -> NotANumber | NotFinite:
 def inert(text: str) -> str:
     """Return a text that a spreadsheet does not take for a formula; `plain_text` takes it back.
 
-    Numbers and single signs are no formulas.
+    Numbers and single signs are no formulas. What stands before a sign and cannot be seen, such as
+    blanks, does not keep a spreadsheet from it.
 
-    >>> inert("=cmd()"), inert("-1.5"), inert("+"), inert("'=x")
-    ("'=cmd()", '-1.5', '+', "''=x")
+    >>> inert("=cmd()"), inert("-1.5"), inert("+"), inert("'=x"), inert(" ＝x")
+    ("'=cmd()", '-1.5', '+', "''=x", "' ＝x")
     """
-    if len(text) > 1 and (text[0] in FORMULA or _is_inert(text)) and number_of(text) is None:
-        return "'" + text
-    return text
+    if text[:1].isalnum():  # nearly all are
+        return text
+    return "'" + text if _is_formula(text) or _is_inert(text) else text
 
 
 def plain_text(cell: str) -> str:
@@ -222,7 +230,15 @@ def plain_text(cell: str) -> str:
 
 def _is_inert(cell: str) -> bool:
     """Whether a text is one or more apostrophes before what would be a formula."""
-    bare = cell.lstrip("'")
-    return (
-        len(bare) < len(cell) and len(bare) > 1 and bare[0] in FORMULA and (number_of(bare) is None)
-    )
+    return cell[:1] == "'" and _is_formula(cell.lstrip("'"))
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a text for a formula, or its beginning for another cell."""
+    seen = text.lstrip(UNSEEN)
+    while seen and unicodedata.category(seen[0])[0] in "ZC":  # blanks, marks of direction
+        seen = seen[1:].lstrip(UNSEEN)
+    if len(text) > 1 and text[0] in BREAKS:
+        return number_of(text) is None
+    sign = unicodedata.normalize("NFKC", seen[:1])
+    return len(seen) > 1 and sign in FORMULA and sign != "" and number_of(text) is None

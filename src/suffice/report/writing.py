@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.evaluation import compare
-from suffice.files.whole_files import whole_file
+from suffice.files.whole_files import check_place, whole_file
 from suffice.report.page import page
 
 if TYPE_CHECKING:
@@ -54,11 +52,3 @@ def write_page(path: str | Path, html: str) -> None:
     """Write a page whole or not at all."""
     with whole_file(path, suffix=Path(path).suffix) as file:
         file.write(html.encode("utf-8"))
-
-
-def check_place(path: str | Path) -> None:
-    """Refuse a place that no page can be written to, before any work is done for it."""
-    place = Path(path)
-    for code, wrong in ((errno.ENOENT, not place.parent.is_dir()), (errno.EISDIR, place.is_dir())):
-        if wrong:
-            raise OSError(code, os.strerror(code), str(path))
