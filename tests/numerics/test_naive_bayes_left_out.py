@@ -117,7 +117,7 @@ def cells_of(family: str, rng: np.random.Generator, y: Any, width: int) -> Any:
     else:
         cells = rng.normal(code, 1.0 + code, shape) + 5.0
     if family != "multinomial":
-        cells[rng.random(shape) < 0.12] = np.nan
+        cells[rng.random(shape) < rng.choice([0.12, 0.5])] = np.nan
     if rng.random() < 0.2:
         cells[:, 0] = 0.0 if family != "lognormal" else 1.0
     return cells

@@ -101,7 +101,7 @@ def _anew(table: _Table, found: FloatArray, alone: NDArray[np.bool_], said: list
         if len(places):
             said.append("EM took one step for each row that was left out")
     if restless:
-        said.append("EM had not come to rest for some of the rows that were left out")
+        said.append("EM had not come to rest for some of the rows left out")
 
 
 @dataclass(frozen=True, eq=False)
