@@ -24,7 +24,7 @@ from suffice.estimators.persistence import first_names
 from suffice.estimators.randomness import random_generator
 from suffice.families.normal import Normal
 from suffice.files.stored_models import StoredModel, write_model
-from suffice.models.normal_fit import check_divisor, degeneracy, fit_normal
+from suffice.models.normal_fit import check_divisor, degeneracy, fit_normal, fit_normal_around
 from suffice.rows import read_table, read_weights
 
 if TYPE_CHECKING:
@@ -76,7 +76,15 @@ class MultivariateNormal:
         return cls.__new__(cls)._wear(law, columns, evidence)
 
     @classmethod
-    def fit(cls, X: object, sample_weight: object = None, divisor: str = "mle") -> Self:
+    def fit(
+        cls,
+        X: object,
+        sample_weight: object = None,
+        divisor: str = "mle",
+        *,
+        mean: ArrayLike | None = None,
+        covariance: ArrayLike | None = None,
+    ) -> Self:
         """Return the law of the rows' mean and covariance.
 
         `divisor` is "mle" (scatter / W, the most likely law) or "unbiased" (scatter / (W - 1)).
@@ -85,10 +93,20 @@ class MultivariateNormal:
         cell count for nothing, and p-values are approximate, for they take the rows as complete.
         Constant or collinear columns leave a degenerate law, and a warning that names them.
 
+        With `mean` (d,) the covariance is that about the given mean, with `covariance` (d, d) only
+        the mean is estimated; p-values then are exact for that. Rows have to be complete.
+
         >>> MultivariateNormal.fit([[1.0], [2.0], [3.0]], divisor="unbiased").covariance_
         array([[1.]])
+        >>> MultivariateNormal.fit([[1.0], [2.0], [3.0]], mean=[0.0]).covariance_.round(4)
+        array([[4.6667]])
         """
         check_divisor(divisor)
+        if mean is not None and covariance is not None:
+            raise BadSetting(
+                "mean and covariance are both given: there is nothing left to fit",
+                hint="use MultivariateNormal(mean, covariance)",
+            )
         table = read_table(X)
         columns = Columns.infer(table)
         refuse_categories(columns)
@@ -98,7 +116,12 @@ class MultivariateNormal:
             rows, weights = rows[weights > 0.0], weights[weights > 0.0]
         names = places(columns)
         check_infinite(rows, names)
-        law, evidence = fit_normal(rows, weights, divisor, names)
+        if mean is None and covariance is None:
+            law, evidence = fit_normal(rows, weights, divisor, names)
+        else:
+            law, evidence = fit_normal_around(
+                rows, weights, names, mean=mean, covariance=covariance
+            )
         if (reason := degeneracy(law, evidence, names)) is not None:
             warnings.warn(reason, DegenerateData, stacklevel=2)
         return cls._dressed(law, columns, evidence)

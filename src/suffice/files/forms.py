@@ -220,7 +220,7 @@ FORMS: dict[str, dict[str, str]] = {
         "lengths": "scale r",
         "slack": "weight d",
     },
-    "Evidence": {"weight": "weight", "divisor": "scale", "degrees": "float", "leverage": "weight"},
+    "Evidence": {"weight": "weight", "divisor": "scale", "degrees": "log", "leverage": "weight"},
     # Streams
     "SeenRows": {
         "labels": "labels k",

@@ -10,6 +10,7 @@ from suffice.errors import BadRows, BadSetting, NotFinite, listed
 from suffice.families.floors import EIGENVALUE_FLOOR
 from suffice.families.gaussian import DIVISORS, Gaussian
 from suffice.families.normal import Normal
+from suffice.families.normal_inputs import checked_mean
 from suffice.families.spread import Spread
 from suffice.linear_algebra import correlation_scaled
 from suffice.models.learner import GaussianLearner
@@ -19,7 +20,7 @@ from suffice.statistics.moments import Moments
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from suffice.families.full_normals import FullNormals
     from suffice.rows import FloatArray
@@ -63,6 +64,50 @@ def fit_normal(
     except NotFinite as error:
         raise _naming_columns(error, rows, names) from None
     return law, Evidence.of_rows(weight, divisor=by)
+
+
+def fit_normal_around(
+    rows: Cells,
+    weights: FloatArray | None,
+    names: Sequence[str],
+    *,
+    mean: ArrayLike | None = None,
+    covariance: ArrayLike | None = None,
+) -> tuple[Normal, Evidence]:
+    """Return the most likely law with this mean, or with this covariance, and how well it is known.
+
+    Of a given mean the covariance is Σ w (x - μ)(x - μ)ᵀ / W: no mean was estimated, so no degree
+    of freedom is lost. Of a given covariance the mean is that of the rows.
+
+    >>> rows = np.array([[1.0], [3.0]])
+    >>> fit_normal_around(rows, None, ["a"], mean=[0.0])[0]
+    Normal(mean=array([0.]), covariance=array([[5.]]))
+    >>> fit_normal_around(rows, None, ["a"], covariance=[[9.0]])[0]
+    Normal(mean=array([2.]), covariance=array([[9.]]))
+    """
+    if np.isnan(rows).any():
+        raise BadRows(
+            "rows have empty cells, and a mean or a covariance is given",
+            hint="leave out the rows with empty cells, or fit both mean and covariance",
+        )
+    moments = Moments.of(rows, weights)
+    try:
+        if mean is None:
+            return (
+                Normal(moments.mean, covariance),  # type: ignore[arg-type]
+                Evidence.of_known_covariance(moments.weight),
+            )
+        centre = checked_mean(mean)
+        if len(centre) != moments.width:
+            raise BadSetting(
+                f"mean has {len(centre)} numbers, and rows have {moments.width} columns",
+                hint="give one number for each column",
+            )
+        away = (moments.mean - centre) + moments.low
+        scatter = moments.scatter + moments.weight * np.multiply.outer(away, away)
+        return Normal(centre, scatter / moments.weight), Evidence.of_known_mean(moments.weight)
+    except NotFinite as error:
+        raise _naming_columns(error, rows, names) from None
 
 
 def degeneracy(law: Normal, evidence: Evidence, names: Sequence[str]) -> str | None:

@@ -38,6 +38,9 @@ def predictive_p_values(
         new rows        q/(1 + h)·(ν - D + 1)/D ~ F(D, ν - D + 1)
         training rows   q/(1 - h) ~ Beta(D/2, (ν - D)/2), and at ν = D all are at the edge: p = 1
 
+    Where the law's covariance is known, ν is infinite, `squares` are Mahalanobis distances squared,
+    and q/(1 + h) of new rows and q/(1 - h) of training rows are χ²(D).
+
     Where D = 0 only q = 0 can happen. NaN where the second parameter would be negative, or for F
     zero: there were too few rows to say.
 
@@ -46,12 +49,13 @@ def predictive_p_values(
     >>> predictive_p_values(0.5, 2, [1.0, 0.5], 0.5)
     array([nan, nan])
     """
-    from scipy.special import betainc, betaincc  # heavy, and only needed here
+    from scipy.special import betainc, betaincc, gammaincc  # heavy, and only needed here
 
     q, rank, freedom, h = np.broadcast_arrays(squares, ranks, freedom, leverage)
+    known = np.isposinf(freedom)
     size = np.where(rank == 0, 1, rank) / 2.0
     spare = (freedom - rank + (0.0 if training else 1.0)) / 2.0
-    counts = np.where(spare > 0.0, spare, 1.0)
+    counts = np.where((spare > 0.0) & ~known, spare, 1.0)
     if training:
         # A row that took part in m and S cannot be far out: q ≤ 1 - h.
         edge = np.maximum(1.0 - h, 0.0)
@@ -63,6 +67,13 @@ def predictive_p_values(
         with np.errstate(over="ignore"):
             tail = betainc(counts, size, 1.0 / (1.0 + q / (1.0 + h)))
         lacking = spare <= 0.0
+    if known.any():
+        spread = np.maximum(1.0 - h, 0.0) if training else 1.0 + h
+        with np.errstate(over="ignore"):
+            away = q / np.where(spread > 0.0, spread, 1.0)
+        # A training row alone is its own mean: it cannot be anywhere else.
+        sure = np.where((spread > 0.0) | np.isinf(q), gammaincc(size, away / 2.0), 1.0)
+        tail = np.where(known, sure, tail)
     p = np.where(rank == 0, np.where(q == 0.0, 1.0, 0.0), tail)
     return np.where(lacking & (rank > 0), np.nan, p)
 
@@ -89,12 +100,25 @@ class Evidence:
         """Return the evidence of rows of total weight W: ν = W - 1, h = 1/W."""
         return cls(weight, divisor, weight - 1.0, 1.0 / weight)
 
+    @classmethod
+    def of_known_mean(cls, weight: float) -> Evidence:
+        """Return the evidence where only the covariance was estimated: ν = W, h = 0."""
+        return cls(weight, weight, weight, 0.0)
+
+    @classmethod
+    def of_known_covariance(cls, weight: float) -> Evidence:
+        """Return the evidence where only the mean was estimated: ν = ∞, h = 1/W."""
+        return cls(weight, 1.0, np.inf, 1.0 / weight)
+
     def given(self, distance: float, rank: int) -> Evidence:
         """Return the evidence for the law of the other columns, some of rank `rank` being known.
 
         It is a regression's: every known direction costs a degree of freedom, and far from the
         mean the prediction is less certain, h + (x_g - m_g)ᵀS_gg⁻¹(x_g - m_g).
         """
+        if self.degrees == np.inf:
+            # The mean moves with the cells that are known, by regression: it is no less certain.
+            return Evidence(0.0, self.divisor, self.degrees, self.leverage)
         away = min(distance * distance / self.divisor, 1e300)  # inf / inf would be no number
         return Evidence(0.0, self.divisor, self.degrees - rank, self.leverage + away)
 
