@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from suffice.columns import Columns
-from suffice.errors import DifferentKinds
+from suffice.errors import BadSetting, DifferentKinds
 from suffice.estimators.batches import Batch, read_batch
 from suffice.estimators.gaussian_parameters import GaussianParameters
+from suffice.estimators.law_columns import schema
 from suffice.estimators.learning import Learning
 from suffice.estimators.single_rows import moderate
 from suffice.families.gaussian import Gaussian
+from suffice.models.given_classes import GivenClasses, check_held, statistics_of_parameters
 from suffice.models.imputation import imputed
 from suffice.models.learner import GaussianLearner, checked_log_priors
 from suffice.models.selection import choose
 from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from suffice.estimators.state import State
-    from suffice.rows import FloatArray, IntArray, Table
+    from suffice.rows import FloatArray, IntArray, Label, Table
 
 
 class GaussianLearning(GaussianParameters, Learning):
@@ -35,6 +39,64 @@ class GaussianLearning(GaussianParameters, Learning):
 
     def _check_settings(self) -> None:
         self._family(None)
+
+    @classmethod
+    def from_parameters(
+        cls,
+        means: Mapping[Label, ArrayLike],
+        covariances: ArrayLike | Mapping[Label, ArrayLike],
+        weights: float | Mapping[Label, float],
+        *,
+        names: Sequence[str] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Return a classifier of normal classes whose parameters are known.
+
+        It holds the statistics of as many rows as it is said to be worth, so that it learns on,
+        merges and judges typicality as if it had been fitted to them.
+
+        Parameters
+        ----------
+        means : {label: array of shape (d,)}
+        covariances : array of shape (d, d), or {label: array of shape (d, d)}
+            One for all classes, or one for each; that is the form, unless `covariance` names one.
+        weights : float or {label: float}
+            How many rows a class is worth. Class frequencies follow, unless priors are given.
+        names : sequence of d strings, optional
+            The names of the columns.
+        **settings
+            As those of the class.
+
+        Examples
+        --------
+        >>> from suffice import GaussianDiscriminant
+        >>> means = {"ham": [0.0, 0.0], "spam": [2.0, 1.0]}
+        >>> model = GaussianDiscriminant.from_parameters(means, [[1, 0.5], [0.5, 1]], weights=100)
+        >>> model.predict_proba([[1.0, 0.5]])
+        array([[0.5, 0.5]])
+        >>> model.partial_fit([[2.2, 0.9]], ["spam"]).statistics_.weight
+        201.0
+
+        """
+        form = "per-class" if isinstance(covariances, Mapping) else "shared"
+        model = cls(**{"covariance": form, **settings})  # type: ignore[call-arg]
+        model._check_settings()
+        if model.covariance == "auto":
+            raise BadSetting(
+                'covariance="auto" chooses by rows, and there are none',
+                hint='leave it out, or use "shared" or "per-class"',
+            )
+        given = GivenClasses.read(means, covariances, weights)
+        batch = model._read(given.means, list(given.labels), None, None)
+        order = [given.labels.index(label) for label in batch.labels]
+        given = given.in_order(order)
+        state = model._summarized(batch, None)
+        held = statistics_of_parameters(model._family(None), given)
+        model._keep(
+            replace(state.with_statistics(held), columns=schema(names, given.means.shape[1]))
+        )
+        check_held(model.covariances_, given.covariances, given.labels, model.covariance)
+        return model
 
     def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
         columns = None if known is None else known.columns
