@@ -12,10 +12,10 @@ from suffice.kernels.scatter import class_squares
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
-    PER_ROW,
     POOR,
     non_finite,
     provisional_centres,
+    relative_rounding,
     rows_of_classes,
     rows_that_count,
 )
@@ -124,8 +124,9 @@ class DiagonalMoments:
         scatter = np.maximum(squares - shift, 0.0)
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
-        relative = PER_OPERATION + PER_ROW * rows_of_classes(codes, size, totals, weights)
+        relative = PER_OPERATION + relative_rounding(rows_of_classes(codes, size, totals, weights))
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
+        squares = np.square(np.sqrt(squares) + np.sqrt(shift))
         error = relative[:, np.newaxis] * np.where(counts > 0.0, squares, 0.0)
         slack = None if weights is None else relative[:, np.newaxis] * counts
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)

@@ -13,7 +13,7 @@ from suffice.kernels.scatter import class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import ROUNDING, checked_factor
 from suffice.statistics.centres import (
-    PER_ROW,
+    relative_rounding,
     rows_of_classes,
     rows_that_count,
     summed_about_centres,
@@ -110,7 +110,8 @@ class Moments:
         else:
             scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
         counts = rows_of_classes(codes, size, weight, weights)
-        relative = PER_OPERATION + PER_ROW * counts
+        relative = PER_OPERATION + relative_rounding(counts)
+        errors = relative[:, np.newaxis] * np.square(np.sqrt(squares) + np.abs(sums))
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [
             cls(
@@ -118,7 +119,7 @@ class Moments:
                 mean[c],
                 low[c],
                 scatters[c],
-                relative[c] * squares[c],
+                errors[c],
                 weight_error=0.0 if weights is None else float(relative[c] * weight[c]),
                 usual=usual,
                 unusual=None if unusual is None else unusual[c],
@@ -137,14 +138,9 @@ class Moments:
         if len(rows) == 0:
             return cls.empty(rows.shape[1])
         few = summed_precisely(rows, weights, products=True)
-        (weight, weight_low), (mean, low), (scatter, scatter_low) = (
-            few.weight,
-            few.mean,
-            few.squares,
-        )
         return cls(
-            float(weight), mean, low, scatter, few.error, scatter_low, few.sum_error,
-            weight_low=float(weight_low),
+            float(few.weight[0]), *few.mean, few.squares[0], few.error, few.squares[1],
+            few.sum_error, weight_low=float(few.weight[1]), usual=few.usual, unusual=few.unusual,
         )  # fmt: skip
 
     @property

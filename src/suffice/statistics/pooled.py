@@ -12,7 +12,7 @@ from suffice.errors import ForgettingUnseen
 from suffice.kernels.scatter import pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.centres import PER_ROW, summed_about_centres, with_weight
+from suffice.statistics.centres import relative_rounding, summed_about_centres, with_weight
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import (
     GRAM_ERROR,
@@ -131,8 +131,9 @@ class PooledMoments:
             pooled_scatter, rows, codes, len(labels), weights
         )
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
-        relative = PER_OPERATION + PER_ROW * len(rows)
-        error = relative * np.diagonal(scatter)
+        relative = PER_OPERATION + relative_rounding(len(rows))
+        shift = np.sqrt(np.square(reaches).sum(axis=0))
+        error = relative * np.square(np.sqrt(np.diagonal(scatter)) + shift)
         scatter -= reaches.T @ reaches
         slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}

@@ -42,6 +42,8 @@ def usual_cells(
     None where no column has one; NaN is no cell. Without codes there is one class.
     """
     apart = isinstance(rows, ColumnsApart)
+    if len(rows) < 2:
+        return None
     step = max(1, len(rows) // LOOK)
     look = np.array([column[::step] for column in rows.columns]).T if apart else rows[::step]
     three = look[[0, len(look) // 2, -1]]
