@@ -93,6 +93,7 @@ TINY = 16.0 * float(np.finfo(np.float64).tiny)
 ERRORS_OF_WEIGHTS = ("weight_error", "weights_error", "counts_error")
 PRECISION = {
     "scatter_low", "sum_error", "anchor", "anchors", "weight_low", "weights_low", "counts_low",
+    "usual", "unusual",
     *ERRORS_OF_WEIGHTS,
 }  # fmt: skip
 """Parts of moments that say how well the others are known."""

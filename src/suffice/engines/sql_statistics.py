@@ -28,7 +28,7 @@ from suffice.statistics import (
     Tallies,
     Totals,
 )
-from suffice.statistics.centres import PER_ROW
+from suffice.statistics.centres import relative_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def products_of(
     assert found.scatter is not None
     if pooled:
         scatter = found.scatter.sum(axis=0)
-        error = PER_ROW * float(found.rows.sum()) * np.diagonal(scatter)
+        error = relative_rounding(float(found.rows.sum())) * np.diagonal(scatter)
         order = np.argsort([classes.tolist().index(label) for label in labels])
         kept = tuple(labels[place] for place in order)
         weights, means, lows = found.weights[order], found.mean[order], found.low[order]
@@ -65,7 +65,7 @@ def products_of(
             found.mean[c],
             found.low[c],
             found.scatter[c],
-            PER_ROW * float(found.rows[c]) * np.diagonal(found.scatter[c]),
+            relative_rounding(float(found.rows[c])) * np.diagonal(found.scatter[c]),
         )
         for c, label in enumerate(labels)
     }
@@ -128,7 +128,7 @@ def _diagonals(found: ClassSums) -> list[DiagonalMoments]:
             found.mean[c],
             found.low[c],
             found.scatter[c],
-            PER_ROW * float(found.rows[c]) * found.scatter[c],
+            relative_rounding(float(found.rows[c])) * found.scatter[c],
         )
         for c in range(len(found.weights))
     ]

@@ -60,6 +60,8 @@ FORMS: dict[str, dict[str, str]] = {
         "anchor": "?float d",
         "weight_low": "float",
         "weight_error": "weight",
+        "usual": "?float d",
+        "unusual": "?log d",
     },
     "DiagonalMoments": {
         "weight": "weight",
@@ -74,6 +76,8 @@ FORMS: dict[str, dict[str, str]] = {
         "weight_low": "float",
         "counts_low": "?float d",
         "counts_error": "?weight d",
+        "usual": "?float d",
+        "unusual": "?log d",
     },
     "PooledMoments": {
         "labels": "labels k",
@@ -87,6 +91,8 @@ FORMS: dict[str, dict[str, str]] = {
         "anchors": "?float k d",
         "weights_low": "?float k",
         "weights_error": "?weight k",
+        "usual": "?float d",
+        "unusual": "?log d",
     },
     "Totals": {"weight": "weight", "sums": "weight d", "missing": "?weight d"},
     "Tallies": {"weight": "weight", "levels": "(labels *) d", "held": "weight n"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,8 +23,11 @@ and that is near enough. A guess that is not is noticed, and costs a second pass
 POOR = 100.0
 """A centre is poor when the sums about it exceed those about the mean by this factor."""
 PER_ROW = EPSILON / 8.0
-"""What one more row in a sum may add to its relative error. Half an epsilon is the bound of a plain
-loop; the kernels sum by lanes and blocks, and stay well below this in everything measured."""
+"""What one more row in a long sum may add to its relative error: the kernels sum by lanes and
+blocks, which are added up in the end."""
+SHORT = 512
+"""Rows that one lane or one block may hold. In there half an epsilon a row is the bound of a plain
+loop, and reached where all cells but one are the same."""
 
 
 class ScatterKernel(Protocol):
@@ -109,6 +112,11 @@ def rows_of_classes(
 ) -> FloatArray:
     """Return how many rows each class has, whatever they weigh: rounding knows no weights."""
     return totals if weights is None else np.bincount(codes, minlength=size).astype(np.float64)
+
+
+def relative_rounding(counts: FloatArray | float) -> Any:
+    """Return the relative error that sums of squares of so many rows may have."""
+    return PER_ROW * counts + (0.5 * EPSILON - PER_ROW) * np.minimum(counts, SHORT)
 
 
 def with_weight(

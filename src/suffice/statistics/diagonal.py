@@ -7,30 +7,33 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from suffice.kernels.columns_apart import together
 from suffice.kernels.scatter import class_squares
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
-    PER_ROW,
     POOR,
     non_finite,
     provisional_centres,
+    relative_rounding,
     rows_of_classes,
     rows_that_count,
 )
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import Pair, column_sums, minus, plus, squared
-from suffice.statistics.few_rows import FEW, few_by_class, summed_precisely
+from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
 from suffice.statistics.moments import (
     added,
     check_kinds,
     kept_parts,
+    last_digits,
     plus_squares,
     refuse_leftovers,
     refuse_unbounded,
     relative_loss,
     remaining_pair,
     scaled_pair,
+    settled_mean,
     vanished,
     wider,
 )
@@ -47,6 +50,7 @@ from suffice.statistics.rounding import (
     moved,
     moving_error,
 )
+from suffice.statistics.usual_cells import usual_after, usual_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,6 +85,8 @@ class DiagonalMoments:
     weight_low: float = 0.0
     counts_low: FloatArray | None = None
     counts_error: FloatArray | None = None
+    usual: FloatArray | None = None
+    unusual: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -118,17 +124,25 @@ class DiagonalMoments:
         scatter = np.maximum(squares - shift, 0.0)
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
-        relative = PER_OPERATION + PER_ROW * rows_of_classes(codes, size, totals, weights)
+        relative = PER_OPERATION + relative_rounding(rows_of_classes(codes, size, totals, weights))
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
+        squares = np.square(np.sqrt(squares) + np.sqrt(shift))
         error = relative[:, np.newaxis] * np.where(counts > 0.0, squares, 0.0)
         slack = None if weights is None else relative[:, np.newaxis] * counts
-        return [
+        usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
+        found = [
             cls(
                 float(totals[c]), counts[c], mean[c], low[c], scatter[c], error[c],
-                counts_error=None if slack is None else slack[c],
+                counts_error=None if slack is None else slack[c], usual=usual,
+                unusual=None if unusual is None else unusual[c],
             )
             for c in range(size)
         ]  # fmt: skip
+        for c in rare_classes(rows_of_classes(codes, size, totals, weights)):
+            here = codes == c
+            own = together(rows)[here].astype(np.float64)
+            found[c] = cls._of_few(own, None if weights is None else weights[here])
+        return found
 
     @classmethod
     def _of_few(cls, rows: FloatArray, weights: FloatArray | None) -> Self:
@@ -153,6 +167,7 @@ class DiagonalMoments:
         return cls(
             float(weight), counts, mean, low, scatter, error, scatter_low, few.sum_error,
             weight_low=float(weight_low), counts_low=counts_low if counts_low.any() else None,
+            usual=few.usual, unusual=few.unusual,
         )  # fmt: skip
 
     @property
@@ -228,6 +243,7 @@ class DiagonalMoments:
             anchor = np.where(firm, np.where(heavy, ours.anchor, theirs.anchor), mean[0])
             held = np.where(counts[0] > 0.0, counts[0], 1.0)
             error, sum_error = self._rounded(other, held, both, gap, mean, reach, anchor)
+        usual, unusual = usual_after(self, other)
         merged = type(self)(
             weight,
             counts[0],
@@ -238,6 +254,8 @@ class DiagonalMoments:
             sum_error,
             anchor,
             weight_low,
+            usual=usual,
+            unusual=unusual,
         )
         return merged._with_counts(counts, ours.weight_error + theirs.weight_error)._near()
 
@@ -271,11 +289,16 @@ class DiagonalMoments:
         away = np.abs((mean[0] - ours.anchor) + mean[1])
         bound = error + bound_of(held, away, sum_error, slack)
         # A single cell has no scatter; a weight of one with some left was two cells of weight ½.
-        small, constant = vanished(high, np.where(gone, np.inf, bound), self.scatter, single=False)
+        usual, unusual = usual_after(self, other, -1.0)
+        bound = np.where(gone, np.inf, bound)
+        small, constant = vanished(
+            high, bound, self.scatter, unusual, last_digits(held, mean[0]), single=False
+        )
         small &= touched
         constant = gone | (touched & constant) | (small & (counts[0] == 1.0))
         high, low = np.where(small, 0.0, high), np.where(small, 0.0, low)
-        mean = np.where(gone, 0.0, mean[0]), np.where(constant, 0.0, mean[1])
+        high_mean, low_mean = settled_mean(mean, constant, usual, unusual)
+        mean = np.where(gone, 0.0, high_mean), np.where(gone, 0.0, low_mean)
         found = type(self)(
             weight[0],
             counts[0],
@@ -286,6 +309,8 @@ class DiagonalMoments:
             np.where(constant, 0.0, sum_error),
             np.where(constant, mean[0], ours.anchor),
             weight[1],
+            usual=usual,
+            unusual=unusual,
         )
         return found._with_counts(counts, slack)._near()
 
@@ -347,6 +372,7 @@ class DiagonalMoments:
             float(weight), counts[0], self.mean, self.low, scatter,
             self.error * f + 2.0 * PRECISE * scatter, scatter_low,
             None if self.sum_error is None else self.sum_error * f, self.anchor, float(weight_low),
+            usual=self.usual, unusual=None if self.unusual is None else self.unusual * f,
         )  # fmt: skip
         return found._with_counts(counts, sums.weight_error * f)
 
@@ -356,6 +382,7 @@ class DiagonalMoments:
             self.weight, self.counts, self.mean, self.low, self.scatter,
             PER_OPERATION * self.scatter, self.scatter_low,
             weight_low=self.weight_low, counts_low=self.counts_low,
+            usual=self.usual, unusual=self.unusual,
         )  # fmt: skip
 
     def embedded(self, places: IntArray, width: int) -> Self:
@@ -376,12 +403,15 @@ class DiagonalMoments:
             self.weight_low,
             counts_low,
             None if self.counts_error is None else wider(self.counts_error, places, width),
+            None if self.usual is None else wider(self.usual, places, width),
+            None if self.unusual is None else wider(self.unusual, places, width),
         )
 
     def to_arrays(self) -> dict[str, FloatArray]:
         """Return the whole state as plain arrays; parts that are not kept are not there."""
         names = (
             "scatter_low", "sum_error", "anchor", "weight_low", "counts_low", "counts_error",
+            "usual", "unusual",
         )  # fmt: skip
         return {
             "weight": np.asarray(self.weight),

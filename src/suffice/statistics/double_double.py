@@ -127,11 +127,16 @@ def gram(rows: Pair) -> Pair:
         whole = np.rint(rest * unit)
         slices.append(whole)
         rest = rest - whole / unit
-    total: Pair = (np.zeros(2 * high.shape[1:]), 0.0)
-    for level in range(SLICES - 1, -1, -1):
-        ours = np.concatenate(slices[: level + 1])
-        theirs = np.concatenate(slices[level::-1])
-        total = plus((ours.T @ theirs / SLICE ** (level + 2), 0.0), total)
+    levels = []
+    for level in range(SLICES):
+        ours, theirs = slices[0], slices[0]
+        if level:
+            ours = np.concatenate(slices[: level + 1])
+            theirs = np.concatenate(slices[level::-1])
+        levels.append((ours.T @ theirs) / SLICE ** (level + 2))
+    # The last two are so small that plain doubles are enough to add them.
+    top, error = two_sum(levels[0], levels[1])
+    total = two_sum(top, error + (levels[2] + levels[3]))
     back = exponent[:, np.newaxis] + exponent
     return np.ldexp(total[0], back), np.ldexp(total[1], back)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from suffice.kernels.columns_apart import together
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.centres import non_finite, provisional_centres
 from suffice.statistics.double_double import (
@@ -19,7 +20,7 @@ from suffice.statistics.double_double import (
     squared,
     times,
 )
-from suffice.statistics.rounding import PRECISE
+from suffice.statistics.usual_cells import usual_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 FEW = MOST_ROWS
 """Rows that are summed in two doubles; more of them in plain ones, so that fits are fast."""
+
+RARE = 4.0
+"""Classes of few rows are summed so where they are no more than a fourth of the batch."""
 
 
 class FewRows(NamedTuple):
@@ -38,13 +42,27 @@ class FewRows(NamedTuple):
     squares: Pair
     error: FloatArray
     sum_error: FloatArray | None
+    usual: FloatArray | None = None
+    unusual: FloatArray | None = None
+
+
+def rare_classes(counts: FloatArray) -> list[int]:
+    """Return classes of so few rows that summing them in two doubles takes no time beside the rest.
+
+    If most of such a class is forgotten, what is left may be the same row twice.
+    """
+    few = (counts > 0.0) & (counts <= FEW)
+    if not few.any() or RARE * counts[few].sum() > counts.sum():
+        return []
+    found: list[int] = np.flatnonzero(few).tolist()
+    return found
 
 
 def few_by_class(
     rows: FloatArray, codes: IntArray, size: int, weights: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray | None]]:
     """Yield the rows of every class 0 … size - 1, as float64, and their weights."""
-    rows = np.asarray(rows, dtype=np.float64)
+    rows = np.asarray(together(rows), dtype=np.float64)
     if size == 1:
         yield rows, weights
         return
@@ -67,15 +85,19 @@ def summed_precisely(
         away: Pair = two_sum(rows, -centre)
         if counts is not None:
             away = np.where(np.isnan(rows), 0.0, away[0]), np.where(np.isnan(rows), 0.0, away[1])
-        weighted = heavy = away
+        roots: Pair = (1.0, 0.0)
         if weights is not None:
-            each = weights[:, np.newaxis]
-            weighted = times(away, (each, 0.0))
-            heavy = times(away, root((each, 0.0)))
+            roots = root((weights[:, np.newaxis], 0.0))
+            away = times(away, roots)
         weight: Pair = counts if counts is not None else _total(len(rows), weights)
-        squares = gram(heavy) if products else column_sums(squared(heavy))
         held = np.where(weight[0] > 0.0, weight[0], 1.0)
-        sums = column_sums(weighted)[0]
+        if products:  # with a column of ones, the sums are among the products
+            squares = gram(tuple(_with_column(*pair) for pair in zip(away, roots, strict=True)))
+            sums = squares[0][-1, :-1]
+            squares = squares[0][:-1, :-1], squares[1][:-1, :-1]
+        else:
+            squares = column_sums(squared(away))
+            sums = column_sums(away if weights is None else times(away, roots))[0]
         shift = sums / held
         reach = sums / np.sqrt(held)
         variances = np.diagonal(squares[0]) if products else squares[0]
@@ -85,12 +107,15 @@ def summed_precisely(
         )
         high, low = two_sum(high, low + squares[1])
         mean: Pair = two_sum(centre, shift)
-        sum_error = 2.0 * EPSILON * np.abs(sums) + 8.0 * PRECISE * np.sqrt(held * variances)
+        # Of the sums, and of the products with ones, as of the squares.
+        sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * np.sqrt(held * variances)
         error = GRAM_ERROR * variances + 4.0 * EPSILON * np.square(reach)
         error += sum_error * (2.0 * np.abs(shift) + 2.0 * sum_error / held)
     if not np.isfinite(high).all():
         raise non_finite(np.where(np.isnan(rows), 0.0, rows) if counts is not None else rows)
-    return FewRows(weight, mean, (high, low), error, sum_error)
+    usual, unusual = usual_cells(rows, None, 1, weights) or (None, None)
+    other = None if unusual is None else unusual[0]
+    return FewRows(weight, mean, (high, low), error, sum_error, usual, other)
 
 
 def _single(row: FloatArray, weight: float, products: bool) -> FewRows:
@@ -99,6 +124,11 @@ def _single(row: FloatArray, weight: float, products: bool) -> FewRows:
     zero = np.zeros(len(row))
     none = np.zeros((len(row), len(row))) if products else zero
     return FewRows((weight, 0.0), (row.copy(), zero), (none, None), zero, None)
+
+
+def _with_column(rows: FloatArray, column: FloatArray | float) -> FloatArray:
+    """Return rows (n, d + 1) with one more column, (n, 1) or a number."""
+    return np.concatenate([rows, np.broadcast_to(column, (len(rows), 1))], axis=1)
 
 
 def _total(size: int, weights: FloatArray | None) -> Pair:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from suffice.errors import DifferentKinds, ForgettingUnseen
+from suffice.kernels.columns_apart import together
 from suffice.kernels.scatter import class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import ROUNDING, checked_factor
 from suffice.statistics.centres import (
-    PER_ROW,
+    relative_rounding,
     rows_of_classes,
     rows_that_count,
     summed_about_centres,
 )
 from suffice.statistics.double_double import Pair, minus, outer_square, plus, two_product
-from suffice.statistics.few_rows import FEW, few_by_class, summed_precisely
+from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
 from suffice.statistics.rounding import (
     FIRM,
     NO_VARIANCE,
@@ -33,6 +34,7 @@ from suffice.statistics.rounding import (
     moved,
     moving_error,
 )
+from suffice.statistics.usual_cells import usual_after, usual_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +46,10 @@ if TYPE_CHECKING:
     from suffice.statistics.pooled import PooledMoments
 
 
+LAST_DIGITS = 64.0 * EPSILON
+"""Relative difference of cells that are equal to fourteen digits."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
     """The first two moments of weighted rows, kept about their own mean.
@@ -53,6 +59,7 @@ class Moments:
     `scatter_low` what its doubles cannot hold: None for the sums of a batch, which do not know it.
     `error`, `sum_error` and `weight_error` bound the rounding errors of squares and sums about the
     `anchor` (the mean, if None) and of the weight; `bound` is what follows for the variances.
+    `unusual` is the weight of cells other than the `usual` one, where nearly all are the same.
 
     >>> Moments.of([[1.0, 2.0], [3.0, 2.0]]).scatter
     array([[2., 0.],
@@ -69,6 +76,8 @@ class Moments:
     anchor: FloatArray | None = None
     weight_low: float = 0.0
     weight_error: float = 0.0
+    usual: FloatArray | None = None
+    unusual: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -101,18 +110,27 @@ class Moments:
         else:
             scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
         counts = rows_of_classes(codes, size, weight, weights)
-        relative = PER_OPERATION + PER_ROW * counts
-        return [
+        relative = PER_OPERATION + relative_rounding(counts)
+        errors = relative[:, np.newaxis] * np.square(np.sqrt(squares) + np.abs(sums))
+        usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
+        found = [
             cls(
                 float(weight[c]),
                 mean[c],
                 low[c],
                 scatters[c],
-                relative[c] * squares[c],
+                errors[c],
                 weight_error=0.0 if weights is None else float(relative[c] * weight[c]),
+                usual=usual,
+                unusual=None if unusual is None else unusual[c],
             )
             for c in range(size)
         ]
+        for c in rare_classes(counts):
+            here = codes == c
+            own = together(rows)[here].astype(np.float64)
+            found[c] = cls._of_few(own, None if weights is None else weights[here])
+        return found
 
     @classmethod
     def _of_few(cls, rows: FloatArray, weights: FloatArray | None) -> Self:
@@ -120,14 +138,9 @@ class Moments:
         if len(rows) == 0:
             return cls.empty(rows.shape[1])
         few = summed_precisely(rows, weights, products=True)
-        (weight, weight_low), (mean, low), (scatter, scatter_low) = (
-            few.weight,
-            few.mean,
-            few.squares,
-        )
         return cls(
-            float(weight), mean, low, scatter, few.error, scatter_low, few.sum_error,
-            weight_low=float(weight_low),
+            float(few.weight[0]), *few.mean, few.squares[0], few.error, few.squares[1],
+            few.sum_error, weight_low=float(few.weight[1]), usual=few.usual, unusual=few.unusual,
         )  # fmt: skip
 
     @property
@@ -202,8 +215,8 @@ class Moments:
             )
         slack = self.weight_error + other.weight_error
         return type(self)(
-            weight, mean, low, scatter, error, None, sum_error,
-            weight_low=weight_low, weight_error=slack,
+            weight, mean, low, scatter, error, None, sum_error, None, weight_low, slack,
+            *usual_after(self, other),
         )  # fmt: skip
 
     def _precisely(self, other: Self) -> Self:
@@ -222,7 +235,7 @@ class Moments:
             slack += PRECISE * weight[0]
         merged = type(self)(
             weight[0], *mean, scatter[0], error, scatter[1], sum_error, anchor if firm else None,
-            weight[1], slack,
+            weight[1], slack, *usual_after(self, other),
         )  # fmt: skip
         return merged._near()
 
@@ -250,20 +263,20 @@ class Moments:
         away = np.abs((mean[0] - anchor) + mean[1])
         bound = error + bound_of(weight[0], away, sum_error, slack)
         variances = np.diagonal(high)
+        usual, unusual = usual_after(self, other, -1.0)
         gone, constant = vanished(
-            variances, bound, np.diagonal(self.scatter), single=weight[0] == 1.0
-        )
-        mean_low = mean[1]
+            variances, bound, np.diagonal(self.scatter), unusual,
+            last_digits(weight[0], mean[0]), single=weight[0] == 1.0,
+        )  # fmt: skip
         if gone.any():
             for part in (high, low):
                 part[gone] = 0.0
                 part[:, gone] = 0.0
-            # All cells of a constant column are one double: the nearest one to their mean.
-            mean_low = np.where(constant, 0.0, mean_low)
+            mean = settled_mean(mean, constant, usual, unusual)
             anchor = np.where(constant, mean[0], anchor)
             error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         left = type(self)(
-            weight[0], mean[0], mean_low, high, error, low, sum_error, anchor, weight[1], slack
+            weight[0], *mean, high, error, low, sum_error, anchor, weight[1], slack, usual, unusual
         )
         return left._near()
 
@@ -316,7 +329,8 @@ class Moments:
             slack += PRECISE * weight
         return type(self)(
             float(weight), self.mean, self.low, scatter, error, scatter_low, sum_error,
-            self.anchor, float(weight_low), slack,
+            self.anchor, float(weight_low), slack, self.usual,
+            None if self.unusual is None else self.unusual * f,
         )  # fmt: skip
 
     def vouched(self) -> Self:
@@ -324,7 +338,7 @@ class Moments:
         error = PER_OPERATION * np.diagonal(self.scatter)
         return type(self)(
             self.weight, self.mean, self.low, self.scatter, error, self.scatter_low,
-            weight_low=self.weight_low,
+            weight_low=self.weight_low, usual=self.usual, unusual=self.unusual,
         )  # fmt: skip
 
     def embedded(self, places: IntArray, width: int) -> Self:
@@ -340,6 +354,8 @@ class Moments:
             None if self.anchor is None else wider(self.anchor, places, width),
             self.weight_low,
             self.weight_error,
+            None if self.usual is None else wider(self.usual, places, width),
+            None if self.unusual is None else wider(self.unusual, places, width),
         )
 
     def to_arrays(self) -> dict[str, FloatArray]:
@@ -350,7 +366,9 @@ class Moments:
             "low": self.low,
             "scatter": self.scatter,
             "error": self.error,
-        } | kept_parts(self, ("scatter_low", "sum_error", "anchor", "weight_low", "weight_error"))
+        } | kept_parts(self, (
+            "scatter_low", "sum_error", "anchor", "weight_low", "weight_error", "usual", "unusual",
+        ))  # fmt: skip
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
@@ -463,21 +481,54 @@ def are_rough(ours: FloatArray, theirs: FloatArray, variances: FloatArray) -> bo
 
 
 def vanished(
-    variances: FloatArray, bound: FloatArray, before: FloatArray, *, single: bool
+    variances: FloatArray,
+    bound: FloatArray,
+    before: FloatArray,
+    unusual: FloatArray | None,
+    digits: FloatArray,
+    *,
+    single: bool,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which variances are no larger than their bound, and in which columns nothing varies.
 
     The former may be zero or, by rounding, negative: they become zero and keep their bound. One
-    that is negative beyond its bound was never merged in. Where the bound is below what any
-    model can see of the variance that was there before, the column is constant now. And a single
-    row has no scatter at all, whatever was subtracted to reach it; but a weight of one is no
-    single row if a variance is left (two rows of weight ½).
+    that is negative beyond its bound was never merged in. Where no unusual cell is left, the
+    column is constant now; also where the bound is below what any model can see of the variance
+    that was there `before`, and below `digits`, the variance of cells that differ in their last
+    digits only (else what was taken away was so far off that nothing can be said). And a single
+    row has no scatter at all, whatever was subtracted to reach it; but a weight of one is no single
+    row if a variance is left (two rows of weight ½).
     """
     refuse_negative(variances, bound)
     gone = variances <= bound
     if single and gone.all():
         return gone, gone
-    return gone, gone & (bound <= NO_VARIANCE * before)
+    constant = (bound <= NO_VARIANCE * before) & (bound <= digits)
+    if unusual is not None:
+        constant |= unusual == 0.0
+    return gone, gone & constant
+
+
+def last_digits(weight: Any, mean: FloatArray) -> FloatArray:
+    """Return the scatter of cells that are the same as their mean but for the last digits."""
+    found: FloatArray = weight * np.square(LAST_DIGITS * mean)
+    return found
+
+
+def settled_mean(
+    mean: Pair,
+    constant: NDArray[np.bool_],
+    usual: FloatArray | None,
+    unusual: FloatArray | None,
+) -> Pair:
+    """Return means (d,) or (k, d) in which those of constant columns are what each cell is.
+
+    That is the usual cell, or the double that is nearest to the mean: all cells are one double.
+    """
+    high, low = mean[0], np.where(constant, 0.0, mean[1])
+    if usual is not None:
+        high = np.where(constant & (unusual == 0.0), usual, high)
+    return high, low
 
 
 def refuse_unbounded(error: FloatArray, what: str) -> None:
@@ -503,6 +554,10 @@ def explicit_part(state: Moments | DiagonalMoments, name: str) -> FloatArray:
         return state.mean
     if name == "sum_error":
         return state._sums.sum_error
+    if name == "unusual":
+        return np.full_like(state.mean, np.inf)
+    if name == "usual":
+        return np.zeros_like(state.mean)
     if name == "scatter_low":
         return np.zeros_like(state.scatter)
     return np.zeros_like(state.mean) if name.startswith("counts") else np.zeros(())

@@ -12,7 +12,7 @@ from suffice.errors import ForgettingUnseen
 from suffice.kernels.scatter import pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.centres import PER_ROW, summed_about_centres, with_weight
+from suffice.statistics.centres import relative_rounding, summed_about_centres, with_weight
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import (
     GRAM_ERROR,
@@ -30,11 +30,13 @@ from suffice.statistics.moments import (
     are_rough,
     check_kinds,
     kept_parts,
+    last_digits,
     over_classes,
     plus_squares,
     refuse_unbounded,
     relative_loss,
     scaled_pair,
+    settled_mean,
     vanished,
     wider,
 )
@@ -51,6 +53,7 @@ from suffice.statistics.rounding import (
     moved,
     moving_error,
 )
+from suffice.statistics.usual_cells import Usual, usual_after, usual_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,6 +104,8 @@ class PooledMoments:
     anchors: FloatArray | None = None
     weights_low: FloatArray | None = None
     weights_error: FloatArray | None = None
+    usual: FloatArray | None = None
+    unusual: FloatArray | None = None
 
     @classmethod
     def empty(cls, width: int) -> Self:
@@ -126,14 +131,21 @@ class PooledMoments:
             pooled_scatter, rows, codes, len(labels), weights
         )
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
-        relative = PER_OPERATION + PER_ROW * len(rows)
-        error = relative * np.diagonal(scatter)
+        relative = PER_OPERATION + relative_rounding(len(rows))
+        shift = np.sqrt(np.square(reaches).sum(axis=0))
+        error = relative * np.square(np.sqrt(np.diagonal(scatter)) + shift)
         scatter -= reaches.T @ reaches
         slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
         kept = ordered(held)
+        usual, unusual = usual_cells(rows, codes, len(labels), weights) or (None, None)
+        if unusual is not None:
+            unusual = unusual.sum(axis=0)
         if kept == tuple(labels):
-            return cls(kept, totals, means, lows, scatter, error, weights_error=slack)
+            return cls(
+                kept, totals, means, lows, scatter, error, weights_error=slack,
+                usual=usual, unusual=unusual,
+            )  # fmt: skip
         here = [held[label] for label in kept]
         slack = None if slack is None else slack[here]
         return cls(kept, totals[here], means[here], lows[here], scatter, error, weights_error=slack)
@@ -163,6 +175,9 @@ class PooledMoments:
         error = np.sum([each.error for each in few], axis=0)
         if len(few) > 1:
             error += PER_PRECISE_SQUARE * np.diagonal(scatter[0])
+        usual, unusual = None, None
+        if len(rows) > 1:
+            usual, unusual = usual_cells(rows, None, 1, weights) or (None, None)
         return cls(
             kept,
             np.array([float(each.weight[0]) for each in few]),
@@ -173,6 +188,8 @@ class PooledMoments:
             scatter[1],
             np.stack(sums),
             weights_low=lows if lows.any() else None,
+            usual=usual,
+            unusual=None if unusual is None else unusual[0],
         )
 
     @property
@@ -288,6 +305,7 @@ class PooledMoments:
         return type(self)(
             labels, weights, means, lows, scatter, error, None, sum_error, None,
             weights_low if weights_low.any() else None, slack if slack.any() else None,
+            *usual_after(self, other),
         )  # fmt: skip
 
     def _precisely(
@@ -314,7 +332,10 @@ class PooledMoments:
         held = weights[0][:, np.newaxis]
         error, sum_error = added(ours.sums, theirs.sums, means, anchors, held, moving, rounding)
         slack = (ours.sums.weight_error + theirs.sums.weight_error)[:, 0]
-        return self._made(labels, weights, means, scatter, error, sum_error, anchors, slack)
+        return self._made(
+            labels, weights, means, scatter, error, sum_error, anchors, slack,
+            usual_after(self, other),
+        )  # fmt: skip
 
     def _made(
         self,
@@ -326,6 +347,7 @@ class PooledMoments:
         sum_error: FloatArray,
         anchors: FloatArray,
         slack: FloatArray,
+        usual: Usual,
     ) -> Self:
         """Return moments after an operation in two doubles, with anchors near the means."""
         fractional = bool(weights[1].any())
@@ -333,7 +355,7 @@ class PooledMoments:
             slack = slack + PRECISE * weights[0]
         found = type(self)(
             labels, weights[0], *means, scatter[0], error, scatter[1], sum_error, anchors,
-            weights[1] if fractional else None, slack if slack.any() else None,
+            weights[1] if fractional else None, slack if slack.any() else None, *usual,
         )  # fmt: skip
         # Only the scatter of all classes is known: four standard deviations within them.
         far = far_away(found.weight, means[0] - anchors, np.diagonal(scatter[0]))
@@ -394,24 +416,27 @@ class PooledMoments:
         means = means[0][kept], means[1][kept]
         anchors, sum_error = anchors[kept], sum_error[kept]
         bound = error + self._more(weights[0], means, Sums(anchors, sum_error, error, slack))
+        usual, unusual = usual_after(self, other, -1.0)
         gone, constant = vanished(
             np.diagonal(high),
             bound,
             np.diagonal(self.scatter),
+            unusual,
+            last_digits(weights[0][:, np.newaxis], means[0]).min(axis=0),
             single=bool(np.all(weights[0] == 1.0)),
         )
         if gone.any():
             for part in (high, low):
                 part[gone] = 0.0
                 part[:, gone] = 0.0
-            # All cells of a constant column are one double: the nearest one to their mean.
-            means = means[0], np.where(constant, 0.0, means[1])
+            means = settled_mean(means, constant, usual, unusual)
             anchors = np.where(constant, means[0], anchors)
             error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         labels = tuple(label for label, there in zip(self.labels, here, strict=True) if there)
         return self._made(
-            labels, weights, means, (high, low), error, sum_error, anchors, slack[:, 0]
-        )
+            labels, weights, means, (high, low), error, sum_error, anchors, slack[:, 0],
+            (usual, unusual),
+        )  # fmt: skip
 
     def _refuse_leftovers(self, other: Self, gap: FloatArray, gone: NDArray[np.bool_]) -> None:
         """Refuse to take a class away whole with rows that are not those that were merged in."""
@@ -450,7 +475,8 @@ class PooledMoments:
         return type(self)(
             self.labels, weights, self.means, self.lows, scatter, error, scatter_low,
             None if self.sum_error is None else self.sum_error * f, self.anchors,
-            weights_low if fractional else None, slack,
+            weights_low if fractional else None, slack, self.usual,
+            None if self.unusual is None else self.unusual * f,
         )  # fmt: skip
 
     def vouched(self) -> Self:
@@ -459,6 +485,7 @@ class PooledMoments:
         return type(self)(
             self.labels, self.weights, self.means, self.lows, self.scatter, error,
             self.scatter_low, weights_low=self.weights_low,
+            usual=self.usual, unusual=self.unusual,
         )  # fmt: skip
 
     def embedded(self, places: IntArray, width: int) -> Self:
@@ -477,11 +504,14 @@ class PooledMoments:
             None if self.anchors is None else wider(self.anchors, columns, flat),
             self.weights_low,
             self.weights_error,
+            None if self.usual is None else wider(self.usual, places, width),
+            None if self.unusual is None else wider(self.unusual, places, width),
         )
 
     def to_arrays(self) -> dict[str, FloatArray]:
         """Return the whole state as plain arrays; parts that are not kept are not there."""
-        names = ("scatter_low", "sum_error", "anchors", "weights_low", "weights_error")
+        names = ("scatter_low", "sum_error", "anchors", "weights_low", "weights_error",
+                 "usual", "unusual")  # fmt: skip
         return {
             "labels": labels_to_array(self.labels),  # type: ignore[dict-item]
             "weights": self.weights,

@@ -1,0 +1,217 @@
+"""Forgetting lasts: windows slide as long as they like, and what stays may be constant."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from suffice import GaussianDiscriminant, MultivariateNormal, NaiveBayes
+from suffice.errors import ForgettingUnseen, LostDigits
+from suffice.statistics import ByClass, DiagonalMoments, Moments, PooledMoments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.rows import FloatArray
+
+FORMS: dict[str, Callable[[], Any]] = {
+    "shared": lambda: GaussianDiscriminant("shared"),
+    "per-class": lambda: GaussianDiscriminant("per-class"),
+    "diagonal": lambda: GaussianDiscriminant("diagonal"),
+    "shared-diagonal": lambda: GaussianDiscriminant("shared-diagonal"),
+    "spherical": lambda: GaussianDiscriminant("spherical"),
+    "naive-bayes": lambda: NaiveBayes("gaussian"),
+}
+every_form = pytest.mark.parametrize("form", FORMS)
+
+
+def streams(seed: int = 0) -> dict[str, FloatArray]:
+    """Return rows (5000, 3) of every kind that a window may slide over."""
+    rng = np.random.default_rng(seed)
+    normal = rng.normal(size=(5_000, 3))
+    return {
+        "normal": normal,
+        "offset": normal + 1e8,
+        "heavy-tailed": np.column_stack(
+            [rng.standard_t(2, 5_000), rng.lognormal(0, 2, 5_000), normal[:, 0]]
+        ),
+        "rare": (rng.random((5_000, 3)) < [0.02, 0.1, 0.5]).astype(np.float64),
+        "cyclic": np.tile(normal[:7], (715, 1))[:5_000],
+    }
+
+
+def fitted(form: str, X: FloatArray, y: Any, **more: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about constant columns: the same after forgetting
+        return FORMS[form]().fit(X, y, **more)
+
+
+def same_answers(one: Any, other: Any, X: FloatArray) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert one.classes_.tolist() == other.classes_.tolist()
+        ours, theirs = one.predict_proba(X), other.predict_proba(X)
+    assert np.isfinite(ours).all()
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+
+
+def exact_variances(rows: FloatArray) -> list[Fraction]:
+    columns = [[Fraction(v) for v in column] for column in rows.T.tolist()]
+    means = [sum(column) / len(column) for column in columns]
+    return [
+        sum(((v - mean) ** 2 for v in column), Fraction(0))
+        for column, mean in zip(columns, means, strict=True)
+    ]
+
+
+def variances(state: Any) -> FloatArray:
+    scatter: FloatArray = np.diagonal(state.scatter) if state.scatter.ndim == 2 else state.scatter
+    return scatter
+
+
+@pytest.mark.parametrize("kind", [Moments, DiagonalMoments])
+@pytest.mark.parametrize("window", [50, 500])
+@pytest.mark.parametrize("rows", streams())
+def test_a_window_slides_ten_thousand_times_and_its_bound_stays_near_the_error(
+    kind: Any, window: int, rows: str
+) -> None:
+    X = streams()[rows]
+    state = kind.of(X[:window])
+    singles = [kind.of(X[i : i + 1]) for i in range(len(X))]
+    pairs = 10_000 if kind is Moments and window == 50 else 2_000
+    for i in range(pairs):
+        state = (state + singles[(i + window) % len(X)]) - singles[i % len(X)]
+    left = X[np.arange(pairs, pairs + window) % len(X)]
+    for j, true in enumerate(exact_variances(left)):
+        found = float(variances(state)[j])
+        error, bound = abs(float(Fraction(found) - true)), float(state.bound[j])
+        assert error <= bound
+        assert error <= 1e-9 * float(true)
+        # The first window was summed in plain doubles: its own bound is all that is ever added.
+        first = 2.0 * float(kind.of(X[:window]).bound[j])
+        assert bound <= max(1e3 * max(error, 1.2e-16 * found), 1.1 * first)
+
+
+@every_form
+@pytest.mark.parametrize("rows", streams())
+def test_an_estimator_that_slides_over_rows_never_refuses(form: str, rows: str) -> None:
+    X = streams(1)[rows]
+    y = np.arange(len(X)) % 2
+    window, pairs = 40, 400
+    model = fitted(form, X[:window], y[:window])
+    for i in range(pairs):
+        new, old = (i + window) % len(X), i % len(X)
+        model.partial_fit(X[new : new + 1], y[new : new + 1])
+        model.forget(X[old : old + 1], y[old : old + 1])
+    stay = slice(pairs, pairs + window)
+    same_answers(model, fitted(form, X[stay], y[stay]), X[stay])
+
+
+@every_form
+@pytest.mark.parametrize("size", [2, 10, 32, 33, 100])
+def test_windows_slide_by_batches_and_by_rows_of_fractional_weight(form: str, size: int) -> None:
+    rng = np.random.default_rng(size)
+    X, y = rng.normal(size=(40 * size, 2)), np.arange(40 * size) % 2
+    w = rng.uniform(0.1, 3.0, size=len(X))
+    model = fitted(form, X[: 4 * size], y[: 4 * size], sample_weight=w[: 4 * size])
+    for start in range(0, 36 * size, size):
+        new, old = slice(start + 4 * size, start + 5 * size), slice(start, start + size)
+        model.partial_fit(X[new], y[new], sample_weight=w[new])
+        model.forget(X[old], y[old], sample_weight=w[old])
+    stay = slice(36 * size, None)
+    same_answers(model, fitted(form, X[stay], y[stay], sample_weight=w[stay]), X[stay])
+
+
+@every_form
+@pytest.mark.parametrize("blanks", [False, True])
+@pytest.mark.parametrize("size", [20, 60, 3_000])
+@pytest.mark.parametrize("constant", [0.0, 98.6])
+def test_the_only_unusual_cell_of_a_column_can_be_forgotten(
+    form: str, blanks: bool, size: int, constant: float
+) -> None:
+    rng = np.random.default_rng(size)
+    X = rng.normal(size=(size, 3))
+    X[:, 1] = constant
+    X[7, 1] = 1.0
+    y = np.arange(size) % 2
+    if blanks:
+        X[rng.random(size) < 0.2, 2] = np.nan
+    model = fitted(form, X, y).forget(X[7:8], y[7:8])
+    rest = np.delete(np.arange(size), 7)
+    same_answers(model, fitted(form, X[rest], y[rest]), X[rest])
+
+
+@every_form
+@pytest.mark.parametrize("blanks", [False, True])
+@pytest.mark.parametrize("others", [10, 300])
+def test_a_class_may_be_left_with_two_equal_rows(form: str, blanks: bool, others: int) -> None:
+    rng = np.random.default_rng(others)
+    X = rng.normal(size=(others + 3, 3))
+    X[1] = X[0]
+    y = np.array(["few"] * 3 + ["a", "b"] * (others // 2))
+    if blanks:
+        X[5::4, 2] = np.nan
+    model = fitted(form, X, y).forget(X[2:3], y[2:3])
+    rest = np.delete(np.arange(len(X)), 2)
+    same_answers(model, fitted(form, X[rest], y[rest]), X[rest])
+
+
+def test_a_normal_law_is_what_it_was_where_one_column_is_left_constant() -> None:
+    rows = np.random.default_rng(5).normal(size=(200, 2))
+    rows[:, 1] = 0.0
+    rows[3, 1] = 1.0
+    left = Moments.of(rows) - Moments.of(rows[3:4])
+    assert variances(left)[1] == 0.0
+    assert left.mean[1] == 0.0
+    assert (left.lost[1], left.bound[1]) == (0.0, 0.0)
+    rest = np.delete(rows, 3, axis=0)
+    np.testing.assert_allclose(left.scatter, Moments.of(rest).scatter, rtol=1e-12, atol=1e-12)
+    assert MultivariateNormal is not None
+
+
+@every_form
+@pytest.mark.parametrize("far", [1e8, 1e10, 1e14, 1e16])
+@pytest.mark.parametrize("size", [12, 60])
+def test_a_huge_row_taken_back_is_refused_or_told_and_never_wrong(
+    form: str, far: float, size: int
+) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(size, 2))
+    y = np.arange(size) % 2
+    plain = fitted(form, X, y)
+    huge = np.array([[far, 0.0]])
+    model = fitted(form, X, y)
+    model.partial_fit(huge, y[:1])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            model.forget(huge, y[:1])
+        except ForgettingUnseen:
+            assert far > 1e6
+            return
+    digits = any(issubclass(each.category, LostDigits) for each in told)
+    ours, theirs = model.predict_proba(X), plain.predict_proba(X)
+    assert np.isfinite(ours).all()
+    np.testing.assert_allclose(ours, theirs, rtol=0.02 if digits else 1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        Moments.of([[1.0, 2.0], [3.0, 5.0], [4.0, 1.0]]),
+        DiagonalMoments.of([[1.0, 2.0], [3.0, 5.0], [4.0, 1.0]]),
+        PooledMoments.of_classes(np.array([[1.0], [3.0], [7.0]]), [0, 0, 1], ["a", "b"]),
+        ByClass.of(Moments, np.array([[1.0], [3.0], [7.0]]), [0, 0, 1], ["a", "b"]),
+    ],
+)
+def test_a_state_that_is_older_than_the_bound_of_sums_is_read(state: Any) -> None:
+    new = {"scatter_low", "sum_error", "anchor", "anchors", "usual", "unusual"}
+    arrays = {k: v for k, v in state.to_arrays().items() if k not in new}
+    old = type(state).from_arrays(arrays)
+    assert old.lost.shape == state.lost.shape
+    more = (old + state) - state
+    np.testing.assert_allclose(more.lost, old.lost, atol=1e-14)
