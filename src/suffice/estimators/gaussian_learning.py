@@ -153,12 +153,12 @@ class GaussianLearning(GaussianParameters, Learning):
         if not np.isnan(rows).any():
             fit = learner.fit(statistics)
         else:
-            # Selection only: missing cells as one normal of all classes' shape expects them.
-            shared = GaussianLearner(Gaussian("shared", divisor=self.divisor))
-            filler = shared.fit(self._summary(batch, shared)).model
-            places = {label: i for i, label in enumerate(filler.labels)}
-            own = np.array([places[label] for label in batch.labels])[codes]
-            rows = imputed(filler, rows, own)
+            # Selection only: missing cells as one normal of all rows expects them. What is filled
+            # in must not know the labels: it would tell them to those who judge, and the boldest
+            # candidate would look best.
+            plain = GaussianLearner(Gaussian("shared", divisor=self.divisor))
+            together = plain.summarize(rows, np.zeros_like(codes), ["all"], batch.weights)
+            rows = imputed(plain.fit(together).model, rows)
             fit = learner.fit(learner.summarize(rows, codes, batch.labels, batch.weights))
         order = {label: i for i, label in enumerate(labels)}
         codes = np.array([order[label] for label in batch.labels], dtype=np.intp)[codes]

@@ -166,7 +166,9 @@ def leave_one_out(
         if heavy[i] and again:
             row = rows[chosen[i]].astype(np.float64)
             rest: ClassSummary | None
-            rest, there = summed_without(family, rows, codes, held, int(chosen[i]), float(w[i]))
+            gone = np.zeros(len(rows))
+            gone[chosen[i]] = w[i]
+            rest, there = summed_without(family, rows, codes, held, gone)
         else:
             rest, there = without_row(summary, z[i], int(y[i]), float(w[i]))
             row = z[i]
@@ -274,12 +276,10 @@ def summed_without(
     rows: FloatArray,
     codes: IntArray,
     weights: FloatArray,
-    place: int,
-    weight: float,
+    gone: FloatArray,
 ) -> tuple[ClassSummary, NDArray[np.bool_]]:
-    """Return the summary of all other rows, summed anew, and which classes remain."""
-    rest = weights.copy()
-    rest[place] -= weight
+    """Return the summary of all weight that is not `gone` (n,), and which classes remain."""
+    rest = weights - gone
     kept = rest > 1e-12 * weights
     size = int(codes.max()) + 1
     statistics = family.summarize(rows[kept], codes[kept], range(size), rest[kept])

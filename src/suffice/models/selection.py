@@ -11,7 +11,8 @@ from suffice.engines.threads import answers
 from suffice.families.gaussian import Gaussian
 from suffice.linear_algebra import normalized
 from suffice.models.downdates import full_log_densities
-from suffice.models.leave_one_out import judged_by, summed_without
+from suffice.models.generative import GenerativeModel
+from suffice.models.leave_one_out import summed_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,11 @@ FEWEST_JUDGED = 400
 EXACT_BUDGET = 4e8
 """Operations for all candidates together by which shrinking is judged exactly, row by row."""
 REFIT_BUDGET = 2e8
-"""Operations for one candidate that rows may cost which only a refit can judge."""
+"""Operations for one candidate that rows may cost which only a refit can judge, row by row."""
+FOLDS = 10
+"""Where these do not suffice, rows are judged by models of the other folds, all of them."""
+FOLD_BUDGET = 2e10
+"""Operations for the folds of all candidates together; beyond, such rows count as guessed."""
 GRID_BUDGET = 1e11
 """Operations for all candidates' covariances beyond which not every candidate is judged."""
 REFIT = 1e6
@@ -135,7 +140,7 @@ class _Jury:
         self.all_codes, self.all_weights = codes, weights
         self.z = summary.standardized(rows[self.judged].astype(np.float64))
         self.codes, self.weights = codes[self.judged], w[self.judged]
-        self.others: dict[int, tuple[ClassSummary, NDArray[np.bool_], FloatArray]] = {}
+        self.others: dict[bytes, tuple[ClassSummary, NDArray[np.bool_]]] = {}
         if log_priors is None:
             left = np.tile(summary.weights, (len(self.judged), 1))
             left[np.arange(len(left)), self.codes] -= self.removed[self.judged]
@@ -145,6 +150,7 @@ class _Jury:
         self.options = options
         cost = max(REFIT, summary.size * 30.0 * float(summary.active.sum()) ** 3)
         self.most_refits = int(REFIT_BUDGET / cost)
+        self.most_folds = int(FOLD_BUDGET / (cost * options))
         self.certain: dict[Gaussian, tuple[float, IntArray]] = {}
         self.losses: dict[Gaussian, float] = {}
 
@@ -155,7 +161,8 @@ class _Jury:
 
         That is the mean of -log p(y | x), each row judged by a model of all the others. Floors
         are held fixed. A row that holds up a direction by itself needs a refit: those are done
-        for candidates that may still be the best.
+        for candidates that may still be the best; where they are too many, by folds. A loss
+        stands for all rows: no candidate is preferred for what a few of them say.
         """
         new = [option for option in options if option not in self.certain]
         cells = float(self.z.size) * self.summary.size * len(new)
@@ -206,30 +213,46 @@ class _Jury:
     def _refitted(self, family: Gaussian, places: IntArray) -> float:
         """Return what rows lose, by refits without them, from moments summed once for all.
 
-        Where even one refit for each candidate would cost too much, such rows count as guessed
-        by their priors: no reason to prefer a candidate, nor to rule it out.
+        Rows that are too many to be refitted one by one are judged by folds, from a little less
+        than all other rows: that can only speak against a candidate. Where even folds would cost
+        too much, such rows count as guessed by their priors: no reason to prefer a candidate.
         """
-        if self.most_refits == 0:
+        if len(places) <= self.most_refits:
+            parts = [places[i : i + 1] for i in range(len(places))]
+        elif min(self.most_folds, FOLDS) >= 2:
+            parts = self._folds(places, min(self.most_folds, FOLDS))
+        else:
             return self._guessed(places)
-        some = places[_spread(len(places), self.most_refits)]
-        lost = np.zeros(len(some))
-        for i, place in enumerate(some):
-            rest, there, row = self._without(int(place))
-            with np.errstate(all="ignore"):
-                scores = judged_by(family, rest, there, row, self.log_priors[place])
-            lost[i] = -normalized(scores[np.newaxis])[0, self.codes[place]]
-        lost = np.minimum(np.nan_to_num(lost, nan=WORST, posinf=WORST), WORST)
-        weights = self.weights[some]
-        return float(lost @ weights / weights.sum() * self.weights[places].sum())
+        return sum(self._lost_without(family, part) for part in parts)
 
-    def _without(self, place: int) -> tuple[ClassSummary, NDArray[np.bool_], FloatArray]:
-        """Return the moments of all rows but one, the same for every candidate, and that row."""
-        if place not in self.others:
-            row = int(self.judged[place])
+    def _lost_without(self, family: Gaussian, places: IntArray) -> float:
+        """Return what some rows lose, added up, under a model of the others."""
+        rest, there = self._without(places)
+        rows = self.rows[self.judged[places]].astype(np.float64)
+        with np.errstate(all="ignore"):
+            normals, _ = family.estimate(rest)
+            even = np.zeros(rest.size)
+            model = GenerativeModel(tuple(range(rest.size)), even, normals, rest.weights)
+            scores = np.full((len(places), len(there)), -np.inf)
+            scores[:, there] = model.posterior(rows, log=True)
+            found = normalized(scores + self.log_priors[places])
+        lost = -found[np.arange(len(places)), self.codes[places]]
+        lost = np.minimum(np.nan_to_num(lost, nan=WORST, posinf=WORST), WORST)
+        return float(lost @ self.weights[places])
+
+    def _folds(self, places: IntArray, count: int) -> list[IntArray]:
+        """Part rows into folds, those of a class evenly over all of them."""
+        order = places[np.argsort(self.codes[places], kind="stable")]
+        return [order[start::count] for start in range(count)]
+
+    def _without(self, places: IntArray) -> tuple[ClassSummary, NDArray[np.bool_]]:
+        """Return the moments of all rows but some, and which classes they have."""
+        key = places.tobytes()
+        if key not in self.others:
+            gone = np.zeros(len(self.all_codes))
+            gone[self.judged[places]] = self.removed[self.judged[places]]
             held = np.ones(len(self.all_codes)) if self.all_weights is None else self.all_weights
-            family = Gaussian("per-class")
-            rest, there = summed_without(
-                family, self.rows, self.all_codes, held, row, float(self.removed[row])
+            self.others[key] = summed_without(
+                Gaussian("per-class"), self.rows, self.all_codes, held, gone
             )
-            self.others[place] = rest, there, self.rows[row].astype(np.float64)
-        return self.others[place]
+        return self.others[key]
