@@ -10,10 +10,14 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from suffice.errors import BadFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
 
 def checked_batch(batch: Any, names: Sequence[str] | None = None) -> Any:
@@ -37,6 +41,27 @@ def checked_text(batch: Any) -> Any:
         if not types.is_primitive(held):
             column.validate(full=True)
     return batch
+
+
+def words_of(cells: Any) -> NDArray[Any]:
+    """Return texts of a dictionary as objects, each of them once, blank ones None.
+
+    As texts one after the other they could take any memory: a few bytes mean a long one each.
+    """
+    words = [word or None for word in cells.dictionary.to_pylist()]
+    levels = np.empty(len(words) + 1, dtype=object)
+    levels[:-1] = words
+    codes = cells.indices.cast("int64").fill_null(len(words))
+    found: NDArray[Any] = levels[codes.to_numpy(zero_copy_only=False)]
+    return found
+
+
+def holds_words(given: Any) -> bool:
+    """Whether a type is a dictionary of texts."""
+    types: Any = import_module("pyarrow").types
+    if not types.is_dictionary(given):
+        return False
+    return bool(types.is_string(given.value_type) or types.is_large_string(given.value_type))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import NotANumber, NotFinite
-from suffice.files.arrow_checks import arrow_at_work, checked_batch
+from suffice.files.arrow_checks import arrow_at_work, checked_batch, holds_words, words_of
 from suffice.files.table_columns import checked_names
 from suffice.files.text_cells import ColumnEvidence, typed_cells
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
@@ -18,6 +18,8 @@ from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from suffice.files.table_bytes import TableBytes
 
@@ -102,34 +104,40 @@ class ArrowTable:
                 start += batch.num_rows
 
     def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
-        pa = self._pa
         columns = []
         for name, kind in zip(names, kinds, strict=True):
             field, cells = batch.schema.field(name), batch.column(name)
             self._refuse_type(field)
-            given = cells
-            if pa.types.is_dictionary(field.type):
-                given = cells.cast(field.type.value_type)
-            if self._kind(field.type) == NUMBER:
-                # As a text of digits would be read: a whole number beyond 2⁵³ is rounded.
-                given = given.cast(pa.float64(), safe=False)
-            one = table_of_frame(pa.table({field.name: given}))
-            values = one.column(0)
-            if one.kinds[0] == CATEGORY and kind != CATEGORY:
+            found, values = self._column(cells, name)
+            if found == CATEGORY and kind != CATEGORY:
 
                 def line(row: int) -> str:
                     return f"{self.name}, row {start + row}"
 
                 text = ["" if cell is None else str(cell) for cell in values]
                 values = typed_cells(text, kind, field.name, line)
-            elif one.kinds[0] == NUMBER:
+            elif found == NUMBER:
                 self._refuse_infinite(values, field.name, start)
-            columns.append((kind if one.kinds[0] == CATEGORY else one.kinds[0], values))
+            columns.append((kind if found == CATEGORY else found, values))
         return table_of_columns(columns, tuple(names), None)
+
+    def _column(self, cells: Any, name: str) -> tuple[str, NDArray[Any]]:
+        """Return the kind and the cells of one column."""
+        pa, given = self._pa, cells.type
+        if holds_words(given):
+            return CATEGORY, words_of(cells)
+        if pa.types.is_dictionary(given):
+            cells = cells.cast(given.value_type)
+        if self._kind(given) == NUMBER:
+            # As a text of digits would be read: a whole number beyond 2⁵³ is rounded.
+            cells = cells.cast(pa.float64(), safe=False)
+        one = table_of_frame(pa.table({name: cells}))
+        return one.kinds[0], one.column(0)
 
     def _refuse_type(self, field: Any) -> None:
         types = self._pa.types
         held = field.type.value_type if types.is_dictionary(field.type) else field.type
+        held = getattr(held, "storage_type", held)  # of an extension, such as a UUID
         bytes_alone = types.is_binary(held) or types.is_large_binary(held)
         fixed = types.is_fixed_size_binary(held)
         nested = types.is_nested(held) and not types.is_run_end_encoded(held)

@@ -18,7 +18,7 @@ from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,21 +30,35 @@ BLOCK = 1 << 22
 
 
 class CsvBlocks:
-    """A CSV file as blocks of text columns."""
+    """A CSV file as blocks of text columns.
 
-    def __init__(self, source: TableBytes, dialect: Dialect, names: Sequence[str]) -> None:
+    `vouched`: whether its quotation marks are known to be sound.
+    """
+
+    def __init__(
+        self, source: TableBytes, dialect: Dialect, names: Sequence[str], *, vouched: bool = False
+    ) -> None:
         self._source = source
+        self._vouched = vouched
         self._dialect = dialect
         self._names = list(names)
         self._pa: Any = import_module("pyarrow")
         self._compute: Any = import_module("pyarrow.compute")
 
-    def _blocks(self) -> Iterator[Any]:
-        """Yield batches of strings, blank cells null."""
+    def _blocks(self, coded: Collection[str] = ()) -> Iterator[Any]:
+        """Yield batches of strings, blank cells null; some columns with each text once."""
         pa, reader = self._pa, import_module("pyarrow.csv")
         made: Any = reader
+        types = dict.fromkeys(self._names, pa.string())
+        types.update(dict.fromkeys(coded, pa.dictionary(pa.int32(), pa.string())))
         with self._source.open() as file:
-            checked = CheckedQuotes(file, self._dialect.delimiter, len(self._names), BLOCK)
+            checked = CheckedQuotes(
+                file,
+                self._dialect.delimiter,
+                len(self._names),
+                longest=BLOCK,
+                vouched=self._vouched,
+            )
             yield from made.open_csv(
                 pa.PythonFile(checked, mode="r"),
                 made.ReadOptions(
@@ -55,7 +69,7 @@ class CsvBlocks:
                 ),
                 made.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=True),
                 made.ConvertOptions(
-                    column_types=dict.fromkeys(self._names, pa.string()),
+                    column_types=types,
                     null_values=[""],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
@@ -100,7 +114,8 @@ class CsvBlocks:
         places = [place[name] for name in names]
         done = 0
         try:
-            for block in self._blocks():
+            words = [name for name, kind in zip(names, kinds, strict=True) if kind == CATEGORY]
+            for block in self._blocks(words):
                 columns = [
                     (kind, self._column(block.column(at), kind, name))
                     for at, name, kind in zip(places, names, kinds, strict=True)
@@ -115,7 +130,7 @@ class CsvBlocks:
             found = self._numbers(cells)
             if found is not None:
                 return found
-        coded = cells.dictionary_encode()
+        coded = cells if kind == CATEGORY else cells.dictionary_encode()
         words = coded.dictionary.to_pylist()
         if kind == CATEGORY:
             known = [None if word.isspace() else plain_text(word) for word in words]

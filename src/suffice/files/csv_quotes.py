@@ -35,6 +35,8 @@ DELIMITERS_OF_ROWS = 16
 
 One line in a few has as many commas as a table of two columns: it takes 16 such lines, one after
 the other, to refuse it; of ten columns it takes 4."""
+SHORT_CELL = FEWEST_SWALLOWED + DELIMITERS_OF_ROWS
+"""Bytes of a quoted cell up to which there cannot be as many lines and delimiters in it."""
 CLOSING = re.compile(rb'[^"]*+(?:""[^"]*+)*+"')
 """From behind an opening mark up to the closing one."""
 
@@ -112,7 +114,8 @@ class CheckedQuotes:
     r"""Bytes of a CSV file, handed on as they are read, as long as nothing is wrong in them.
 
     For a reader that takes any quotation mark as it comes: pyarrow's ends a quoted cell at the end
-    of the file. What has no quotation mark costs a look for one; NUL is refused too.
+    of the file. What has no quotation mark costs a look for one; NUL is refused too. Bytes that
+    somebody has `vouched` for are not checked once more.
 
     >>> import io
     >>> CheckedQuotes(io.BytesIO(b'a,b\n1,"2\n"\n'), ",", 2).read(100)
@@ -128,11 +131,18 @@ class CheckedQuotes:
 
     closed = False
 
-    def __init__(self, held: IO[bytes], delimiter: str, width: int, longest: int = 1 << 22) -> None:
+    def __init__(
+        self,
+        held: IO[bytes],
+        delimiter: str,
+        width: int,
+        *,
+        longest: int = 1 << 22,
+        vouched: bool = False,
+    ) -> None:
         self._held = held
+        self._vouched = vouched
         self._delimiter = delimiter.encode()
-        self._may_end = np.zeros(256, np.bool_)  # what may stand beside a mark that is not inside
-        self._may_end[np.frombuffer(self._delimiter + b'\r\n"', np.uint8)] = True
         self._width = width
         self._longest = longest
         self._open = b""  # from the quotation mark on that is not closed yet
@@ -159,6 +169,8 @@ class CheckedQuotes:
         # with `\r`, also inside of quotation marks: both go into one block.
         self._kept = b"\r" if block.endswith(b"\r") and len(block) > 1 else b""
         block = block[: len(block) - len(self._kept)]
+        if self._vouched:
+            return block
         if not block:
             if self._open and not self._ends_closed():
                 raise UnsoundQuotes
@@ -193,17 +205,23 @@ class CheckedQuotes:
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], int] | None:
         """Return where quoted cells begin and end, and where what is not whole begins.
 
+        Where all of them are short, only the latter.
+
         Where all marks belong to quoted cells, every other one opens, and `""` closes and opens
         again: None, where that is not so.
         """
         seen = np.frombuffer(text, np.uint8)
         opens, closes = quotes[::2], quotes[1::2]
-        before = np.where(opens > 0, seen[opens - 1], self._before)
-        follow = seen[np.minimum(closes + 1, len(text) - 1)]
-        ended = self._may_end[follow] | (closes == len(text) - 1)
-        if before[0] == QUOTE or not (self._may_end[before].all() and ended.all()):
-            return None
+        before = seen[opens - 1]
+        if opens[0] == 0:
+            before[0] = self._before
         is_whole = len(opens) == len(closes) and closes[-1] < len(text) - 1
+        follow = seen[closes[: np.searchsorted(closes, len(text) - 1)] + 1]
+        if before[0] == QUOTE or not (self._are_sound(before) and self._are_sound(follow)):
+            return None
+        lengths = closes - opens[: len(closes)]
+        if lengths.max(initial=0) <= SHORT_CELL and not (before == QUOTE).any():
+            return quotes[:0], quotes[:0], len(text) if is_whole else int(opens[-1])
         first = np.flatnonzero(before != QUOTE)
         whole, rest = len(closes), len(text)
         if not is_whole:  # the last cell goes on, or it is not known yet what follows it
@@ -211,10 +229,15 @@ class CheckedQuotes:
             first = first[:-1]
         return opens[first], closes[np.append(first[1:], whole)[: len(first)] - 1], rest
 
+    def _are_sound(self, beside: NDArray[np.uint8]) -> bool:
+        """Whether these may stand beside a mark that opens or closes."""
+        sound = (beside == self._delimiter[0]) | (beside == NEWLINE) | (beside == QUOTE)
+        return bool((sound | (beside == RETURN)).all())
+
     def _cells_in_turn(self, text: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
         """Return the same where marks stand inside cells that are not quoted: one by one."""
         starts, stops, at, rest = [], [], 0, len(text)
-        if self._before == QUOTE or not self._may_end[self._before]:
+        if self._before not in self._delimiter + b"\r\n":
             at = 1  # what begins the text begins no cell
         while (met := self._opens.search(text, at)) is not None:
             end = CLOSING.match(text, met.end())
@@ -232,6 +255,8 @@ class CheckedQuotes:
         self, text: bytes, starts: NDArray[np.intp], stops: NDArray[np.intp]
     ) -> None:
         """Leave cells to the ordinary reader whose lines have the delimiters of rows."""
+        if not (stops - starts > SHORT_CELL).any():
+            return
         seen = np.frombuffer(text, np.uint8)
         newlines = np.flatnonzero(seen == (NEWLINE if b"\n" in text else RETURN))
         cell = np.searchsorted(starts, newlines, side="right") - 1

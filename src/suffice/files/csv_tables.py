@@ -62,6 +62,7 @@ class CsvTable(TextRows):
     ) -> None:
         super().__init__(source)
         self._encoding = _encoding(source)
+        self._sound: object = None  # the version of the file whose quotation marks are
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD))
         # A dialect is judged by two rows at least; where it is known that the first of them holds
         # cells, by that one: whoever writes it may wait for an answer.
@@ -212,13 +213,17 @@ class CsvTable(TextRows):
             return None
         from suffice.files.csv_blocks import CsvBlocks
 
-        return CsvBlocks(source, dialect, self.names)
+        return CsvBlocks(source, dialect, self.names, vouched=self._sound == source.version)
 
     def evidence(self, size: int, told: Callable[[int], None]) -> list[ColumnEvidence]:
         """Return what the cells of each column are, all rows; `told` hears how many were read."""
         blocks = self._blocks()
+        version = self._source.version
         found = None if blocks is None else blocks.evidence(told)
-        return super().evidence(size, told) if found is None else found
+        if found is None:
+            return super().evidence(size, told)
+        self._sound = version
+        return found
 
     def tables(
         self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0

@@ -142,6 +142,14 @@ class TableBytes:
         return size
 
     @property
+    def version(self) -> tuple[int, int]:
+        """What a file is told by from itself before or after somebody has written to it."""
+        if self._path is None:
+            return self.size, 0  # set aside: it is ours
+        held = self._path.stat()
+        return held.st_size, held.st_mtime_ns
+
+    @property
     def is_live(self) -> bool:
         """Whether the bytes come as somebody writes them, and only once."""
         return self._live is not None

@@ -27,10 +27,15 @@ def checked_names(
         raise too_wide(place, len(names))
     if not names:
         raise BadFile(f"{place} has no columns", hint="write it again, with some")
+    refuse_same_names(names, place, hint)
+    return tuple(names)
+
+
+def refuse_same_names(names: Sequence[str], place: str, hint: str = "rename one of them") -> None:
+    """Refuse columns that have one name: nobody knows which of them is meant."""
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
         raise BadRows(f"{place}: more than one column is named {listed(twice)}", hint=hint)
-    return tuple(names)
 
 
 def too_wide(place: str, width: int) -> BadRows:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadWeights, NotANumber, SufficeError
+from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
+from suffice.files.arrow_checks import holds_words, words_of
 from suffice.kernels.columns_apart import ColumnsApart
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
@@ -73,10 +74,16 @@ def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:
         return NUMBER, numbers_of(cells)
     if pa.types.is_null(given) or pa.types.is_decimal(given):
         return NUMBER, numbers_of(cells.cast(pa.float64()))
-    if pa.types.is_dictionary(given):
-        cells = cells.cast(given.value_type)
     try:
+        if holds_words(given):
+            return CATEGORY, words_of(cells)
+        if pa.types.is_dictionary(given):
+            cells = cells.cast(given.value_type)
         table = table_of_frame(pa.table({name: cells}))
+    except UnicodeError:
+        raise BadRows(
+            f"{place}, {name}: a text is not UTF-8", hint="write the column again, as text"
+        ) from None
     except SufficeError as error:
         raise NotANumber(f"{place}: {error.problem}", hint=error.hint) from None
     return table.kinds[0], table.column(0)

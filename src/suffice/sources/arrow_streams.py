@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadRows
+from suffice.files.arrow_checks import arrow_at_work
+from suffice.files.table_columns import refuse_same_names
 from suffice.sources.arrow_chunks import chunks_of
 from suffice.sources.local import LocalSource, chunk_rows
 
@@ -33,8 +35,7 @@ class ArrowSource(LocalSource):
     ) -> None:
         self.schema = schema
         self.names = tuple(schema.names)
-        if len(set(self.names)) < len(self.names):
-            raise BadRows(f"{name}: two columns have the same name", hint="rename one of them")
+        refuse_same_names(self.names, name)
         self.name = name
         self.once = once
         self._read = read
@@ -59,7 +60,12 @@ class ArrowSource(LocalSource):
             )
         self._gone = self.once
         for batch in self._read(names):
-            yield batch.select(names)
+            held = batch.select(names)
+            # Whoever handed it over made it in this process: that its buffers are as long as it
+            # says is all that is asked, which takes no look at the rows.
+            with arrow_at_work(self.name):
+                held.validate()
+            yield held
 
     def _chunks(self, wanted: Wanted) -> Iterator[Chunk]:
         names = list(wanted.all)

@@ -93,7 +93,8 @@ class Source(ABC):
         """Return which columns to read, and refuse names that are not there."""
         beside = [name for name in (target, weight) if name is not None]
         asked = [*beside, *(names or ())]
-        lacking = [name for name in asked if name not in self.names]
+        there = set(self.names)
+        lacking = [name for name in asked if name not in there]
         if lacking:
             raise missing_columns(self.name, lacking, self.names)
         kept = self.names if names is None else tuple(names)

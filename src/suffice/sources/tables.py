@@ -7,7 +7,8 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ColumnMismatch, listed
-from suffice.files.tables import open_table
+from suffice.files.tables import CELLS, MOST_ROWS, open_table
+from suffice.files.text_chunks import CHARACTERS
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.labels import labels_of_cells, weights_of_cells
 from suffice.sources.local import LocalSource, identity_of
@@ -53,10 +54,10 @@ class TableSource(LocalSource):
 
     @property
     def identity(self) -> Any:
-        """Which rows these are: the files, if they are files, and how they are read."""
+        """Which rows these are: the files, if they are files, how they are read and where cut."""
         if not all(file.is_lasting for file in self._files):
             return None
-        return [*identity_of(self._paths), self._reading]
+        return [*identity_of(self._paths), self._reading, [CELLS, MOST_ROWS, CHARACTERS]]
 
     def share(self) -> float | None:
         """Return which part of the bytes has been read; None where that is not known."""
@@ -109,8 +110,9 @@ class TableSource(LocalSource):
 
 def check_names(ours: Sequence[str], theirs: Sequence[str], file: str, another: str) -> None:
     """Refuse a file whose columns are not those of the first one."""
-    gone = [name for name in ours if name not in theirs]
-    new = [name for name in theirs if name not in ours]
+    known, given = set(ours), set(theirs)
+    gone = [name for name in ours if name not in given]
+    new = [name for name in theirs if name not in known]
     if gone or new:
         said = f"lacks {listed(gone)}" if gone else f"has {listed(new)} as well"
         raise ColumnMismatch(
