@@ -110,18 +110,17 @@ class ArrowTable:
 
     def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
         pa = self._pa
-        columns = []
+        columns, whole = [], []
         for name, kind in zip(names, kinds, strict=True):
             field, cells = batch.schema.field(name), batch.column(name)
             self._refuse_type(field)
             given = cells
             if pa.types.is_dictionary(field.type):
                 given = cells.cast(field.type.value_type)
-            if self._kind(field.type) == NUMBER:
-                # As a text of digits would be read: a whole number beyond 2⁵³ is rounded.
-                given = given.cast(pa.float64(), safe=False)
+            if pa.types.is_null(field.type):
+                given = given.cast(pa.float64())
             one = table_of_frame(pa.table({field.name: given}))
-            values = one.column(0)
+            values = one.exact(0)
             if one.kinds[0] == CATEGORY and kind != CATEGORY:
 
                 def line(row: int) -> str:
@@ -129,10 +128,11 @@ class ArrowTable:
 
                 text = ["" if cell is None else str(cell) for cell in values]
                 values = typed_cells(text, kind, field.name, line)
-            elif one.kinds[0] == NUMBER:
+            elif one.kinds[0] == NUMBER and values.dtype.kind == "f":
                 self._refuse_infinite(values, field.name, start)
             columns.append((kind if one.kinds[0] == CATEGORY else one.kinds[0], values))
-        return table_of_columns(columns, tuple(names), None)
+            whole.append(one.is_whole(0))
+        return table_of_columns(columns, tuple(names), None, whole)
 
     def _refuse_type(self, field: Any) -> None:
         types = self._pa.types
