@@ -28,6 +28,9 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
   SeparationWarning               classes that a plane parts: no maximum of the likelihood exists
   SmallSample                     forgetting has left few of the rows that a choice rests on
   StreamedRows                    rows leave their database, which cannot add them up itself
+  RoundedNumbers                  whole numbers that differ, and are one number as doubles
+  OddCells                        a few cells by which a column of numbers is one of categories
+  SimilarLabels                   classes whose names look the same
 """
 
 from __future__ import annotations
@@ -280,3 +283,15 @@ class SmallSample(SufficeWarning):
 
 class StreamedRows(SufficeWarning):
     """Rows leave their database: what is asked for has no form in SQL."""
+
+
+class RoundedNumbers(SufficeWarning):
+    """Whole numbers that differ are one number in double precision."""
+
+
+class OddCells(SufficeWarning):
+    """A few cells that are no numbers make categories of a column of numbers."""
+
+
+class SimilarLabels(SufficeWarning):
+    """Classes whose names differ in blanks or in the way letters are composed only."""

@@ -346,8 +346,8 @@ def test_counts_are_judged_within_their_classes():
 
 
 def test_what_has_no_weight_decides_nothing():
-    values = np.append(np.tile([0.0, 1.0], 20), [0.5, -3.0])
-    weights = np.append(np.ones(40), [0.0, 0.0])
+    values = np.append(np.tile([0.0, 1.0], 200), [0.5, -3.0])
+    weights = np.append(np.ones(400), [0.0, 0.0])
     assert looks(values) == "gaussian"
     assert looks(values, sample_weight=weights) == "categorical"
 
@@ -1014,7 +1014,7 @@ def test_an_estimator_travels(kind):
 
 
 def test_models_of_other_choices_are_not_merged():
-    one = NaiveBayes().fit([[0.0], [1.0]], [0, 1])
+    one = NaiveBayes().fit([[0], [1]], [0, 1])
     other = NaiveBayes().fit([[0.5], [0.7], [1.5], [-1.0]], [0, 0, 1, 1])
     with pytest.raises(DifferentKinds, match=r"x0 is Categorical\(\) here and Gaussian"):
         one + other

@@ -31,6 +31,7 @@ from suffice.errors import (
     NotANumber,
     NotFinite,
     OneClass,
+    OutsideSupport,
     SufficeError,
 )
 from suffice.families import Bernoulli, Binned, Complement, Gaussian, GaussianColumns, Multinomial
@@ -686,7 +687,8 @@ def test_models_that_do_not_fit_together_are_not_merged():
 
 
 def test_families_and_edges_that_were_chosen_differently_are_not_merged():
-    halves = [NaiveBayes().fit(FRAME.assign(red=red), y) for red in (FRAME["red"], X[:, 0] - 1.5)]
+    reds = (FRAME["red"].astype(int), X[:, 0] - 1.5)
+    halves = [NaiveBayes().fit(FRAME.assign(red=red), y) for red in reds]
     error = refused(DifferentKinds, r"red is Categorical\(\) here and Gauss", lambda: sum(halves))
     assert "name the families" in error.hint
     edges = [NaiveBayes("binned").fit(rows, y) for rows in (FRAME, FRAME + 1)]
@@ -715,8 +717,14 @@ def test_a_violation_of_what_was_chosen_is_refused_later():
     model = NaiveBayes().fit(frame, [0, 0, 1, 1])
     families = {"n": "categorical", "text": "categorical", "x": "gaussian", "flag": "bernoulli"}
     assert model.families_ == families
+    later = frame.assign(n=0.5)  # nobody asked for categories: it is one that was never seen
+    with pytest.warns(OutsideSupport, match=r"n \(row 0, 1, 2, 3\)"):
+        unseen = model.predict_proba(later)
+    np.testing.assert_array_equal(unseen, model.predict_proba(frame.assign(n=99)))
+    refused(
+        BadRows, r"row 0, n: 0\.5 is not a whole number", model.partial_fit, later, [0, 0, 1, 1]
+    )
     for change, words in [
-        ({"n": 0.5}, r"row 0, n: 0\.5 is not a whole number"),
         ({"n": "1"}, r"row 0, n: '1' is text"),
         ({"text": 7}, r"row 0, text: 7\.?0? is a number"),
         ({"x": "much"}, r"row 0, x: 'much' is no number"),

@@ -119,7 +119,7 @@ def test_json_lines_may_mention_what_they_like_in_any_order(tmp_path: Path) -> N
     (chunk,) = table.chunks(["b", "c"])
     assert [chunk.column(j).tolist() for j in (0, 1)] == [["x", "1", None], [None, None, True]]
     path.write_text('{"a": ' + "9" * 300 + '}\n{"a": 12345678901234567890}\n')
-    assert cells_of_json(path) == [1e300, 12345678901234567890.0]
+    assert cells_of_json(path) == ["9" * 300, "12345678901234567890"]  # codes
 
 
 def cells_of_json(path: Path) -> list[Any]:

@@ -413,7 +413,7 @@ def arrays(statistics):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_t25_questions_change_no_counts_as_they_did_in_river(kind):
-    X, y = np.array([[2.0, 0, 1], [0, 1, 1], [1, 3, 0], [0, 0, 4]]), ["a", "a", "b", "b"]
+    X, y = np.array([[2, 0, 1], [0, 1, 1], [1, 3, 0], [0, 0, 4]]), ["a", "a", "b", "b"]
     rows = np.array([[5.0, 7.0, 9.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     model = kind().fit(X, y)
     before, proba = arrays(model.statistics_), model.predict_proba(rows)

@@ -131,7 +131,7 @@ class LabelledSource(LocalSource):
                 labels = labels.astype(np.int64, copy=False)
         else:
             width = len(self._columns)
-            labels, there = labels_of(table.column(width), table.kinds[width])
+            labels, there = labels_of(table.exact(width), table.kinds[width])
             table = table.take(range(width))
             blank = int((~there).sum())
             if blank:

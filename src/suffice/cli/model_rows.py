@@ -90,7 +90,7 @@ class ModelRows:
         width = len(self.names)
         for chunk in self.table.chunks((*self.names, *others), (*self.kinds, *kinds)):
             rows = chunk.take(range(width))
-            beside = [(chunk.kinds[j], chunk.column(j)) for j in range(width, chunk.width)]
+            beside = [(chunk.kinds[j], chunk.exact(j)) for j in range(width, chunk.width)]
             yield (rows if self.named else _without_names(rows)), beside
 
 

@@ -54,6 +54,7 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     way = dialect_named(dialect)
     filled = {} if notes.filled is None else _filled(notes.filled, way)
     state: Any = stored.state
+    chosen = state.get("chosen")
     found = scorer_sql(
         state["model"],
         state["columns"],
@@ -62,6 +63,7 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
         proba=proba,
         scores=scores,
         filled=filled,
+        families=chosen["asked"] if isinstance(chosen, dict) else None,
     )
     print_text(found)
 

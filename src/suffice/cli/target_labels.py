@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadSetting, listed
-from suffice.files.text_cells import number_of
+from suffice.files.text_cells import is_code, number_of
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
@@ -34,17 +34,20 @@ def labels_of(
 
     `known` are labels that a model has already: of text, numbers become text as well.
     """
-    if kind == NUMBER:
+    if kind == NUMBER and cells.dtype.kind == "f":
         there = ~np.isnan(cells)
     else:
         there = np.array([cell is not None for cell in cells], dtype=bool)
     held = cells[there]
     texts = known is not None and label_kind_of(known) == CATEGORY
     if kind == NUMBER and texts:
-        return np.array([f"{cell:g}" for cell in held], dtype=object), there
-    if kind == NUMBER:
+        plain = (int(cell) if cell == cell // 1 else cell for cell in held.tolist())
+        return np.array([str(cell) for cell in plain], dtype=object), there
+    if kind == NUMBER and held.dtype.kind == "f":
         whole = bool((held == np.floor(held)).all()) and bool((np.abs(held) < 2.0**53).all())
         return (held.astype(np.int64) if whole else held), there
+    if kind == NUMBER:
+        return held, there
     if kind == BOOLEAN and not texts:
         return held.astype(np.bool_), there
     return np.array([str(cell) for cell in held], dtype=object), there
@@ -102,6 +105,8 @@ def label_text(label: Any) -> str | None:
 
     >>> label_text(1.0), label_text("1.0"), label_text(True), label_text("true"), label_text(" ")
     ('1', '1', 'true', 'true', None)
+    >>> label_text("01")
+    '01'
     """
     if label is None or (isinstance(label, float) and np.isnan(label)):
         return None
@@ -110,7 +115,7 @@ def label_text(label: Any) -> str | None:
     text = str(label).strip()
     if text.lower() in ("true", "false"):
         return text.lower()
-    number = number_of(text)
+    number = None if is_code(text) else number_of(text)
     if number is not None and number == number // 1 and abs(number) < 2.0**53:
         return str(int(number))
     return text or None

@@ -59,7 +59,7 @@ def encode_levels(
     """Write ones where the levels are; `group` begins at the column's first level."""
     codes = {level: code for code, level in enumerate(column.levels)}
     values: list[Any] = cells.tolist()
-    if kind == NUMBER:
+    if kind == NUMBER and cells.dtype.kind == "f":
         values = [None if isnan(value) else value for value in values]
     if kind != CATEGORY and not any(isinstance(level, numbers.Real) for level in codes):
         given = next((row for row, v in enumerate(values) if v is not None), None)

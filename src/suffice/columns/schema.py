@@ -12,6 +12,7 @@ import numpy as np
 from suffice.columns.column import Column, coded_levels, encode_levels, numbers_of
 from suffice.errors import BadRows, BadSetting, ColumnMismatch, DifferentKinds, listed
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, sorted_levels
+from suffice.rows.tables import warn_of_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -127,16 +128,18 @@ class Columns:
         whatever order their columns come; arrays by position. `reader` is named in refusals.
         """
         matched = self.matched(table, reader)
+        if matched.whole is not None and any(column.kind == NUMBER for column in self.columns):
+            warn_of_rounding(matched)
         if self.is_plain and matched.matrix is not None:
             return matched.matrix
         coded = np.zeros((matched.size, self.width))
         starts = self._starts
         for j, column in enumerate(self.columns):
-            kind, cells, start = matched.kinds[j], matched.column(j), starts[j]
+            kind, start = matched.kinds[j], starts[j]
             if column.kind == CATEGORY:
-                encode_levels(column, kind, cells, self.names[j], coded[:, start:])
+                encode_levels(column, kind, matched.exact(j), self.names[j], coded[:, start:])
             else:
-                coded[:, start] = numbers_of(column, kind, cells, self.names[j])
+                coded[:, start] = numbers_of(column, kind, matched.column(j), self.names[j])
         return coded
 
     def matched(self, table: Table, reader: str) -> Table:

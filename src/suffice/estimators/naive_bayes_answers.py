@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from suffice.estimators.weightless import renumbered
 from suffice.families.linear_laws import LinearLaws
 from suffice.families.multinomial import MultinomialCounts, checked_lengths
 from suffice.models.column_explanation import explain_columns
+from suffice.models.column_types import chosen_by_looks
 from suffice.models.naive_bayes_left_out import left_out
 from suffice.models.naive_bayes_priors import estimate_priors
 from suffice.models.naive_bayes_typicality import naive_bayes_typicality
@@ -57,7 +59,8 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         state = self._require()
         table = state.columns.matched(self._as_learned(self._open(X)), type(self).__name__)
         check_kinds(state, table)
-        return blocks(state.chosen.product, table, learning=False)
+        chosen = partial(chosen_by_looks, state.chosen.asked, state.columns)
+        return blocks(state.chosen.product, table, learning=False, chosen=chosen)
 
     def _asked(self, X: object, answer: Callable[[Any], T]) -> T:
         """Answer about rows; a cell that is not finite is refused by name."""

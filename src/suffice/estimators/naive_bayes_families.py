@@ -12,13 +12,11 @@ from suffice.families.binned import Binned
 from suffice.families.one_law import Common
 from suffice.families.registry import NAMED, family_named
 from suffice.models.column_selection import candidates, select_families
-from suffice.models.column_types import family_like
+from suffice.models.column_types import AUTO, SELECT, family_like
 
 if TYPE_CHECKING:
     from suffice.estimators.batches import Batch
     from suffice.families.laws import ColumnFamily
-
-AUTO, SELECT = "auto", "select"
 
 
 def check_families(asked: Any) -> None:

@@ -23,7 +23,7 @@ from suffice.statistics.folds import Folds
 from suffice.statistics.with_rows import WithRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from suffice.estimators.state import State
     from suffice.families.product import Product
@@ -130,14 +130,20 @@ def _check_collected_alike(known: Any, new: Any) -> None:
             )
 
 
-def blocks(product: Product, table: Any, *, learning: bool = True) -> Blocks:
+def blocks(
+    product: Product,
+    table: Any,
+    *,
+    learning: bool = True,
+    chosen: Callable[[], Collection[int]] | None = None,
+) -> Blocks:
     """Return rows as read, cut into blocks."""
     if isinstance(table, SparseRows):
         family = product.families[0]
         if isinstance(family, Bernoulli):
             family.check_sparse()
         return Blocks((table,))
-    return product.read(table, learning=learning)
+    return product.read(table, learning=learning, chosen=chosen)
 
 
 def _names(columns: Any) -> Any:

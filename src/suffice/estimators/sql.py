@@ -36,6 +36,13 @@ def to_sql(
     if type(model).__name__ == "Perceptron" and proba:
         raise BadSetting("a perceptron has classes, but no probabilities", hint="leave proba out")
     state = model._stored_state(False)
+    chosen = state.get("chosen")
     return scorer_sql(
-        state["model"], state["columns"], dialect=dialect, table=table, proba=proba, scores=scores
+        state["model"],
+        state["columns"],
+        dialect=dialect,
+        table=table,
+        proba=proba,
+        scores=scores,
+        families=chosen["asked"] if isinstance(chosen, dict) else None,
     )

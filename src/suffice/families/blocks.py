@@ -14,6 +14,7 @@ from suffice.rows.cells import CATEGORY, place_of
 from suffice.rows.levels import CodedColumns
 from suffice.rows.sparse import SparseRows
 from suffice.rows.stored import MOST_COUNT, refuse_huge
+from suffice.rows.tables import warn_of_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,6 +95,8 @@ def read_numbers(table: Table, columns: Sequence[int], family: str) -> NDArray[n
     for j in columns:
         if table.kinds[j] == CATEGORY:
             refuse_text(table, j, family)
+    if table.whole is not None:
+        warn_of_rounding(table.take(columns))
     return numbers(table, columns)
 
 

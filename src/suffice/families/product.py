@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import NotFinite, listed
+from suffice.errors import BadRows, NotFinite, listed
 from suffice.families.blocks import Block, Blocks
 from suffice.families.notes import Note
+from suffice.families.outside_support import within_support
 from suffice.rows import refuse_infinite
 from suffice.rows.content import content_hashes, joined_hashes, label_hashes
 from suffice.statistics import ByClass, ByColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,8 +66,29 @@ class Product:
 
     # Rows
 
-    def read(self, table: Table, *, learning: bool = True) -> Blocks:
-        """Return a table cut into blocks; cells that cannot belong to their family are refused."""
+    def read(
+        self,
+        table: Table,
+        *,
+        learning: bool = True,
+        chosen: Callable[[], Collection[int]] | None = None,
+    ) -> Blocks:
+        """Return a table cut into blocks; cells that cannot belong to their family are refused.
+
+        `chosen()` are columns whose families nobody asked for: of rows that are only asked about,
+        no number is refused there.
+        """
+        try:
+            return self._blocks(table, learning=learning)
+        except BadRows:
+            if learning or chosen is None:
+                raise
+            kept = within_support(table, self.families, self.columns, chosen())
+            if kept is table:
+                raise
+        return self._blocks(kept, learning=learning)
+
+    def _blocks(self, table: Table, *, learning: bool) -> Blocks:
         pairs = zip(self.families, self.columns, strict=True)
         return Blocks(
             tuple(family.read(table, group, learning=learning) for family, group in pairs)

@@ -104,11 +104,11 @@ class ArrowTable:
                 start += batch.num_rows
 
     def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
-        columns = []
+        columns, whole = [], []
         for name, kind in zip(names, kinds, strict=True):
             field, cells = batch.schema.field(name), batch.column(name)
             self._refuse_type(field)
-            found, values = self._column(cells, name)
+            found, values, is_whole = self._column(cells, name)
             if found == CATEGORY and kind != CATEGORY:
 
                 def line(row: int) -> str:
@@ -116,23 +116,23 @@ class ArrowTable:
 
                 text = ["" if cell is None else str(cell) for cell in values]
                 values = typed_cells(text, kind, field.name, line)
-            elif found == NUMBER:
+            elif found == NUMBER and values.dtype.kind == "f":
                 self._refuse_infinite(values, field.name, start)
             columns.append((kind if found == CATEGORY else found, values))
-        return table_of_columns(columns, tuple(names), None)
+            whole.append(is_whole)
+        return table_of_columns(columns, tuple(names), None, whole)
 
-    def _column(self, cells: Any, name: str) -> tuple[str, NDArray[Any]]:
-        """Return the kind and the cells of one column."""
+    def _column(self, cells: Any, name: str) -> tuple[str, NDArray[Any], bool]:
+        """Return the kind and the cells of one column, and whether they are whole by their type."""
         pa, given = self._pa, cells.type
         if holds_words(given):
-            return CATEGORY, words_of(cells)
+            return CATEGORY, words_of(cells), False
         if pa.types.is_dictionary(given):
             cells = cells.cast(given.value_type)
-        if self._kind(given) == NUMBER:
-            # As a text of digits would be read: a whole number beyond 2⁵³ is rounded.
-            cells = cells.cast(pa.float64(), safe=False)
+        if pa.types.is_null(given):
+            cells = cells.cast(pa.float64())
         one = table_of_frame(pa.table({name: cells}))
-        return one.kinds[0], one.column(0)
+        return one.kinds[0], one.exact(0), one.is_whole(0)
 
     def _refuse_type(self, field: Any) -> None:
         types = self._pa.types

@@ -13,7 +13,14 @@ import numpy as np
 
 from suffice.errors import SufficeError
 from suffice.files.csv_quotes import CheckedQuotes, UnsoundQuotes
-from suffice.files.text_cells import ColumnEvidence, plain_text, typed_cells
+from suffice.files.text_cells import (
+    DIGITS,
+    LOOK,
+    ColumnEvidence,
+    is_code,
+    plain_text,
+    typed_cells,
+)
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
 
@@ -79,22 +86,35 @@ class CsvBlocks:
     def evidence(self, told: Callable[[int], None]) -> list[ColumnEvidence] | None:
         """Return what the cells of each column are; None where the ordinary reader has to look."""
         evidence = [ColumnEvidence() for _ in self._names]
+        done = 0
         try:
             for block in self._blocks():
                 for cells, seen in zip(block.columns, evidence, strict=True):
-                    self._see(cells, seen)
+                    self._see(cells, seen, done)
                 told(block.num_rows)
+                done += block.num_rows
         except (self._pa.ArrowException, UnsoundQuotes):
             return None
         return evidence
 
-    def _see(self, cells: Any, seen: ColumnEvidence) -> None:
-        if seen.is_text or cells.null_count == len(cells):
+    def _see(self, cells: Any, seen: ColumnEvidence, done: int) -> None:
+        if cells.null_count == len(cells):
             return
-        if self._numbers(cells) is not None:
-            seen.see_numbers()
-        else:
-            seen.see(cell for cell in self._compute.unique(cells).to_pylist() if cell is not None)
+        numbers = self._numbers(cells) if seen.may_be_numbers else None
+        if numbers is not None:
+            # A fraction is told by its value: in a file as large as this there would be one.
+            fraction = seen.is_whole_yet and bool((numbers - np.floor(numbers) > 0.0).any())
+            seen.see_numbers(len(cells) - cells.null_count, decimal=fraction)
+            return
+        head = _texts(cells.slice(0, LOOK))
+        some = _texts(cells.take(self._pa.array(range(0, len(cells), 1 + len(cells) // LOOK))))
+        if not seen.are_words(head, some, len(cells)):
+            counted = self._compute.value_counts(cells.drop_null())
+            pairs = zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True)
+            seen.see_counts(
+                {plain_text(cell): times for cell, times in pairs},
+                lambda cell: done + 1 + self._compute.index(cells, cell).as_py(),
+            )
 
     def _numbers(self, cells: Any) -> NDArray[np.float64] | None:
         """Return cells as numbers, NaN where blank; None where any is no plain number."""
@@ -104,7 +124,21 @@ class CsvBlocks:
             return None
         numbers: NDArray[np.float64] = found.to_numpy(zero_copy_only=False)
         plain = np.isfinite(numbers).sum() + cells.null_count == len(cells)  # "nan" is a word
-        return numbers if plain else None
+        return numbers if plain and not self._holds_codes(cells, numbers) else None
+
+    def _holds_codes(self, cells: Any, numbers: NDArray[np.float64]) -> bool:
+        """Whether any of these numbers is a code: begins with a zero, or has too many digits."""
+        size = np.abs(numbers)
+        suspects = size >= 10.0**DIGITS
+        for start in ("0", "-0") if numbers.min(initial=0.0) < 0.0 else ("0",):
+            begins = self._compute.starts_with(cells, start)
+            if begins.true_count:
+                zeros = begins.fill_null(False).to_numpy(zero_copy_only=False)
+                suspects |= zeros & (size >= 1.0)  # 0.5 begins with a zero, and so does 0
+                double = self._compute.starts_with(cells, f"{start}0")
+                if double.true_count:
+                    suspects |= double.fill_null(False).to_numpy(zero_copy_only=False)
+        return bool(suspects.any()) and any(map(is_code, _texts(cells.filter(suspects))))
 
     def tables(
         self, names: Sequence[str], kinds: Sequence[str]
@@ -141,3 +175,7 @@ class CsvBlocks:
         codes = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
         column: NDArray[Any] = levels[codes]
         return column
+
+
+def _texts(cells: Any) -> list[str]:
+    return [cell for cell in cells.to_pylist() if cell is not None]

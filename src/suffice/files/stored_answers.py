@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting
@@ -10,6 +11,8 @@ from suffice.text.documents import Documents
 from suffice.text.text_columns import read_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from suffice.files.stored_models import StoredModel
     from suffice.rows import FloatArray, Table
 
@@ -32,7 +35,16 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
         return columns.encode(table, reader)
     if name_of(model) == "TextRecord":
         return Documents.of(read_texts(table, columns)[1], model.limit)
-    return model.product.read(columns.matched(table, reader), learning=False)
+    matched = columns.matched(table, reader)
+    return model.product.read(matched, learning=False, chosen=partial(_chosen, stored))
+
+
+def _chosen(stored: StoredModel) -> Collection[int]:
+    """Return the columns whose families nobody had named."""
+    from suffice.models.column_types import chosen_by_looks
+
+    asked = (stored.state.get("chosen") or {}).get("asked")
+    return chosen_by_looks(asked, stored.state["columns"])
 
 
 def stored_posterior(stored: StoredModel, table: Table, *, log: bool = False) -> FloatArray:

@@ -32,6 +32,8 @@ CELLS = 1_000_000
 """Cells that are held as text at a time."""
 MOST_ROWS = 65_536
 """Rows of one chunk, at most."""
+NUMBERED = 1_000_000
+"""Rows that are read again to find the line of one."""
 
 
 class TableFile:
@@ -79,7 +81,15 @@ class TableFile:
         """Return what the cells of each column are; of several tables it can be joined."""
         if self._evidence is None:
             self._evidence = self._held.evidence(self.chunk_size, told or (lambda _: None))
+            for seen in self._evidence:
+                seen.located(self._place)
         return self._evidence
+
+    def _place(self, row: int) -> str:
+        """Return where a row stands; far down its number has to do."""
+        if isinstance(self._held, ArrowTable) or row > NUMBERED:
+            return f"{self.name}, row {row:,}"
+        return self._held.lines_of([row], self.chunk_size)[row]
 
     @property
     def is_typed(self) -> bool:

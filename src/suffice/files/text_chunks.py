@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from array import array
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from suffice.files.text_cells import ColumnEvidence, typed_cells
@@ -13,7 +14,7 @@ from suffice.files.text_lines import TextLines
 from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from suffice.files.table_bytes import TableBytes
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 CHARACTERS = 1 << 25
 """Characters that are held as text at a time: fewer rows, where these are long."""
+
+
+def _line(file: str, lines: Sequence[int], row: int) -> str:
+    return f"{file}, line {lines[row]}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,10 +45,7 @@ class TextChunk:
         self, places: Sequence[int], names: Sequence[str], kinds: Sequence[str], file: str
     ) -> Table:
         """Return some columns as a table; a cell of another kind is refused by its line."""
-
-        def line(row: int) -> str:
-            return f"{file}, line {self.lines[row]}"
-
+        line = partial(_line, file, self.lines)
         columns = [
             (kind, typed_cells(self.columns[place], kind, name, line))
             for place, name, kind in zip(places, names, kinds, strict=True)
@@ -120,10 +122,24 @@ class TextRows(ABC):
         """Return what the cells of each column are, all rows; `told` hears how many were read."""
         evidence = [ColumnEvidence() for _ in self.names]
         for chunk in self.text_chunks(size):
+            place = partial(_line, self.name, chunk.lines)
             for column, seen in zip(chunk.columns, evidence, strict=True):
-                seen.see(column)
+                seen.see(column, place)
             told(chunk.size)
         return evidence
+
+    def lines_of(self, rows: Collection[int], size: int) -> dict[int, str]:
+        """Return where some rows stand, by their numbers from 1 on, as refusals say it."""
+        found, done, last = {}, 0, max(rows, default=0)
+        for chunk in self.text_chunks(size):
+            found.update(
+                {r: _line(self.name, chunk.lines, r - done - 1)
+                 for r in rows if done < r <= done + chunk.size}
+            )  # fmt: skip
+            done += chunk.size
+            if done >= last:
+                break
+        return found
 
     def tables(
         self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0

@@ -8,7 +8,6 @@ that judges each fold by the others.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +20,10 @@ from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
 from suffice.linear_algebra import normalized
 from suffice.models.column_types import (
-    are_counts,
     family_like,
     has_cells,
     has_few_values,
+    holds_counts,
     is_positive,
 )
 from suffice.rows.cells import NUMBER
@@ -72,9 +71,9 @@ def candidates(
         return (GaussianColumns(),)
     if is_positive(cells):
         found += [LogNormal(), LogNormal("shared")]
-    if are_counts(cells):
+    if holds_counts(table, column):
         found.append(Poisson())
-        if has_few_values(cells, MOST_VALUES):
+        if has_few_values(table.exact(column), MOST_VALUES):
             found.append(Categorical())
     found += [Binned(bins).cut(cells, weights) for bins in (4, 8, 16)]
     return (*dict.fromkeys(found), Common(first))
@@ -104,7 +103,7 @@ def select_families(
         chosen = np.sort(np.argsort(hashes, kind="stable")[:MOST_ROWS])
     shares = _fold_weights(hashes[chosen], w[chosen])
     places, folds = np.nonzero(shares)
-    table, codes, w = _rows(table, chosen[places]), codes[chosen[places]], shares[places, folds]
+    table, codes, w = table.rows(chosen[places]), codes[chosen[places]], shares[places, folds]
     priors = _training_priors(folds, codes, size, w)
     # A class that only its own fold has shown cannot be predicted, by whatever family.
     judged = np.where(np.isneginf(priors[np.arange(len(codes)), codes]), 0.0, w)
@@ -220,13 +219,6 @@ def _hashes(table: Table, codes: IntArray, labels: Sequence[Label]) -> NDArray[n
     if text:
         parts.append(content_hashes(coded_columns(table, text), text))
     return joined_hashes(parts)
-
-
-def _rows(table: Table, chosen: IntArray) -> Table:
-    """Return some rows of a table."""
-    matrix = None if table.matrix is None else table.matrix[chosen]
-    cells = None if table.cells is None else tuple(column[chosen] for column in table.cells)
-    return replace(table, matrix=matrix, cells=cells)
 
 
 def _fold_weights(hashes: NDArray[np.uint64], weights: FloatArray) -> FloatArray:

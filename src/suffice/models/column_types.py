@@ -4,10 +4,15 @@ truths are Bernoulli; text and categories are categorical; whole numbers from 0 
 values are categorical, with more Poisson if their variance within classes is under twice their
 mean; other numbers are log-normal if all are positive and that is likelier than normal; and
 Gaussian in every other case.
+
+Whole numbers are those of an integer type, or written without a fraction. Where the type has
+fractions too, a few cells that happen to be whole prove nothing: then it takes many of them, or
+zeros and ones alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +29,13 @@ if TYPE_CHECKING:
     from suffice.families.laws import ColumnFamily
     from suffice.rows import FloatArray, IntArray, Table
 
+AUTO, SELECT = "auto", "select"
+"""Settings by which families are chosen: by looks, and by held-out rows."""
 FEW_VALUES = 10
 OVERDISPERSED = 2.0
+MANY_WHOLE = 100
+"""Numbers of a type with fractions that have to be whole for the column to count as whole: then the
+next one is a fraction in less than one of a hundred columns (the rule of succession)."""
 HEAD = 256
 """Cells that are looked at first: most columns of measurements are told by them."""
 SAMPLE = 100_000
@@ -42,8 +52,8 @@ def family_like(
     if kind == CATEGORY:
         return Categorical()
     cells = table.column(column)
-    if are_counts(cells):
-        if has_few_values(cells, FEW_VALUES):
+    if holds_counts(table, column):
+        if has_few_values(table.exact(column), FEW_VALUES):
             return Categorical()
         mean, variance = _within(cells, codes, weights)
         if variance < OVERDISPERSED * mean:
@@ -51,6 +61,35 @@ def family_like(
     if is_positive(cells) and _log_normal_is_likelier(cells, codes, weights):
         return LogNormal()
     return GaussianColumns()
+
+
+def chosen_by_looks(asked: Any, columns: Any) -> frozenset[int]:
+    """Return the columns whose family nobody named: `asked` is the setting `families`.
+
+    >>> from suffice.columns import PlainColumns
+    >>> sorted(chosen_by_looks({"x1": "poisson", ("x2", 3): "gaussian"}, PlainColumns(4)))
+    [0]
+    """
+    if isinstance(asked, str) and asked in (AUTO, SELECT):
+        return frozenset(range(len(columns.columns)))
+    if not isinstance(asked, Mapping):
+        return frozenset()
+    keys = [part for key in asked for part in (key if isinstance(key, tuple) else (key,))]
+    named = {columns.names.index(key) if isinstance(key, str) else int(key) for key in keys}
+    return frozenset(range(len(columns.columns))) - named
+
+
+def holds_counts(table: Table, column: int) -> bool:
+    """Whether a column is one of whole numbers from 0 on: by its type, or by the looks of many."""
+    cells = table.column(column)
+    if not are_counts(cells):
+        return False
+    if table.is_whole(column) or (table.whole is None and bool(np.isnan(cells).any())):
+        return True  # NumPy has no blank integers: those beside a blank come as doubles
+    # Zero is whole in every unit: only other numbers could have been fractions. Zeros and ones
+    # say yes and no, whatever their type.
+    most = float(np.nanmax(cells))
+    return most <= 1.0 or int((cells > 0.0).sum()) >= MANY_WHOLE
 
 
 def are_counts(cells: NDArray[Any]) -> bool:
@@ -80,7 +119,9 @@ def has_cells(cells: NDArray[Any]) -> bool:
 
 def has_few_values(cells: NDArray[Any], most: int) -> bool:
     """Whether there are at most so many different values."""
-    values: NDArray[Any] = np.zeros(0)
+    if cells.dtype == object:
+        return len(set(cells.tolist()) - {None}) <= most
+    values: NDArray[Any] = np.zeros(0, cells.dtype)
     for start in range(0, len(cells), 65_536):
         part = cells[start : start + 65_536]
         values = np.union1d(values, part[~np.isnan(part)])

@@ -18,19 +18,26 @@ from suffice.families.one_law import CommonColumns
 from suffice.families.poisson import PoissonColumns
 from suffice.families.tally_laws import TallyLaws
 from suffice.models.sql_terms import Terms, alias_beside, balanced, diagonal_terms
-from suffice.rows.cells import CATEGORY, NUMBER
+from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from suffice.engines.sql_dialects import Dialect
     from suffice.models.naive_bayes import NaiveBayesModel
 
 
 def product_terms(
-    model: NaiveBayesModel, columns: Any, dialect: Dialect, filled: Mapping[str, str]
+    model: NaiveBayesModel,
+    columns: Any,
+    dialect: Dialect,
+    filled: Mapping[str, str],
+    chosen: Collection[int] = (),
 ) -> Terms:
-    """Return log p(x, class), up to what classes share, of independent columns."""
+    """Return log p(x, class), up to what classes share, of independent columns.
+
+    In columns that are `chosen` by their looks any number has an answer, as in `Product.read`.
+    """
     terms = Terms(dialect, len(model.labels), alias=alias_beside(columns))
     names = columns.names
     plain = isinstance(columns, PlainColumns)
@@ -49,7 +56,10 @@ def product_terms(
                 continue
             cell = terms.number(names[j], kinds[j], filled)
             terms.finite([cell])
-            _column(terms, law, place, cell)
+            if isinstance(law, TallyLaws) and _are_beyond_doubles(law, place):
+                _tallied(terms, law, place, terms.text(names[j]), text=True)
+                continue
+            _column(terms, law, place, cell, chosen=j in chosen)
     beta = dialect.number(float(model.temperature))
     for c, prior in enumerate(model.log_priors):
         inner = balanced(terms.scores[c], dialect)
@@ -58,7 +68,13 @@ def product_terms(
     return terms
 
 
-def _column(terms: Terms, law: Any, place: int, cell: str) -> None:
+def _are_beyond_doubles(law: TallyLaws, place: int) -> bool:
+    """Whether levels are whole numbers that are no doubles: these are compared as text."""
+    known: Any = law.levels[place]
+    return not isinstance(law, BinnedColumns) and any(abs(level) > DOUBLES for level in known)
+
+
+def _column(terms: Terms, law: Any, place: int, cell: str, *, chosen: bool) -> None:
     """Add one column of numbers."""
     if isinstance(law, NormalColumns):
         if isinstance(law, LogNormalColumns):
@@ -68,9 +84,13 @@ def _column(terms: Terms, law: Any, place: int, cell: str) -> None:
     elif isinstance(law, BinnedColumns):
         _binned(terms, law, place, cell)
     elif isinstance(law, TallyLaws):
-        terms.valid.append(f"({cell} IS NULL OR {cell} = floor({cell}))")
+        if not chosen:
+            terms.valid.append(f"({cell} IS NULL OR {cell} = floor({cell}))")
         _tallied(terms, law, place, cell, text=False)
     elif isinstance(law, LinearLaws):
+        if chosen and isinstance(law, PoissonColumns):
+            least = terms.dialect.number(0.0)
+            cell = f"(CASE WHEN {cell} >= {least} AND {cell} = floor({cell}) THEN {cell} END)"
         _linear(terms, law, place, cell)
     else:
         raise BadSetting(

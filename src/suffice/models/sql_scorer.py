@@ -9,6 +9,7 @@ import numpy as np
 from suffice.columns.design import Design
 from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadSetting
+from suffice.models.column_types import chosen_by_looks
 from suffice.models.generative import GenerativeModel
 from suffice.models.linear import LinearForm
 from suffice.models.naive_bayes import NaiveBayesModel
@@ -38,13 +39,14 @@ def scorer_sql(
     proba: bool = False,
     scores: bool = False,
     filled: Mapping[str, str] | None = None,
+    families: Any = None,
 ) -> str:
     """Return the SELECT that adds a model's answers to every row of a table.
 
     The answers stand behind the table's own columns: `prediction`, with `proba` the probability of
     every class, `p_…`, and with `scores` log p(x, class) up to what all classes share, `score_…`.
     Names and levels are quoted, whatever they hold. `filled` are expressions that stand for some
-    columns.
+    columns. `families` is the setting that chose those of naive Bayes.
 
     >>> from suffice import GaussianDiscriminant
     >>> model = GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb"))
@@ -53,7 +55,7 @@ def scorer_sql(
     -- Classes by Bayes' rule...
     """
     way = dialect_named(dialect)
-    terms = _terms(model, columns, way, filled or {})
+    terms = _terms(model, columns, way, filled or {}, families)
     log_priors = getattr(model, "log_priors", np.zeros(len(model.labels)))
     possible = [c for c in range(terms.size) if log_priors[c] > -np.inf]
     lines = [f"FROM {way.table(table)} AS {terms.alias}"]
@@ -85,13 +87,16 @@ def scorer_sql(
     return "\n".join([*told, f"SELECT {row}.*, {added}", *lines]) + "\n"
 
 
-def _terms(model: Any, columns: Any, dialect: Dialect, filled: Mapping[str, str]) -> Terms:
+def _terms(
+    model: Any, columns: Any, dialect: Dialect, filled: Mapping[str, str], families: Any
+) -> Terms:
     if isinstance(model, LinearForm):
         return linear_terms(model, columns, dialect, filled)
     if isinstance(model, GenerativeModel):
         return normal_terms(model, columns, dialect, filled)
     if isinstance(model, NaiveBayesModel):
-        return product_terms(model, columns, dialect, filled)
+        chosen = chosen_by_looks(families, columns)
+        return product_terms(model, columns, dialect, filled, chosen)
     raise BadSetting(
         f"a {type(model).__name__} has no form in SQL",
         hint="discriminants, naive Bayes and logistic regression have one",

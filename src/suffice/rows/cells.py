@@ -22,6 +22,8 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 REAL = (numbers.Real, Decimal, np.bool_)
 KindAndCells: TypeAlias = tuple[str, NDArray[Any]]
 """A kind, and the cells of one column."""
+DOUBLES = 2.0**53
+"""Whole numbers up to this one are doubles, each its own; beyond, neighbours are the same."""
 
 
 def place_of(column: int, names: Sequence[str] | None) -> str:
@@ -43,14 +45,16 @@ def is_blank(value: object) -> bool:
 
 def column_of_objects(values: list[Any], place: str) -> KindAndCells:
     """Return the kind of a column of Python objects, and its cells."""
-    if set(map(type, values)) <= {float, int}:
-        return NUMBER, _floats(values, place)
+    plain_types = set(map(type, values))
+    if plain_types <= {float, int}:
+        found = _floats(values, place)
+        return NUMBER, found if plain_types == {float} else _exact(values, found)
     cells = [None if is_blank(value) else value for value in values]
     seen = set(map(type, cells)) - {type(None)}
     if seen and all(issubclass(kind, (bool, np.bool_)) for kind in seen):
         return BOOLEAN, object_array(None if cell is None else bool(cell) for cell in cells)
     if all(issubclass(kind, REAL) for kind in seen):  # also when all is blank: NaN says no more
-        return NUMBER, _floats(cells, place)
+        return NUMBER, _exact(cells, _floats(cells, place))
     for kind in seen:
         if not issubclass(kind, (str, *REAL)):
             row = next(i for i, cell in enumerate(cells) if type(cell) is kind)
@@ -72,6 +76,34 @@ def _floats(cells: list[Any], place: str) -> FloatArray:
         most = int(np.finfo(np.float64).max)  # as an integer: huge integers compare with no other
         row = next(i for i, cell in enumerate(cells) if cell and abs(cell) > most)
         raise NotFinite.of(row, place, math.inf if cells[row] > 0 else -math.inf) from None
+
+
+def _exact(cells: list[Any], found: FloatArray) -> NDArray[Any]:
+    """Return cells as integers where that is what they are, as doubles where not.
+
+    Beside a fraction, or a blank, small whole numbers are as good as doubles.
+    """
+    with np.errstate(invalid="ignore"):
+        beyond = bool((np.abs(found) >= DOUBLES).any())
+    if not beyond:
+        whole = all(issubclass(kind, numbers.Integral) for kind in set(map(type, cells)))
+        return found.astype(np.int64) if whole else found
+    there = ~np.isnan(found)
+    if np.isinf(found).any() or (found[there] != np.floor(found[there])).any():
+        return found
+    return object_array(int(c) if seen else None for c, seen in zip(cells, there, strict=True))
+
+
+def beyond_doubles(cells: NDArray[Any]) -> bool:
+    """Whether some of the whole numbers may be no doubles; Python's own may be blank."""
+    if cells.dtype.kind in "iu":
+        if cells.dtype.itemsize < 8 or not cells.size:
+            return False
+        least, most = (0 if cells.dtype.kind == "u" else int(cells.min())), int(cells.max())
+        return most > DOUBLES or least < -DOUBLES
+    if cells.dtype != object:
+        return False
+    return any(cell is not None and abs(cell) > DOUBLES for cell in cells)
 
 
 def plain(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from suffice.errors import BadRows, NotANumber, listed
 from suffice.rows.cells import (
     BOOLEAN,
     CATEGORY,
+    DOUBLES,
     FLOATS,
     NUMBER,
     KindAndCells,
@@ -22,6 +23,9 @@ from suffice.rows.cells import (
     plain,
 )
 from suffice.rows.tables import Table, refuse_empty, table_of_array, table_of_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _FRAME_LIBRARIES = frozenset({"pandas", "polars", "pyarrow", "narwhals", "modin", "cudf"})
 
@@ -49,12 +53,13 @@ def table_of_frame(data: Any) -> Table:
         matrix = frame.to_numpy()
         if matrix.dtype in FLOATS:
             return table_of_array(matrix, names)
-    columns, levels = [], []
+    columns, levels, whole = [], [], []
     for j, series in enumerate(frame.iter_columns()):
         column, declared = _column_of_series(series, place_of(j, names))
         columns.append(column)
         levels.append(declared)
-    return table_of_columns(columns, names, tuple(levels))
+        whole.append(series.dtype.is_integer() or _may_be_integers(series, column))
+    return table_of_columns(columns, names, tuple(levels), whole)
 
 
 def _in_memory(native: Any) -> Any:
@@ -100,9 +105,50 @@ def _column_names(native: Any) -> tuple[str, ...] | None:
     return tuple(str(label) for label in labels)
 
 
-def _doubles_of_arrow(cells: Any) -> Any:
-    """Return numbers of Arrow as doubles, rounded as every other library rounds them."""
-    return cells.cast("double", safe=False).to_numpy()
+def _may_be_integers(series: Any, column: KindAndCells) -> bool:
+    """Whether a column of pandas holds doubles only because some of its integers are blank."""
+    if not series.implementation.is_pandas_like() or column[0] != NUMBER:
+        return False
+    cells = column[1]
+    blank = np.isnan(cells) if cells.dtype == np.float64 else np.zeros(0, dtype=bool)
+    return bool(blank.any()) and not bool((cells - np.floor(cells) > 0.0).any())
+
+
+def _whole_numbers(series: Any) -> NDArray[Any]:
+    """Return integers as they are if none is blank or all are doubles anyway, else as doubles.
+
+    Blank ones among those that are no doubles make them Python's own.
+    """
+    import narwhals as nw
+
+    gaps = bool(series.is_null().any())
+    wide = series.dtype in (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+    if not gaps and series.dtype not in (nw.Int128, nw.UInt128):
+        return np.asarray(series.to_numpy())
+    ends = (series.min(), series.max()) if wide else ()
+    if any(not is_blank(end) and abs(int(end)) > DOUBLES for end in ends):
+        return object_array(None if is_blank(cell) else int(cell) for cell in series.to_list())
+    return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+
+
+def _decimals(series: Any) -> NDArray[Any]:
+    """Return decimals as doubles, unless they are whole and no doubles."""
+    import narwhals as nw
+
+    if series.implementation.is_pyarrow():
+        found = np.asarray(series.to_native().cast("double", safe=False).to_numpy())
+    else:
+        found = np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        if (
+            not (np.abs(found) >= DOUBLES).any()
+            or (found != np.floor(found))[~np.isnan(found)].any()
+        ):
+            return found
+    cells = series.to_list()
+    if any(cell is not None and cell != int(cell) for cell in cells):
+        return found
+    return object_array(None if cell is None else int(cell) for cell in cells)
 
 
 def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Label, ...] | None]:
@@ -113,10 +159,10 @@ def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Labe
     if holds_objects(series):
         return column_of_objects(series.to_list(), place), None
     if dtype.is_numeric():
+        if dtype.is_integer():
+            return (NUMBER, _whole_numbers(series)), None
         if not dtype.is_float():
-            if series.implementation.is_pyarrow():  # refuses to round integers beyond 2⁵³
-                return (NUMBER, np.asarray(_doubles_of_arrow(series.to_native()))), None
-            series = series.cast(nw.Float64())
+            return (NUMBER, _decimals(series)), None
         values = np.asarray(series.to_numpy())
         if values.dtype not in FLOATS:
             values = values.astype(np.float64)

@@ -45,6 +45,8 @@ def coded_series(y: Any) -> Coded | None:
     if blank.any():
         refuse_label(None, int(blank.argmax()))
     dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128):  # NumPy has none
+        return coded_objects(object_array(series.to_list()))
     if dtype.is_numeric() or dtype == nw.Boolean or holds_objects(series):
         return coded_array(np.asarray(series.to_numpy()))
     if dtype in (nw.String, nw.Categorical, nw.Enum):

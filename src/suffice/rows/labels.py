@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows
+from suffice.rows.cells import object_array
 from suffice.rows.frames import is_from_frame_library
-from suffice.rows.label_codes import ONE_EACH, coded_array, coded_list, refuse_label, row_of
+from suffice.rows.label_codes import (
+    ONE_EACH,
+    coded_array,
+    coded_list,
+    coded_objects,
+    refuse_label,
+    row_of,
+)
 from suffice.rows.label_columns import coded_series, only_column
-from suffice.rows.tables import unmasked
+from suffice.rows.tables import may_have_rounded, unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows.cells import IntArray, Label
+    from suffice.rows.label_codes import Coded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +66,7 @@ def read_labels(y: object) -> Labels:
                 hint="pass one label for every row",
             )
         if isinstance(y, (list, tuple)):
-            coded = coded_list(y)
+            coded = coded_list(y) or _rounded(y)
             if coded is not None:
                 return _sorted_labels(*coded, ravelled=False)
         elif hasattr(y, "toarray"):
@@ -81,6 +90,19 @@ def read_labels(y: object) -> Labels:
     if len(values) == 0:
         raise BadLabels("there are 0 labels (0 sample(s))", hint="pass at least one row")
     return _sorted_labels(*coded_array(values), ravelled=ravelled)
+
+
+def _rounded(y: Sequence[Any]) -> Coded | None:
+    """Return the labels of a list that NumPy would round; None where it would not."""
+    kinds = set(map(type, y))
+    if not kinds <= {int, float} or int not in kinds or not may_have_rounded(np.asarray(y)):
+        return None
+    return coded_objects(object_array(map(_as_whole, y)))
+
+
+def _as_whole(label: Any) -> Any:
+    """Return a whole number as an integer, lest 1.0 be another class than 1."""
+    return int(label) if label == label // 1 else label
 
 
 def check_lengths(rows_n: int, labels_n: int) -> None:

@@ -73,9 +73,9 @@ def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
     levels = []
     for place, j in enumerate(columns):
         name = place_of(j, table.names)
-        cells = table.column(j)
+        cells = table.exact(j)
         declared = table.levels is not None and table.levels[j] is not None
-        if table.kinds[j] == NUMBER:
+        if table.kinds[j] == NUMBER and cells.dtype != object:
             found = _numbers(cells, name)
         else:
             found = _objects(cells, name, declared=declared)
@@ -85,9 +85,10 @@ def coded_columns(table: Table, columns: Sequence[int]) -> CodedColumns:
 
 
 def _numbers(cells: NDArray[Any], name: str) -> tuple[NDArray[Any], tuple[Label, ...]]:
-    seen = ~np.isnan(cells)
+    seen = ~np.isnan(cells) if cells.dtype.kind == "f" else np.ones(len(cells), dtype=bool)
     held = cells if seen.all() else cells[seen]
-    refuse_fractions(cells, name, WHOLE)
+    if cells.dtype.kind == "f":
+        refuse_fractions(cells, name, WHOLE)
     values, inverse = np.unique(held, return_inverse=True)
     if len(values) > MOST_LEVELS:
         _refuse_many(name)
@@ -145,6 +146,8 @@ def _objects(
 
 def plain_level(level: Label) -> Label:
     """Return a level in its plainest form: 1, 1.0 and True are one level, written 1."""
+    if isinstance(level, numbers.Integral):
+        return int(level)
     if isinstance(level, numbers.Real):
         number = float(level)
         return int(number) if number.is_integer() else number

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.errors import BadRows, NotANumber
-from suffice.rows.cells import FLOATS, NUMBER, KindAndCells, Label, column_of_objects, place_of
+from suffice.errors import BadRows, NotANumber, RoundedNumbers
+from suffice.rows.cells import (
+    DOUBLES,
+    FLOATS,
+    NUMBER,
+    KindAndCells,
+    Label,
+    beyond_doubles,
+    column_of_objects,
+    place_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+Whole: TypeAlias = bool | NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +35,9 @@ class Table:
     one) or `cells`, one array per column: float64 with NaN for blanks where `kinds` says
     "number"; object dtype with None for blanks where it says "boolean" or "category".
     `names` is None for arrays; `levels` holds, per column, the levels that the frame declares.
+    `whole` says, per column, whether its type holds whole numbers only (None: none does). Where
+    doubles cannot tell them apart it has the numbers themselves in place of True: integers, or
+    Python's own with None for blanks.
 
     >>> from suffice.rows import read_table
     >>> table = read_table([[1, 2.5], [3, None]])
@@ -39,6 +53,7 @@ class Table:
     kinds: tuple[str, ...]
     names: tuple[str, ...] | None = None
     levels: tuple[tuple[Label, ...] | None, ...] | None = None
+    whole: tuple[Whole, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -58,6 +73,29 @@ class Table:
             return self.matrix[:, index]
         return (self.cells or ())[index]
 
+    def is_whole(self, index: int) -> bool:
+        """Whether the type of a column, or the way it is written, has whole numbers only."""
+        return self.whole is not None and self.whole[index] is not False
+
+    def exact(self, index: int) -> NDArray[Any]:
+        """Return the cells of one column: whole numbers that are no doubles as what they are."""
+        held = False if self.whole is None else self.whole[index]
+        return self.column(index) if isinstance(held, bool) else held
+
+    def rows(self, kept: Any) -> Table:
+        """Return some rows."""
+        whole = self.whole
+        if whole is not None:
+            whole = tuple(held if isinstance(held, bool) else held[kept] for held in whole)
+        return Table(
+            None if self.matrix is None else self.matrix[kept],
+            None if self.cells is None else tuple(cells[kept] for cells in self.cells),
+            self.kinds,
+            self.names,
+            self.levels,
+            whole,
+        )
+
     def take(self, columns: Sequence[int]) -> Table:
         """Return these columns, in this order."""
         places = list(columns)
@@ -69,12 +107,15 @@ class Table:
             tuple(self.kinds[place] for place in places),
             None if self.names is None else tuple(self.names[place] for place in places),
             None if self.levels is None else tuple(self.levels[place] for place in places),
+            None if self.whole is None else tuple(self.whole[place] for place in places),
         )
 
 
 def unmasked(data: Any) -> NDArray[Any]:
     """Return a masked array as a plain one: masked is missing."""
-    if data.dtype.kind in "fiub":
+    if data.dtype.kind in "iub" and not np.ma.is_masked(data):
+        return np.asarray(data.data)
+    if data.dtype.kind in "fiub" and not beyond_doubles(data.data):
         kept = data if data.dtype in FLOATS else data.astype(np.float64)
         return np.asarray(kept.filled(np.nan))
     cells = np.array(data.data, dtype=object)
@@ -100,8 +141,13 @@ def table_of_array(data: NDArray[Any], names: tuple[str, ...] | None = None) -> 
     width = data.shape[1]
     if kind == "f" and data.dtype in FLOATS:
         return Table(data, None, (NUMBER,) * width, names)
-    if kind in "fiub":
+    if kind == "f":
         return Table(data.astype(np.float64), None, (NUMBER,) * width, names)
+    if kind in "iub":
+        whole: tuple[Whole, ...] = (True,) * width
+        if beyond_doubles(data):
+            whole = tuple(column if beyond_doubles(column) else True for column in data.T)
+        return Table(data.astype(np.float64), None, (NUMBER,) * width, names, None, whole)
     columns = [column_of_objects(data[:, j].tolist(), place_of(j, names)) for j in range(width)]
     return table_of_columns(columns, names, None)
 
@@ -137,7 +183,7 @@ def table_of_lists(data: Sequence[Any]) -> Table:
     """Read nested lists; the numbers beside strings stay numbers."""
     try:
         array = np.array(data)
-        if array.dtype.kind not in "OUST":
+        if array.dtype.kind not in "OUST" and not may_have_rounded(array):
             return table_of_array(array)
     except (ValueError, TypeError, OverflowError):
         pass  # ragged, or too deep: explained here
@@ -147,6 +193,12 @@ def table_of_lists(data: Sequence[Any]) -> Table:
     except ValueError:
         raise BadRows("rows are nested too deeply", hint="make each row a list of cells") from None
     return table_of_array(array)
+
+
+def may_have_rounded(array: NDArray[Any]) -> bool:
+    """Whether NumPy may have made doubles of whole numbers that are none."""
+    with np.errstate(invalid="ignore"):
+        return array.dtype.kind == "f" and bool((np.abs(array) >= DOUBLES).any())
 
 
 def _refuse_ragged(data: Sequence[Any]) -> None:
@@ -175,15 +227,46 @@ def table_of_columns(
     columns: list[KindAndCells],
     names: tuple[str, ...] | None,
     levels: tuple[tuple[Label, ...] | None, ...] | None,
+    whole: Sequence[bool] | None = None,
 ) -> Table:
-    """Put columns together: one matrix if all are numbers, else one array for each."""
+    """Put columns together: one matrix if all are numbers, else one array for each.
+
+    Numbers may come as integers, or as Python's own with None for blanks: they are whole. `whole`
+    says so of columns that come as doubles.
+    """
     kinds = tuple(kind for kind, _ in columns)
-    cells = tuple(values for _, values in columns)
+    held: list[Whole] = [False] * len(columns) if whole is None else list(whole)
+    cells: list[NDArray[Any]] = []
+    for j, (kind, values) in enumerate(columns):
+        if kind == NUMBER and values.dtype.kind not in "fb":
+            held[j] = values if beyond_doubles(values) else True
+            values = values.astype(np.float64)  # noqa: PLW2901  None becomes NaN
+        cells.append(values)
+    known = tuple(held) if any(one is not False for one in held) else None
     if any(kind != NUMBER for kind in kinds):
         wide = tuple(c if c.dtype == object else c.astype(np.float64, copy=False) for c in cells)
-        return Table(None, wide, kinds, names, levels)
+        return Table(None, wide, kinds, names, levels, known)
     # Filled column by column, and so laid out by column: one sequential write for each.
     matrix = np.empty((len(cells[0]), len(cells)), np.result_type(*cells), order="F")
     for j, values in enumerate(cells):
         matrix[:, j] = values
-    return Table(matrix, None, kinds, names)
+    return Table(matrix, None, kinds, names, None, known)
+
+
+def warn_of_rounding(table: Table) -> None:
+    """Say where whole numbers that differ are one number as doubles."""
+    for j, held in enumerate(table.whole or ()):
+        if isinstance(held, bool):
+            continue
+        there = held if held.dtype != object else held[held != None]  # noqa: E711  element by element
+        apart = np.unique(there)
+        same = np.flatnonzero(np.diff(apart.astype(np.float64)) == 0.0)
+        if len(same):
+            one, other = apart[same[0]], apart[same[0] + 1]
+            warnings.warn(
+                f"{place_of(j, table.names)}: {one} and {other} are one number, {float(one):.17g}, "
+                "in double precision; codes belong into columns of text, quantities into smaller "
+                "units",
+                RoundedNumbers,
+                stacklevel=2,
+            )

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
 from suffice.files.arrow_checks import holds_words, words_of
 from suffice.kernels.columns_apart import ColumnsApart
-from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER, object_array
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import table_of_columns
 from suffice.sources.column_tables import ColumnTable
@@ -52,27 +52,32 @@ def chunks_of(batches: Iterable[Any], wanted: Wanted, name: str) -> Iterator[Chu
 
 def chunk_of(batch: Any, wanted: Wanted, place: str) -> Chunk:
     """Return a record batch as a chunk: columns by name, labels and weights beside them."""
-    columns = [_column(batch.column(name), name, place) for name in wanted.names]
+    given = [batch.column(name) for name in wanted.names]
+    columns = [_column(cells, name, place) for cells, name in zip(given, wanted.names, strict=True)]
+    types: Any = import_module("pyarrow").types
+    whole = tuple(types.is_integer(cells.type) for cells in given)
     labels = None if wanted.target is None else _labels(batch.column(wanted.target), wanted, place)
     weights = None if wanted.weight is None else _weights(batch.column(wanted.weight), place)
-    return Chunk(_table(columns, wanted.names), labels, weights, place)
+    return Chunk(_table(columns, wanted.names, whole), labels, weights, place)
 
 
-def _table(columns: list[tuple[str, NDArray[Any]]], names: tuple[str, ...]) -> Table:
+def _table(
+    columns: list[tuple[str, NDArray[Any]]], names: tuple[str, ...], whole: tuple[bool, ...]
+) -> Table:
     """Return columns as a table; numbers of one type stay where they are."""
     cells = [values for _, values in columns]
     if all(kind == NUMBER for kind, _ in columns) and ColumnsApart.fits(cells):
-        return ColumnTable.of(cells, names)
-    return table_of_columns(columns, names, None)
+        return ColumnTable.of(cells, names, whole if any(whole) else None)
+    return table_of_columns(columns, names, None, whole)
 
 
 def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:
     """Return the kind and the cells of one column."""
     pa: Any = import_module("pyarrow")
     given = cells.type
-    if pa.types.is_floating(given) or pa.types.is_integer(given):
+    if pa.types.is_floating(given) or (pa.types.is_integer(given) and not _is_beyond(cells)):
         return NUMBER, numbers_of(cells)
-    if pa.types.is_null(given) or pa.types.is_decimal(given):
+    if pa.types.is_null(given):
         return NUMBER, numbers_of(cells.cast(pa.float64()))
     try:
         if holds_words(given):
@@ -86,7 +91,15 @@ def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:
         ) from None
     except SufficeError as error:
         raise NotANumber(f"{place}: {error.problem}", hint=error.hint) from None
-    return table.kinds[0], table.column(0)
+    return table.kinds[0], table.exact(0)
+
+
+def _is_beyond(cells: Any) -> bool:
+    """Whether integers may be no doubles."""
+    if cells.type.bit_width < 64:
+        return False
+    ends = import_module("pyarrow.compute").min_max(cells).as_py()
+    return any(end is not None and abs(end) > DOUBLES for end in ends.values())
 
 
 def numbers_of(cells: Any) -> NDArray[Any]:
@@ -108,7 +121,17 @@ def _labels(cells: Any, wanted: Wanted, place: str) -> Any:
     types: Any = import_module("pyarrow").types
     if types.is_integer(cells.type) or types.is_floating(cells.type):
         return cells.to_numpy(zero_copy_only=False)
-    return cells
+    return whole_decimals(cells)
+
+
+def whole_decimals(cells: Any) -> Any:
+    """Return labels of a decimal type as the integers that they are; others as they came."""
+    if not import_module("pyarrow").types.is_decimal(cells.type):
+        return cells
+    found = cells.to_pylist()
+    if any(cell is None or cell != int(cell) for cell in found):
+        return cells
+    return object_array(map(int, found))
 
 
 def _weights(cells: Any, place: str) -> NDArray[Any]:

@@ -32,7 +32,12 @@ class ColumnTable(Table):
     apart: ColumnsApart | None
 
     @classmethod
-    def of(cls, columns: Sequence[NDArray[Any]], names: tuple[str, ...] | None) -> Self:
+    def of(
+        cls,
+        columns: Sequence[NDArray[Any]],
+        names: tuple[str, ...] | None,
+        whole: tuple[bool, ...] | None = None,
+    ) -> Self:
         """Return the table of columns that `ColumnsApart.fits`."""
         table = cls.__new__(cls)
         held = {
@@ -41,6 +46,7 @@ class ColumnTable(Table):
             "kinds": (NUMBER,) * len(columns),
             "names": names,
             "levels": None,
+            "whole": whole,
         }
         for name, value in held.items():
             object.__setattr__(table, name, value)

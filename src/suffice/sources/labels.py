@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
     """Return labels in their own type: whole numbers are integers; blanks are refused."""
-    if kind == NUMBER:
+    if kind == NUMBER and cells.dtype.kind in "iu":
+        return cells
+    if kind == NUMBER and cells.dtype.kind == "f":
         blank = np.isnan(cells)
     else:
         blank = np.array([cell is None for cell in cells], dtype=bool)
@@ -24,7 +26,7 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> ND
             f"{place}: row {int(blank.argmax()) + 1} of these has no {name}",
             hint="leave out rows without a label: nothing can be learned from them here",
         )
-    if kind == NUMBER:
+    if kind == NUMBER and cells.dtype.kind == "f":
         whole = bool((cells == np.floor(cells)).all() and (np.abs(cells) < 2.0**53).all())
         return cells.astype(np.int64) if whole else cells
     if kind == BOOLEAN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,18 +26,26 @@ def frame_of(table: Table) -> Any:
     pa: Any = import_module("pyarrow")
     types = {NUMBER: pa.float64(), BOOLEAN: pa.bool_()}
     columns = [
-        pa.array(np.ascontiguousarray(table.column(j)), types.get(kind, pa.string()))
+        _whole(pa, table.exact(j))
+        if kind == NUMBER and table.is_whole(j)
+        else pa.array(np.ascontiguousarray(table.column(j)), types.get(kind, pa.string()))
         for j, kind in enumerate(table.kinds)
     ]
     return pa.table(columns, names=list(table.names))
 
 
+def _whole(pa: Any, cells: Any) -> Any:
+    """Return whole numbers as Arrow's integers; those of more than 64 bits as decimals."""
+    if cells.dtype.kind == "f":
+        return pa.array(cells, mask=np.isnan(cells)).cast(pa.int64())
+    if cells.dtype != object:
+        return pa.array(cells)
+    try:
+        return pa.array(cells, pa.int64())
+    except (OverflowError, pa.ArrowException):
+        return pa.array([None if c is None else Decimal(c) for c in cells], pa.decimal256(76, 0))
+
+
 def some_rows(table: Table, kept: Any) -> Table:
     """Return some rows of a table."""
-    from dataclasses import replace
-
-    return replace(
-        table,
-        matrix=None if table.matrix is None else table.matrix[kept],
-        cells=None if table.cells is None else tuple(cells[kept] for cells in table.cells),
-    )
+    return table.rows(kept)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import ColumnMismatch, listed
+from suffice.errors import ColumnMismatch, OddCells, listed
 from suffice.files.tables import CELLS, MOST_ROWS, open_table
 from suffice.files.text_chunks import CHARACTERS
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
+    from suffice.files.text_cells import ColumnEvidence
     from suffice.sources.local import Part
 
 
@@ -50,6 +53,8 @@ class TableSource(LocalSource):
         for file in self._files[1:]:
             check_names(self.names, file.names, self._files[0].name, file.name)
         self._kinds: dict[str, str] | None = None
+        self._evidence: dict[str, ColumnEvidence] = {}
+        self._told: set[str] = set()
         self._done = [False] * len(self._files)
 
     @property
@@ -76,6 +81,7 @@ class TableSource(LocalSource):
             found = [dict(zip(f.names, f.evidence(told), strict=True)) for f in self._files]
             joint = {name: reduce(or_, (seen[name] for seen in found)) for name in self.names}
             self._kinds = {name: seen.kind for name, seen in joint.items()}
+            self._evidence = joint
             for file, seen in zip(self._files, found, strict=True):
                 for name, kind in self._kinds.items():
                     if file.is_typed and seen[name].is_known and seen[name].kind != kind:
@@ -86,21 +92,41 @@ class TableSource(LocalSource):
                         )
         return self._kinds
 
+    def odd_cells(self, names: Collection[str]) -> list[str]:
+        """Return what is to be said, once, of columns that a few odd cells made categories."""
+        said = []
+        self.kinds()
+        for name in names:
+            found = self._evidence[name].odd if name not in self._told else None
+            if found is not None:
+                first, count, total = found
+                self._told.add(name)
+                are = "is" if count == 1 else "are"
+                said.append(
+                    f"{name} is read as categories: {first.where}: {first.cell!r:.60} "
+                    f"{first.what}; {count:,} of {total:,} cells that are not blank {are} no number"
+                )
+        return said
+
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
+        for said in self.odd_cells(wanted.all):
+            warnings.warn(said, OddCells, stacklevel=2)
         self._done = [False] * len(self._files)
         return [partial(self._chunks, place, wanted) for place in range(len(self._files))]
 
     def _chunks(self, place: int, wanted: Wanted) -> Iterator[Chunk]:
         file, kinds = self._files[place], self.kinds()
         names, width, start = wanted.all, len(wanted.names), 1
-        for table in file.chunks(names, [kinds[name] for name in names]):
+        whole = tuple(self._evidence[name].is_whole for name in names)
+        for given in file.chunks(names, [kinds[name] for name in names]):
+            table = given if file.is_typed else replace(given, whole=whole)
             where = f"{file.name}, rows {start} to {start + table.size - 1}"
             start += table.size
             labels = weights = None
             if wanted.target is not None:
                 at = names.index(wanted.target)
-                labels = labels_of_cells(table.column(at), table.kinds[at], wanted.target, where)
+                labels = labels_of_cells(table.exact(at), table.kinds[at], wanted.target, where)
             if wanted.weight is not None:
                 at = names.index(wanted.weight)
                 weights = weights_of_cells(table.column(at), table.kinds[at], wanted.weight, where)
