@@ -139,7 +139,9 @@ def _is_far(model: Any, X: Any) -> bool:
     """Whether rows are so far out that squares of what they contribute are no numbers."""
     try:
         return not bool((model.mahalanobis(X) < 1e140).all())
-    except (SufficeError, AttributeError):
+    except SufficeError:
+        return True
+    except AttributeError:
         return False
 
 

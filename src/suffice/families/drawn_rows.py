@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.errors import BadRows
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray, IntArray
 
+MOST_DRAWN = 9e18
+"""Rates that counts are drawn for: whole numbers of a machine end a little above."""
 CELLS = 4_000_000
 """Presences that are drawn at once."""
 
@@ -45,3 +50,14 @@ def present_rows(
         rows.append(place + start)
         columns.append(column)
     return counted_rows(np.concatenate(rows), np.concatenate(columns), len(codes), width)
+
+
+def drawn_counts(rates: FloatArray, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return a Poisson count for each rate, or refuse rates that no whole number of ours reaches."""
+    if rates.max(initial=0.0) > MOST_DRAWN:
+        raise BadRows(
+            f"counts of {rates.max():g} on average cannot be drawn: whole numbers end before",
+            hint="count in larger units: divide these columns before fitting",
+        )
+    found: NDArray[np.int64] = rng.poisson(rates)
+    return found

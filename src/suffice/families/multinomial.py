@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import BadRows, BadSetting
 from suffice.families.blocks import read_numbers, refuse_large_cells
-from suffice.families.drawn_rows import counted_rows
+from suffice.families.drawn_rows import counted_rows, drawn_counts
 from suffice.families.left_out import counted_cells, counts_left_out
 from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
@@ -170,7 +170,7 @@ class MultinomialCounts(LinearLaws):
         Where a word counts once, the length is the number of different words.
         """
         if lengths is None:
-            lengths = rng.poisson(self.mean_lengths[codes]).astype(np.intp)
+            lengths = drawn_counts(self.mean_lengths[codes], rng).astype(np.intp)
         rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
         long: list[tuple[Any, FloatArray]] = []
         for c in np.unique(codes):

@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.errors import BadRows
 from suffice.families.blocks import read_numbers, refuse_large_cells
+from suffice.families.drawn_rows import drawn_counts
 from suffice.families.laws import Scores
 from suffice.families.left_out import less
 from suffice.families.linear_laws import LinearLaws, weighted_sums
@@ -168,7 +169,7 @@ class PoissonColumns(LinearLaws):
 
     def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one draw for each code."""
-        return rng.poisson(self.rates[codes]).astype(np.float64)
+        return drawn_counts(self.rates[codes], rng).astype(np.float64)
 
     def estimation_variance(self, block: NDArray[Any], omegas: FloatArray) -> float:
         """Return Σ_cj [Σ_i ω_ci(x_ij - λ_cj)]²/(λ_cj W_cj)."""

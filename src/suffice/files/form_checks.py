@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from suffice.errors import BadFile
 from suffice.files.forms import FORMS
-from suffice.files.kinds import name_of
+from suffice.files.kinds import STATISTICS, name_of
 from suffice.files.rules import RULES
 from suffice.files.stored_labels import are_labels
 from suffice.files.text_rules import TEXT_RULES
 from suffice.statistics.labels import ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     Sizes = dict[str, int]
 
@@ -68,10 +68,21 @@ def check_form(value: Any, place: str) -> Sizes:
     sizes: Sizes = {}
     for field, form in FORMS.get(name, {}).items():
         _check(getattr(value, field), form_of(form), f"{place}.{field}", sizes)
+    if name in STATISTICS:
+        _check_others(value, FORMS.get(name, {}), place)
     rule = RULES.get(name) or TEXT_RULES.get(name)
     if rule is not None and (why := rule(value, sizes)):
         raise refusal(place, why)
     return sizes
+
+
+def _check_others(value: Any, known: Mapping[str, str], place: str) -> None:
+    """Refuse numbers that are none in fields of statistics that have no form of their own."""
+    for field in fields(value):
+        held = None if field.name in known else getattr(value, field.name)
+        numbers = isinstance(held, float) or (isinstance(held, np.ndarray) and held.dtype.kind == "f")
+        if numbers and np.isnan(held).any():
+            raise refusal(f"{place}.{field.name}", "holds what is no number")
 
 
 def _check(value: Any, form: Form, place: str, sizes: Sizes) -> None:

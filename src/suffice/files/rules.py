@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
+from suffice.files.stored_labels import are_levels
 from suffice.statistics.folds import FOLDS
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ SMALL = 64
 """Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
 """Standard deviations along the axes of correlations: below, a direction is missing."""
-LONGEST = 9e18
-"""Words of a document, on average: whole numbers of a machine go as far."""
 LAW_OF = {
     "Bernoulli": "BernoulliColumns",
     "Binned": "BinnedColumns",
@@ -92,6 +91,8 @@ def _tallies(value: Any, sizes: Sizes) -> str:
         return "has other weights than levels"
     start = 0
     for levels in value.levels:
+        if not are_levels(levels):
+            return "has levels that no cell can be"
         if exceeds(value.held[start : start + len(levels)].sum(), value.weight):
             return "has levels that weigh more than its rows"
         start += len(levels)
@@ -151,7 +152,10 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
-def _held(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _held(value: Any, sizes: Sizes) -> str:
+    """Probabilities and rates are told by offsets: log(1 - φ), or -λ."""
+    if value.offsets is None or value.offsets.max(initial=0.0) > 0.0:
+        return "has offsets of no probabilities or rates"
     return "" if sizes.get("b", 1) in (1, sizes["d"]) else "has the weights of other columns"
 
 
@@ -162,11 +166,13 @@ def _words(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
         return ""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         long = value.tokens / value.documents
-    return "" if (long < LONGEST).all() else "has documents longer than can be drawn"
+    return "" if np.isfinite(long).all() else "has words without documents"
 
 
 def _tally_laws(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     for levels, table, order in zip(value.levels, value.tables, value.orders, strict=True):
+        if not are_levels(levels):
+            return "has levels that no cell can be"
         if len(table) != len(levels) + 2 or (order is not None and len(order) != len(table)):
             return "has a table of other levels"
     return ""
@@ -189,6 +195,8 @@ def _common(value: Any, sizes: Sizes) -> str:
 
 def priors(value: Any, sizes: Sizes) -> str:
     """Priors of classes add up to 1."""
+    if not np.isfinite(value.weights.sum()):
+        return "has weights without a finite sum"
     if sizes["k"] == 0 or not abs(float(np.exp(value.log_priors).sum()) - 1.0) < 1e-6:
         return "has priors that do not add up to 1"
     return ""
@@ -222,6 +230,8 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
         documents = getattr(law, "documents", None)
         if documents is not None and not np.allclose(documents, value.weights, rtol=1e-6):
             return "has other documents than rows"
+    if not np.isfinite(value.weights.sum()):
+        return "has weights without a finite sum"
     scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
     return "" if scores else priors(value, sizes)
 

@@ -211,6 +211,10 @@ def _check_parts(group: Any, product: Any) -> None:
             raise refusal("statistics", f"of {family.name} columns are {type(part).__name__}")
         if not np.isclose(part.weight, group.weight, rtol=1e-6, atol=LEFTOVER):
             raise refusal("statistics", f"of {family.name} columns weigh {part.weight:g}")
+        if name_of(inner) == "Binned":
+            bins = range(len(inner.edges) - 1) if inner.edges else ()
+            if not all(type(v) is int and v in bins for held in part.levels for v in held):
+                raise refusal("statistics", "have bins that are none of the family's")
         if name_of(inner) == "Bernoulli" and exceeds(part.sums, part.counts):
             raise refusal("statistics", "have more events than cells")
 

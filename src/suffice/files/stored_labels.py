@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.statistics.labels import DIGITS, is_label, read_label
+from suffice.statistics.labels import DIGITS, PLAIN, is_label, read_label
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -57,6 +57,15 @@ def are_labels(values: Collection[object]) -> bool:
     if len(values) <= ALIKE or all(type(value) is str for value in values):
         return True
     return max(Counter(map(hash, values)).values()) <= ALIKE
+
+
+def are_levels(values: Collection[object]) -> bool:
+    """Whether values can be levels of a category: what a cell may hold, which is less.
+
+    >>> are_levels(["red", 1, True]), are_levels([b"red"])
+    (True, False)
+    """
+    return all(value is None or type(value) in PLAIN for value in values)
 
 
 def _are_written(found: list[Any]) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from suffice.columns import Column, Columns
 from suffice.errors import BadFile
 from suffice.files.kinds import DATACLASSES, STATISTICS, class_named, name_of
-from suffice.files.stored_labels import are_labels, check_texts
+from suffice.files.stored_labels import are_labels, are_levels, check_texts
 from suffice.files.tree_checks import DEEPEST, LONGEST_WORD, WHOLE
 from suffice.files.tree_checks import strange as _unknown
 from suffice.statistics.labels import READ, is_label, read_label, written_label
@@ -157,7 +157,7 @@ def _grown_columns(tree: dict[str, Any], arrays: StoredArrays, depth: int) -> Co
     words = kinds if names is None else [*kinds, *names]
     if not known or not all(type(word) is str for word in words):
         raise _unknown(tree)
-    if not all(are_labels(some) for some in levels.values()):
+    if not all(are_labels(some) and are_levels(some) for some in levels.values()):
         raise _unknown(tree)
     if names is None:  # columns without names are told apart by their levels alone
         plain = {kind: Column(None, kind) for kind in set(kinds)}
