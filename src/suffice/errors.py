@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """How many names a message lists before it says how many more there are."""
+LONGEST = 200
+"""Characters of one name in a message."""
 
 
 def listed(names: Iterable[object]) -> str:
@@ -51,7 +53,9 @@ def listed(names: Iterable[object]) -> str:
     >>> listed(["a", "b"])
     'a, b'
     """
-    words = [str(name) for name in names]
+    words = [
+        text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in map(str, names)
+    ]
     if len(words) <= SHOWN:
         return ", ".join(words)
     return ", ".join(words[:SHOWN]) + f" and {len(words) - SHOWN} more"
@@ -124,6 +128,19 @@ def _word_without_secrets(found: re.Match[str]) -> str:
     word = found[0]
     begun = re.search("[^/]:[^/@]", word[: word.rfind("@") + 1]) or "passw" in word.lower()
     return without_secrets(word) if begun else word
+
+
+def meant(name: object, known: Iterable[object]) -> str:
+    """Return a question about the names that are near to one that is not known, or nothing.
+
+    >>> meant("virginca", ["setosa", "virginica"]), meant("rose", ["setosa"])
+    ("did you mean 'virginica'? ", '')
+    """
+    from difflib import get_close_matches
+
+    shown = {str(one).casefold(): one for one in known if len(str(one)) <= LONGEST}
+    near = get_close_matches(str(name)[:LONGEST].casefold(), shown, n=2)
+    return f"did you mean {' or '.join(repr(shown[one]) for one in near)}? " if near else ""
 
 
 class SufficeError(ValueError):

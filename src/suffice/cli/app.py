@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
 HINTS = {
-    errno.ENOENT: "is the name right? Folders are not made",
     errno.EISDIR: "name a file in it",
     errno.ENOSPC: "make room, or choose another place; what was there before is still there",
     errno.EACCES: "choose a file that may be read, or another place",
@@ -110,6 +109,8 @@ def sentence(error: Exception) -> tuple[str, str]:
     if isinstance(error, OSError) and error.strerror:
         place = f"{without_secrets(str(error.filename))}: " if error.filename else ""
         hint = HINTS.get(error.errno or 0, "choose another place with --output")
+        if error.errno == errno.ENOENT and error.filename:
+            hint = _missing(str(error.filename))
         return f"{place}{error.strerror.lower()}", hint
     if isinstance(error, UnicodeEncodeError):
         cell = error.object[error.start : error.end]
@@ -121,6 +122,22 @@ def sentence(error: Exception) -> tuple[str, str]:
         return "there is not enough memory for this", "gda needs columns² numbers, naive-bayes few"
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}", "suffice --debug … shows where"
+
+
+def _missing(name: str) -> str:
+    """Return what to do about a file that is not there: another name, or a folder to be made."""
+    from pathlib import Path
+
+    from suffice.errors import meant
+
+    folder = Path(name).parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}: is the name right? Folders are not made"
+    try:
+        near = meant(Path(name).name, (each.name for each in folder.iterdir()))
+    except OSError:
+        near = ""
+    return near.strip() or "is the name right? There is no such file in its folder"
 
 
 def _replace_what_cannot_be_written(*streams: TextIO) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.cli.remarks import note
-from suffice.errors import BadRows, listed
+from suffice.errors import BadRows, listed, meant
 from suffice.files.tables import open_table
 from suffice.files.text_cells import number_of
 from suffice.rows.cells import CATEGORY
@@ -145,7 +145,8 @@ class Costs:
             said = f"no row for {listed(lacking)}" if lacking else ""
             said += " and " * bool(lacking and strange)
             said += f"a row for {listed(strange)}, which is no class" if strange else ""
-            raise BadRows(f"{file.name} has {said}", hint=f"the classes are {listed(names)}")
+            asked = meant(strange[0], lacking) if strange and lacking else ""
+            raise BadRows(f"{file.name} has {said}", hint=f"{asked}the classes are {listed(names)}")
         return cls(tuple(file.names[1:]), np.array([found[name] for name in names]))
 
 

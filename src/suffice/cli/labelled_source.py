@@ -30,6 +30,7 @@ class LabelledSource(LocalSource):
     names     the columns to learn from, and the target
     filled    what stands for blank cells, for models that cannot do without
     progress  who is told of rows that were read
+    total     how many rows there are, where somebody has counted them
 
     Rows that are only looked at are searched for infinite cells here, where their place is known;
     whoever learns from a source does that.
@@ -51,6 +52,7 @@ class LabelledSource(LocalSource):
         marks = () if filled is None else filled.marks
         self.name, self.names = source.name, (*names, *marks, target)
         self.progress: Progress | None = None
+        self.total: int | None = None
         self._count = 0
         self._skipped = 0
         self._read: dict[int, int] = {}
@@ -83,10 +85,11 @@ class LabelledSource(LocalSource):
 
     def share(self) -> float | None:
         """Return which part of a pass over all rows is done; None where that is not known."""
-        if self._source.size is None:
-            return self._source.share()
+        size = self.total if self._source.size is None else self._source.size
+        if size is None:  # bytes of a file tell nothing: they are read long before their rows
+            return None
         # Parts that were not read again are taken for as large as the others.
-        return self._skipped / max(self._count, 1) + self.read / max(self._source.size, 1)
+        return self._skipped / max(self._count, 1) + self.read / max(size, 1)
 
     def some(self, wanted: Wanted, size: int) -> Chunk | None:
         """Return about `size` rows from all over the source; None where there are none."""

@@ -43,7 +43,7 @@ def labelled_chunks(
     known = saved.estimator.classes_.tolist()
     rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=(column,))
     without = 0
-    with Progress(f"reading {rows.table.name}", rows.table.share) as progress:
+    with Progress(f"reading {rows.table.name}") as progress:
         for table, ((kind, cells),) in rows.chunks((column,), (label_kind_of(known),)):
             progress.more(table.size)
             labels, there = labels_of(cells, kind, known)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from suffice.cli.mail_options import filter_argument
 from suffice.cli.options import force_option, output_option, wait_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()

@@ -58,7 +58,7 @@ def fit(
     if output.exists() and not force:
         raise BadFile(f"{output} is there already", hint="--force replaces it")
     check_place(output)
-    with Progress("reading", lambda: None, "messages") as progress:
+    with Progress("reading", unit="messages") as progress:
         taken = write_filter(output, _labelled((ham, spam), progress))
     if taken.twice:
         note(f"{_messages(taken.twice)} there more than once, and learned once")

@@ -12,7 +12,7 @@ from suffice.files.tables import missing_columns
 from suffice.rows.cells import CATEGORY, NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,7 +59,7 @@ class ModelRows:
             return cls._unnamed(table, columns, known)
         lacking = [name for name in wanted if name not in table.names]
         if lacking:
-            raise missing_columns(table.name, lacking, table.names)
+            raise _lacking(table, lacking, wanted, {*wanted, *target})
         extra = [n for n in table.names if n not in {*wanted, *known, *notes.dropped}]
         if extra and not quiet:
             note(f"not used, for the model does not know them: {listed(extra)}")
@@ -98,3 +98,20 @@ def _without_names(table: Table) -> Table:
     from dataclasses import replace
 
     return replace(table, names=None)
+
+
+def _lacking(
+    table: ModelTable, lacking: Sequence[str], wanted: Sequence[str], known: Collection[str]
+) -> ColumnMismatch:
+    """Return the refusal of a table without the model's columns.
+
+    Only what the model does not know can have been meant by a name that it knows.
+    """
+    strange = [name for name in table.names if name not in known]
+    found = missing_columns(table.name, lacking, strange)
+    if found.hint.startswith("did you mean"):
+        return found
+    return ColumnMismatch(
+        found.problem,
+        hint=f"the model was fitted to {listed(wanted)}; this table has {listed(table.names)}",
+    )

@@ -27,10 +27,6 @@ class ModelTable(Protocol):
         """The names of the columns."""
         ...
 
-    def share(self) -> float | None:
-        """Return which part has been read; None where that is not known."""
-        ...
-
     def chunks(self, names: Sequence[str], kinds: Sequence[str]) -> Iterator[Table]:
         """Yield the rows of some columns."""
         ...
@@ -72,22 +68,12 @@ class SeveralFiles:
         for file in files[1:]:
             check_names(files[0].names, file.names, files[0].name, file.name)
         self._files = files
-        self._done = 0
         self.name = given[0] if len(given) == 1 else f"{len(files)} files"
         self.names = files[0].names
 
-    def share(self) -> float | None:
-        """Return which part of the bytes has been read; None where that is not known."""
-        stored = [file.stored for file in self._files]
-        if not all(stored):
-            return None
-        begun = (self._files[self._done].share() or 0.0) * stored[self._done]
-        return (sum(stored[: self._done]) + begun) / sum(stored)
-
     def chunks(self, names: Sequence[str], kinds: Sequence[str]) -> Iterator[Table]:
         """Yield the rows of some columns."""
-        for place, file in enumerate(self._files):
-            self._done = place
+        for file in self._files:
             yield from file.chunks(names, kinds)
 
 
@@ -97,10 +83,6 @@ class DatabaseTable:
     def __init__(self, source: LocalSource) -> None:
         self._source = source
         self.name, self.names = source.name, source.names
-
-    def share(self) -> float | None:
-        """Return None: rows come as the database finds them."""
-        return None
 
     def chunks(self, names: Sequence[str], kinds: Sequence[str]) -> Iterator[Table]:
         """Yield the rows of some columns."""

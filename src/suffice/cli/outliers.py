@@ -66,7 +66,7 @@ def outliers(
     classes = saved.estimator.classes_
     strange: list[tuple[Any, ...]] = []
     size = found = 0
-    with Progress(f"reading {rows.table.name}", rows.table.share) as progress:
+    with Progress(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(keep):
             best, largest = most_typical(saved.estimator, chunk)
             few = np.flatnonzero(largest < below)

@@ -77,7 +77,7 @@ def check_printed(inputs: Sequence[str]) -> None:
     if stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) in _identities(inputs):
         raise BadFile(
             "standard output is one of the tables that are read",
-            hint="send it to another file; `>` has emptied this one before the command began",
+            hint="send it to another file; `>` empties a file before the command begins",
         )
 
 

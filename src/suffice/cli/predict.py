@@ -83,8 +83,8 @@ def predict(
     target = notes.target if notes.target in rows.table.names else None
     others = (*keep, *((target,) if target else ()))
     printed: PrintedRows | None = None
-    agreed = asked = 0
-    with Progress(f"reading {rows.table.name}", rows.table.share) as progress:
+    agreed = asked = undecided = 0
+    with Progress(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(others):
             unseen.look(chunk)
             found = decisions.about(chunk, proba=proba)
@@ -94,21 +94,28 @@ def predict(
             printed.write(zip(*kept, *found.columns, strict=True))
             progress.more(chunk.size)
             if target is not None:
-                right, known = _agreement(found.columns[0], beside[-1][1])
-                agreed, asked = agreed + right, asked + known
+                right, known, left = _agreement(found.columns[0], beside[-1][1])
+                agreed, asked, undecided = agreed + right, asked + known, undecided + left
     if printed is None:
         note(f"{rows.table.name} has no rows")
         return
     unseen.tell()
     decisions.tell()
-    if asked and cost is None:
-        note(f"{agreed} of {asked} agree with {target} ({agreed / asked:.1%})")
+    if cost is None and (asked or undecided):
+        share = f" ({agreed / asked:.1%})" if asked else ""
+        rest = f"; {undecided} with a label have no class" if undecided else ""
+        note(f"{agreed} of {asked} agree with {target}{share}{rest}")
 
 
-def _agreement(predicted: Any, cells: Any) -> tuple[int, int]:
-    """Return how many predictions are the label that is there, and how many labels there are."""
+def _agreement(predicted: Any, cells: Any) -> tuple[int, int, int]:
+    """Return how many predictions are the label that is there, of how many, and rows left open.
+
+    A row without a prediction is none that is wrong.
+    """
     from suffice.cli.target_labels import label_text
 
     known = [(p, label_text(c)) for p, c in zip(predicted, cells, strict=True)]
     pairs = [(p, c) for p, c in known if c is not None]
-    return sum(label_text(p) == c for p, c in pairs), len(pairs)
+    decided = [(p, c) for p, c in pairs if p is not None]
+    right = sum(label_text(p) == c for p, c in decided)
+    return right, len(decided), len(pairs) - len(decided)

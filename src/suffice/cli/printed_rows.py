@@ -111,8 +111,8 @@ def print_text(text: str) -> None:
 def json_text(content: Any, terminal: bool = False, indent: int | None = None) -> str:
     r"""Return JSON; for a `terminal`, with escapes for what it would obey, which mean the same.
 
-    >>> json_text("caf\u00e9 \u202e"), json_text("caf\u00e9 \u202e", terminal=True)
-    ('"caf\u00e9 \u202e"', '"caf\u00e9 \\u202e"')
+    >>> print(json_text("caf\u00e9 \u202e", terminal=True))
+    "café \u202e"
     """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
     if not terminal or text.replace("\n", "").isprintable():

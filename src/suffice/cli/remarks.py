@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import warnings
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -85,13 +86,15 @@ def tell_warnings() -> None:
 class Progress:
     """How far the reading of a table is, for a terminal; nothing where there is none.
 
-    `share()` says which part is done, None where that is not known. Several threads may tell of
-    rows.
+    `share()` says which part is done, None where that is not known: the bytes of a file do not
+    tell, for they are read long before their rows are. Several threads may tell of rows.
     """
 
-    def __init__(self, what: str, share: Callable[[], float | None], unit: str = "rows") -> None:
+    def __init__(
+        self, what: str, share: Callable[[], float | None] | None = None, unit: str = "rows"
+    ) -> None:
         self._what, self._unit = legible(what), unit
-        self._share = share
+        self._share = share or (lambda: None)
         self._shown = False
         self._next = time.monotonic() + PATIENCE
         self._wanted = _is_terminal(sys.stderr)
@@ -103,6 +106,11 @@ class Progress:
         self._rows = 0
         self._start = time.monotonic()
         self._before: float | None = None  # the share at the first look: a run may go on elsewhere
+
+    @property
+    def rows(self) -> int:
+        """How many rows were read since the beginning."""
+        return self._rows
 
     def __enter__(self) -> Progress:
         return self
@@ -127,7 +135,8 @@ class Progress:
             self._next = now + EVERY
             self._shown = True
             # A line that is wider than the terminal could not be taken back.
-            width = os.get_terminal_size(sys.stderr.fileno()).columns or USUAL
+            told = os.get_terminal_size(sys.stderr.fileno())  # zeros where it is not known
+            width = get_terminal_size((told.columns or USUAL, told.lines)).columns
             sys.stderr.write(f"{CLEAR}{self._line(now)[: max(1, width - 1)]}")
             sys.stderr.flush()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadSetting, listed
+from suffice.errors import LONGEST, BadLabels, BadSetting, listed, meant
 from suffice.files.text_cells import is_code, number_of
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
@@ -131,4 +131,7 @@ def label_named(text: str, classes: Sequence[Any]) -> Any:
         for label in classes:
             if same(label) == same(text):
                 return label
-    raise BadSetting(f"there is no class {text!r}", hint=f"the classes are {listed(classes)}")
+    raise BadSetting(
+        f"there is no class {text[:LONGEST]!r}",
+        hint=f"{meant(text, classes)}the classes are {listed(classes)}",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ class TrainingRows:
     target          the column of labels
     dropped         columns that were left out
     texts           whether columns of text are documents, and no categories
+    counted         how many rows there are, where they were counted on the way
     """
 
     table: Table
@@ -56,6 +58,7 @@ class TrainingRows:
     target: str
     dropped: tuple[str, ...]
     texts: bool = False
+    counted: int | None = None
 
     @classmethod
     def read(
@@ -81,10 +84,13 @@ class TrainingRows:
                 f"{source.name} has no column besides the target {target!r}",
                 hint="is the delimiter the right one? --delimiter names it",
             )
+        counted = None
         if isinstance(source, TableSource):
-            with Progress(f"looking at {source.name}", source.share) as progress:
+            with Progress(f"looking at {source.name}") as progress:
                 source.kinds(progress.more)
+                counted = progress.rows or None
         labelled = LabelledSource(source, names, target, looked_at=True)
+        labelled.total = counted
         most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
         size = max(1, most // (len(names) + 1))
         if once and isinstance(source, SqlSource) and source.adds_up:
@@ -114,7 +120,7 @@ class TrainingRows:
         if not kept:
             raise BadRows(
                 f"{source.name}: every column is different in almost every row",
-                hint="are these names or sentences? Columns of numbers or categories are needed",
+                hint=_about_texts(table),
             )
         for j, count in useless.items():
             note(
@@ -122,7 +128,7 @@ class TrainingRows:
                 "tell nothing about other rows"
             )
         dropped = (*drop, *(names[j] for j in (*useless, *numbers)))
-        return cls(table.take(kept), labels, whole, source, target, dropped, texts)
+        return cls(table.take(kept), labels, whole, source, target, dropped, texts, counted)
 
     @property
     def place(self) -> str:
@@ -142,7 +148,9 @@ class TrainingRows:
 
     def labelled(self, filled: FilledColumns | None = None) -> LabelledSource:
         """Return all rows that have a label, with blanks filled where the model needs that."""
-        return LabelledSource(self.source, self.names, self.target, filled)
+        found = LabelledSource(self.source, self.names, self.target, filled)
+        found.total = self.counted
+        return found
 
 
 def _opened(
@@ -201,6 +209,16 @@ def _useless(table: Table) -> dict[int, int]:
         if levels > MOST_LEVELS or levels > max(FEW, table.size // 2):
             found[j] = levels
     return found
+
+
+def _about_texts(table: Table) -> str:
+    """Return what may be the matter with a table of nothing but different texts."""
+    comma = re.compile(r"\s*[+-]?\d+,\d+\s*")
+    for j, kind in enumerate(table.kinds):
+        cells = [cell for cell in table.column(j).tolist() if isinstance(cell, str)]
+        if kind == CATEGORY and cells and all(map(comma.fullmatch, cells)):
+            return f"are these numbers with decimal commas, such as {cells[0]!r:.40}? Write points"
+    return "are these names or sentences? Columns of numbers or categories are needed"
 
 
 def describe(rows: TrainingRows, size: int | None = None) -> str:

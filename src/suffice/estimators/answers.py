@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import Approximation, BadLabels, BadSetting, listed
+from suffice.errors import Approximation, BadLabels, BadSetting, listed, meant
 from suffice.estimators.predictions import Predictions
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, label_kind
@@ -141,7 +141,10 @@ def comparison(
 def place_of(label: Label, labels: tuple[Label, ...]) -> int:
     """Return where a class stands, or refuse a name that is none."""
     if label not in labels:
-        raise BadSetting(f"there is no class {label!r}", hint=f"the classes are {listed(labels)}")
+        raise BadSetting(
+            f"there is no class {label!r}",
+            hint=f"{meant(label, labels)}the classes are {listed(labels)}",
+        )
     return labels.index(label)
 
 

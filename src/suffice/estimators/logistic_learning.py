@@ -175,7 +175,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
             raise BadSetting(
                 "θ was implied by another model, or saved without its statistics: it is not known "
                 "how many rows it stands for",
-                hint="fit, or begin a stream with clone(model).partial_fit",
+                hint="fit it again, and keep its statistics; or begin a stream with a new model",
             )
         return resumed(self._found, self._seen)
 

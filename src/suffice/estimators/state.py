@@ -75,7 +75,7 @@ def check_label_kinds(known: str, new: str) -> None:
     if known != new:
         raise BadLabels(
             f"labels were {known} so far and are {new} now",
-            hint="use labels of one type, for instance y.astype(str)",
+            hint="use labels of one type: all of them text, or all of them numbers",
         )
 
 

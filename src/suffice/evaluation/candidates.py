@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadSetting, listed
+from suffice.errors import BadSetting, listed, meant
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.learning import Learning
 from suffice.estimators.linear_classifier import LinearClassifier
@@ -92,8 +92,8 @@ def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
             if entry not in known:
                 raise BadSetting(
                     f"there is no candidate {entry!r}",
-                    hint=f"name one of {listed(one.key for one in usual)}, "
-                    "or give {name: estimator}",
+                    hint=f"{meant(entry, known)}name one of {listed(one.key for one in usual)}; "
+                    "others are given as estimators",
                 )
             found.append(known[entry])
         elif isinstance(entry, tuple) and len(entry) == 2:

@@ -84,7 +84,8 @@ def _calibration(
     return [
         (
             f"Its probabilities are off by {one.calibration:.2f} on average "
-            f"(± {one.calibration_error:.2f}): look at `reliability()` before relying on them."
+            f"(± {one.calibration_error:.2f}): look at the reliability diagram before relying on "
+            "them."
         )
     ]
 

@@ -14,6 +14,7 @@ from suffice.errors import (
     BadSetting,
     DegenerateData,
     listed,
+    meant,
 )
 from suffice.families.summary import ClassSummary
 from suffice.models.forgetting import forgotten
@@ -146,7 +147,8 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
             if unknown
             else (f"priors do not mention {listed(map(repr, absent))}")
         )
-        raise BadSetting(problem, hint=f"give one prior for each of {listed(labels)}")
+        asked = meant(unknown[0], labels) if unknown else ""
+        raise BadSetting(problem, hint=f"{asked}give one prior for each of {listed(labels)}")
     for label, prior in priors.items():
         if not isinstance(prior, Real) or isinstance(prior, bool):
             raise BadSetting(
