@@ -31,7 +31,7 @@ MOST_WORK = 2e10
 
 
 class Work:
-    """Multiplications that a fit takes, where they can grow: factors, Hessians, programs, passes."""
+    """Multiplications of a fit, where they can grow: factors, Hessians, programs, passes."""
 
     def __init__(self, patch):
         self.total = 0.0
