@@ -124,21 +124,24 @@ def test_both_schools_are_compared_and_one_is_recommended(found: Comparison) -> 
     assert repr(found).startswith("Comparison(150 rows, 3 classes, 7 candidates")
 
 
-def test_the_simplest_within_one_standard_error_is_taken(found: Comparison) -> None:
-    losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
-    best = losses[found.best]
-    ranks = {one.name: one.rank for one in found.candidates}
-    tied = [n for n, v in losses.items() if difference(best, v, 0.25).is_noise or n == found.best]
-    assert found.recommendation.model == min(tied, key=lambda name: ranks[name])
+def test_the_least_log_loss_is_taken_everywhere(found: Comparison) -> None:
+    losses = {n: s.log_loss.mean() for n, s in found.scores.items() if s.log_loss is not None}
+    least = min(losses, key=lambda name: losses[name])
+    assert found.best == found.recommendation.model == found.recommendation.best == least
+    assert repr(found.estimator()) == repr(found.candidate(least).estimator)
 
 
 def test_a_difference_within_noise_is_called_noise(found: Comparison) -> None:
     asked = [one for one in found.candidates if one.key in ("gda", "logistic")]
     rng = np.random.default_rng(0)
-    even = {asked[0].name: 0.3 + 0.1 * rng.random(10), asked[1].name: 0.3 + 0.1 * rng.random(10)}
+    even = {asked[0].name: 0.3 + 0.1 * rng.random(10), asked[1].name: 0.299 + 0.1 * rng.random(10)}
+    even[asked[1].name] -= even[asked[1].name].mean() - even[asked[0].name].mean() + 0.001
     said = recommend(asked, even, found.diagnostics, ())
-    assert said.model == asked[0].name  # the simpler one
-    assert "within" in " ".join(said.reasons)
+    assert said.model == asked[1].name  # by a hair
+    assert "is simpler and loses more by 0.001" in said.reasons[0]
+    assert "within one standard error" in said.reasons[0]
+    same = dict.fromkeys(even, even[asked[0].name])
+    assert recommend(asked, same, found.diagnostics, ()).model == asked[0].name  # the simpler one
     clear = {asked[0].name: even[asked[0].name] + 0.5, asked[1].name: even[asked[0].name]}
     said = recommend(asked, clear, found.diagnostics, ())
     assert said.model == asked[1].name

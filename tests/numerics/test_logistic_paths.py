@@ -15,11 +15,11 @@ WAYS = {
     "a sample": ({**SAMPLED, "SMALL": 0.0}, "_by_sample"),
     "product": ({**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9}, "_by_product"),
     "product, not for long": (
-        {**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9, "PATIENCE": 2},
+        {**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9, "ROUNDS": (2, 8, 25)},
         "_by_product",
     ),
     "product, no Hessian": (
-        {**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9, "PATIENCE": 4, "MANY": 0},
+        {**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9, "ROUNDS": (4, 16, 25), "MANY": 0},
         "_by_product",
     ),
     "wide": ({"WIDE": 0}, "_wide"),

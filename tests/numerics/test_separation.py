@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from suffice.errors import DidNotConverge
 from suffice.models import separation
 from suffice.models.logistic import fit_logistic, standardised_loss
 from suffice.models.separation import find_separation, finite_theta
+from suffice.models.separation_programs import Undecided
 from suffice.rows import read_sparse
 
 
@@ -389,13 +389,23 @@ def test_a_theta_that_parts_all_rows_is_proof_enough(monkeypatch):
     assert find_separation(loss, theta, margin).kind == "complete"
 
 
-def test_where_no_program_decides_a_warning_says_so(monkeypatch):
+def test_where_no_program_decides_nothing_is_said(monkeypatch):
     class Failed:
         status = 4
 
     monkeypatch.setattr(scipy.optimize, "linprog", lambda **_: Failed)
-    with pytest.warns(DidNotConverge, match="whether the classes are separated is not known"):
-        assert separation_of([[0], [1], [2], [1], [3]], [0, 0, 0, 1, 1]) is None
+    with pytest.raises(Undecided, match="no reliable solution"):
+        separation_of([[0], [1], [2], [1], [3]], [0, 0, 0, 1, 1])
+
+
+def test_programs_beyond_their_budget_are_not_begun(monkeypatch):
+    asked = []
+    monkeypatch.setattr(scipy.optimize, "linprog", lambda **_: asked.append(1))
+    rng = np.random.default_rng(0)
+    rows, codes = rng.normal(size=(3000, 500)), rng.integers(2, size=3000)
+    with pytest.raises(Undecided, match="would take too long"):
+        separation_of(rows, codes)
+    assert not asked
 
 
 # A finite θ

@@ -67,10 +67,12 @@ def check_width(table: Table, name: str) -> None:
 
 
 def best_model(rows: TrainingRows, seed: int) -> tuple[Any, dict[str, float]]:
-    """Return the estimator of the lowest cross-validated log-loss, and the log-losses of all.
+    """Return the estimator that `compare` recommends, and the log-losses of all.
 
     Which it is, and why, is said.
     """
+    from sklearn.base import clone
+
     from suffice.cli.compared_rows import sampled
     from suffice.errors import BadLabels
     from suffice.evaluation.comparison import compare
@@ -101,10 +103,12 @@ def best_model(rows: TrainingRows, seed: int) -> tuple[Any, dict[str, float]]:
         for name, scores in found.scores.items()
         if scores.log_loss is not None
     }
-    (best, loss), *others = sorted(losses.items(), key=lambda pair: pair[1])
+    best = found.best
+    loss = losses[best]
+    others = sorted((pair for pair in losses.items() if pair[0] != best), key=lambda pair: pair[1])
     rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
     note(
         f"chose {best}: its log-loss on held-out rows is {loss:.3f}, the lowest of "
         f"{len(losses)}{rest and ' (then' + rest[1:] + ')'}"
     )
-    return found.estimator(best), losses
+    return clone(found.candidate(best).estimator), losses

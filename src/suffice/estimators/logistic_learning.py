@@ -251,6 +251,14 @@ class LogisticLearning(LogisticSettings, Posteriors):
         if found.separation is not None:
             separated = SeparatedClasses.of(found.separation, line.classes, line.design.names)
             warnings.warn(separated.warning(), separated.category, stacklevel=3)
+        elif found.undecided is not None:
+            warnings.warn(
+                f"whether the classes are separated is not known: {found.undecided}. θ predicts, "
+                "but it is not known to be a maximum of the likelihood, and there are no standard "
+                "errors. Hint: a penalty gives finite coefficients either way",
+                DidNotConverge,
+                stacklevel=3,
+            )
         elif not found.converged:
             warnings.warn(
                 f"logistic regression did not converge in {found.passes} passes: it is about "

@@ -193,6 +193,11 @@ def _notes(found: LogisticFit, names: Any) -> list[str]:
             f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
             "cut off, and an end of an interval that is infinite is one the rows do not bound"
         )
+    if found.undecided is not None:
+        notes.append(
+            f"whether the classes are separated is not known: {found.undecided}. Estimates are "
+            "where the search ended; standard errors, tests and intervals are not known"
+        )
     lost = [names[j] for j in np.flatnonzero(~found.estimable)]
     if lost:
         notes.append(f"not estimable by themselves: {', '.join(lost)}")

@@ -67,14 +67,19 @@ class Comparison:
 
     @property
     def best(self) -> str:
-        """The model of least cross-validated log-loss, whatever the margin."""
-        return self.recommendation.best
+        """The model of least cross-validated log-loss: the one that is recommended."""
+        return self.recommendation.model
 
     def estimator(self, name: str | None = None) -> Any:
-        """Return a candidate's estimator, not fitted; by default that of `best`."""
-        from sklearn.base import clone
+        """Return a candidate's estimator, not fitted; by default that of `best`.
 
-        return clone(self.candidate(self.best if name is None else name).estimator)
+        It takes the rows that were compared, as they are: where a model cannot take blank numbers
+        or categories, it comes as a `PreparedClassifier`, which fills and codes them.
+        """
+        from suffice.evaluation.prepared_classifier import prepared
+
+        model = self.candidate(self.best if name is None else name).estimator
+        return prepared(model, self.rows)
 
     def candidate(self, name: str) -> Candidate:
         """Return one of the candidates, by its name or its key."""

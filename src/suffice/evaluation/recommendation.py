@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
+EQUAL = 9
+"""Digits after the point to which log-losses are compared: the rest is rounding, and must not decide
+between models that say the same.
+"""
+
 NEGLIGIBLE = 5e-4
 """A difference of log-losses that is nothing when they are shown, however surely it is there."""
 
@@ -49,8 +54,7 @@ class Difference:
 class Recommendation:
     """What to use, and why.
 
-    model         the simplest model within one standard error of the best
-    best          the model of least log-loss
+    model         the model of least log-loss; of equal ones the simplest
     school        "generative" or "discriminative"; "" for a model that is not ours
     advice        one sentence: what to use
     reasons       by how much, against what
@@ -59,12 +63,16 @@ class Recommendation:
     """
 
     model: str
-    best: str
     school: str
     advice: str
     reasons: tuple[str, ...]
     assumptions: tuple[str, ...] = ()
     worries: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> str:
+        """The model that is recommended: `model`, by the name that `Comparison` has for it."""
+        return self.model
 
     @property
     def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -99,39 +107,53 @@ def difference(losses: FloatArray, others: FloatArray, test_share: float) -> Dif
     return Difference(float(gaps.mean()), error)
 
 
+def least_loss(candidates: Sequence[Candidate], losses: Mapping[str, FloatArray]) -> Candidate:
+    """Return the model of least mean log-loss over folds; of equal ones the simplest.
+
+    This is the one rule by which a model is chosen: `Comparison.best`, `.estimator()`, the
+    recommendation, the report and `suffice fit --model auto` all follow it. Probabilities for new
+    rows are what a model is for, and the least loss measured on rows held out is the best guess
+    at the least loss on those. A rule that takes the simplest within one standard error gives
+    some of it away for a shorter description, most of all where rows are few and errors large;
+    who prefers that finds it among the reasons.
+    """
+    return min(candidates, key=lambda one: (round(float(losses[one.name].mean()), EQUAL), one.rank))
+
+
 def recommend(
     candidates: Sequence[Candidate],
     losses: Mapping[str, FloatArray],
     diagnostics: Diagnostics,
     crossings: Sequence[Crossing],
 ) -> Recommendation:
-    """Choose by log-loss over the same folds: the simplest within one standard error of the best.
+    """Choose by log-loss over the same folds, and tell by how much, and what is nearly as good.
 
     `losses` are those of every model in every fold. `reservations` adds what to worry about.
     """
     judged = [one for one in candidates if one.name in losses]
-    best = min(judged, key=lambda one: (losses[one.name].mean(), one.rank))
-    folds = len(losses[best.name])
-    share = 1.0 / (folds - 1.0)
-    gaps = {one.name: difference(losses[best.name], losses[one.name], share) for one in judged}
-    tied = [one for one in judged if one is best or gaps[one.name].is_noise]
-    chosen = min(tied, key=lambda one: one.rank)
+    chosen = least_loss(judged, losses)
+    share = 1.0 / (len(losses[chosen.name]) - 1.0)
+    gaps = {one.name: difference(losses[chosen.name], losses[one.name], share) for one in judged}
+    tied = [one for one in judged if one is not chosen and gaps[one.name].is_noise]
     school = f", of the {chosen.school} school" if chosen.school else ""
     loss = losses[chosen.name].mean()
     told = f"{loss:.3f}" if loss >= 0.0005 else "below 0.001"
     advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {told}."
+    if len(judged) > 1:
+        advice = f"{advice[:-1]}, the lowest of {len(judged)}."
     reasons = []
-    if chosen is not best:
-        gap = gaps[chosen.name]
+    simpler = min(tied, key=lambda one: one.rank, default=None)
+    if simpler is not None and simpler.rank < chosen.rank:
+        gap = gaps[simpler.name]
         slight = "within one standard error"
         slight = slight if gap.mean <= gap.standard_error else "too little to matter"
         reasons.append(
-            f"{sentence(best.name)} loses less by {gap}, which is {slight}: the simpler of the "
-            "two is taken."
+            f"{sentence(simpler.name)} is simpler and loses more by {gap}, which is {slight}: "
+            "it is as good a choice where a simple model counts for more."
         )
-    others = [one for one in tied if one is not chosen and one is not best]
+    others = [one for one in tied if one is not simpler or simpler.rank > chosen.rank]
     if others:
-        reasons.append(f"Not to be told from the best either: {listed(o.name for o in others)}.")
+        reasons.append(f"Not to be told from the best by these rows: {_names(others)}.")
     reasons += _schools(judged, gaps, losses, share, chosen)
     if chosen.school == DISCRIMINATIVE:
         reasons.append(
@@ -147,8 +169,12 @@ def recommend(
     if crossings:
         reasons.append("Where curves cross is said of these rows and these splits; it is no law.")
     return Recommendation(
-        chosen.name, best.name, chosen.school, advice, tuple(reasons), tuple(assumed(diagnostics))
+        chosen.name, chosen.school, advice, tuple(reasons), tuple(assumed(diagnostics))
     )
+
+
+def _names(some: Sequence[Candidate]) -> str:
+    return listed(one.name for one in some)
 
 
 def sentence(text: str) -> str:

@@ -222,6 +222,8 @@ def _assumptions(stored: StoredModel) -> list[str]:
         found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
     if fit is not None and fit.separation is not None:
         found.append("but a plane parts its classes: there is no maximum of the likelihood")
+    if fit is not None and fit.undecided is not None:
+        found.append("whether a plane parts its classes is not known: there are no standard errors")
     return found
 
 

@@ -208,6 +208,7 @@ FORMS: dict[str, dict[str, str]] = {
         "passes": "count",
         "separation": "?=Separation m e",
         "correction": "?text",
+        "undecided": "?text",
     },
     "Separation": {
         "kind": "text",

@@ -14,6 +14,7 @@ from suffice.models.logistic_loss import LogisticLoss
 from suffice.models.logistic_search import MOST, Search, objective_of, search
 from suffice.models.newton import Found
 from suffice.models.separation import AHEAD, find_separation, finite_theta
+from suffice.models.separation_programs import Undecided
 from suffice.models.sparse_loss import SparseLoss
 from suffice.models.standardisation import Standardisation
 from suffice.rows.sparse_rows import SparseRows
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label
 
 CHEAP = 1e10
-"""(n + p)·p² up to which standard errors are computed unasked: some tenths of a second."""
+"""(n + p)·p² up to which standard errors are computed unasked: some tenths of a second;"""
+MOST_PARAMETERS = 1000
+"""and up to how many parameters: a covariance of p is p³ multiplications, several times."""
 
 FLOOR = 1e-6
 """Standard errors from the optimum that rounding may leave, and that still count as converged."""
@@ -95,7 +98,7 @@ def fit_loss(
         return _of_one_class(loss, labels)
     begin = None if start is None else _in_standard(start, labels, loss)
     p = loss.shape[0] * loss.shape[1]
-    cheap = (len(loss) + p) * float(p) ** 2 <= CHEAP
+    cheap = p <= MOST_PARAMETERS and (len(loss) + p) * float(p) ** 2 <= CHEAP
     bends = cheap if standard_errors is None else standard_errors
     return _told(_ended(loss, penalty, begin, tolerance, bends, most), labels, tolerance)
 
@@ -119,6 +122,7 @@ class _Ending:
     proof: Certificate | None
     exists: bool
     separation: Separation | None = None
+    undecided: str | None = None
 
 
 def _ended(
@@ -149,10 +153,14 @@ def _ended(
     if proof is not None and proof.proves:
         return _Ending(found, proof, exists=True)
     theta, margin = found.objective.theta(found.found.point.at), found.found.point.margin
-    large = margin <= 0.0 and len(loss) * float(loss.shape[1]) > LARGEST_PROGRAM
-    if large or not loss.is_here:
+    if not loss.is_here:
         return _Ending(found, proof, exists=False)
-    separation = find_separation(loss, theta, margin)
+    try:
+        if margin <= 0.0 and len(loss) * float(loss.shape[1]) > LARGEST_PROGRAM:
+            raise Undecided(f"{len(loss):,} rows are too many for linear programs")
+        separation = find_separation(loss, theta, margin)
+    except Undecided as problem:
+        return _Ending(found, proof, exists=False, undecided=str(problem))
     if separation is not None:
         return _Ending(found, proof, exists=False, separation=separation)
     if found.found.decrement > tolerance and found.found.passes < most:
@@ -195,6 +203,7 @@ def _told(ending: _Ending, labels: tuple[Label, ...], tolerance: float) -> Logis
         converged=converged,
         passes=found.found.passes,
         separation=ending.separation,
+        undecided=ending.undecided,
     )
 
 

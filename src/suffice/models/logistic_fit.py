@@ -36,6 +36,9 @@ class LogisticFit:
                  its own standard errors
     bound        inf where no Hessian was at hand to prove one
     converged    whether θ is the maximum: λ is within the tolerance, and the maximum exists surely
+    separation   how the classes are separated; None where they overlap, or where it is not known
+    undecided    why it is not known whether they overlap; None where it is. There is no certainty
+                 that θ is near anything then, and there are no standard errors
     """
 
     labels: tuple[Label, ...]
@@ -56,6 +59,7 @@ class LogisticFit:
     passes: int
     separation: Separation | None = None
     correction: str | None = None
+    undecided: str | None = None
 
     @property
     def size(self) -> int:
@@ -103,6 +107,8 @@ class LogisticFit:
                 "there are no standard errors here",
                 hint="the classes are separated: use correction='firth'"
                 if self.separation is not None
+                else "it is not known whether the likelihood has a maximum: use a penalty"
+                if self.undecided is not None
                 else "ask for them at the fit: standard_errors=True",
             )
         m, width = self.theta.shape

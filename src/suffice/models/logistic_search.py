@@ -9,8 +9,11 @@ import numpy as np
 
 from suffice.models.logistic_start import are_independent, basis_of, first_look
 from suffice.models.near_hessians import (
+    blocks_inverse,
+    bound_inverse,
     for_all_rows,
     largest_pull,
+    least_pull,
     product_inverse,
     sampled_bend,
 )
@@ -48,8 +51,15 @@ MANY = 3_000
 WIDE = 2_500
 """Columns from which not even their correlations are."""
 
-PATIENCE = 25
-"""Passes after which a rough idea of the Hessian is exchanged for a better one."""
+ROUNDS = (25, 25, 50, 100)
+"""Passes after which an idea of the Hessian is exchanged for a newer one; the last is repeated."""
+
+NEWTON_WORK = 1e10
+"""Multiplications that Newton's steps may take where it is not known whether a maximum exists: a
+second or two. Where one is known to exist they lead to it, however many there are."""
+
+ENDING = 50
+"""Passes, by the Hessian of all rows, in which a maximum that is near is found."""
 
 STEPS = 30
 """Newton's steps after which those that hardly help end the search: there may be no maximum;"""
@@ -113,8 +123,7 @@ def search(
         return _by_sample(objective, sample, begin, tolerance, bends, most)
     if m == 1 and cost <= MODERATE:
         return _by_newton(objective, begin, tolerance, most, patient)
-    affordable = cost <= MODERATE
-    return _by_product(objective, first, begin, tolerance, bends, most, affordable, patient)
+    return _by_product(objective, first, begin, tolerance, bends, most, cost, patient)
 
 
 def objective_of(loss: LogisticLoss, penalty: float) -> Objective:
@@ -218,13 +227,14 @@ def _by_product(
     tolerance: float,
     bends: bool,
     most: int,
-    affordable: bool,
+    cost: float,
     patient: bool,
 ) -> Search:
-    """Many parameters: the Hessian as a product of two small ones, and only gradients of all rows.
+    """Many parameters: only gradients of all rows, preconditioned by small matrices.
 
-    Where that does not lead to the end soon, Newton's steps do if they are affordable; else the
-    Hessian of a sample is looked at, near the end; where even that is too large, the product anew.
+    First by the Hessian as a product of two, classes and columns; then by a block for each class,
+    made anew as θ moves on. Rounds that hardly help end it: by Newton's steps, if they are
+    affordable (`cost` is that of one), and without them where perhaps there is no maximum.
     """
     loss = objective.loss
     enough = NEAR if bends else tolerance
@@ -232,32 +242,54 @@ def _by_product(
     columns = first.correlations
     if objective.basis is not None:
         columns = objective.basis.T @ columns @ objective.basis
-    found, passes = Found(_better(objective, begin, False), np.inf, 1), 0
+    exists = objective.penalty > 0.0 or patient
+    found, passes, rounds = Found(_better(objective, begin, False), np.inf, 1), 0, 0
     while True:
-        solve = product_inverse(objective, few, columns, found.point.at)
-        if passes and begin.size <= MANY:
-            share = few.weight / loss.weight
-            bend = sampled_bend(objective, few, found.point.at)
-            solve = Factor(for_all_rows(objective, bend, share)).solve
-        left = min(PATIENCE if passes == 0 else 4 * PATIENCE, most - passes)
+        solve = _preconditioner(objective, few, columns, found.point.at, rounds)
+        left, before = min(ROUNDS[min(rounds, len(ROUNDS) - 1)], most - passes), found.decrement
         found = descend(objective.look, found.point, solve, enough, left)
-        passes += found.passes
+        passes, rounds = passes + found.passes, rounds + 1
         short = found.passes < left  # it ended by itself, if only at the floor of rounding
         if short or found.point.margin > 0.0 or passes >= most:
             break
-        if affordable:
+        if rounds <= len(ROUNDS) or found.decrement <= 0.5 * before:
+            continue
+        steps = STEPS if exists else int(min(NEWTON_WORK / cost, STEPS))
+        if cost <= MODERATE and steps > 1:
             here = objective.look(found.point.at, True)
-            patience = 0 if objective.penalty or patient else STEPS
+            patience = 0 if exists else steps
             last = newton(objective.look, here, tolerance, min(most - passes, MOST_STEPS), patience)
             found = Found(last.point, last.decrement, passes + last.passes)
             return Search(objective, found, last.point.hessian, None)
+        if not exists:
+            break
     found = Found(found.point, found.decrement, passes)
     if bends:
-        return _finished(objective, found, tolerance, most)
-    lower = None
-    if objective.penalty == 0.0 and begin.size <= MANY:
-        lower = sampled_bend(objective, few, found.point.at)
-    return Search(objective, found, None, lower)
+        return _finished(objective, found, tolerance, most if exists else passes + ENDING)
+    return Search(objective, found, None, _lower(objective, few, found))
+
+
+def _preconditioner(
+    objective: Objective, few: LogisticLoss, columns: FloatArray, at: FloatArray, rounds: int
+) -> Callable[[FloatArray], FloatArray]:
+    """Return what stands for the inverse of the Hessian in one of the rounds."""
+    if rounds == 0 and objective.shape[0] > 1:
+        return bound_inverse(objective, columns)
+    if rounds == 0 or (objective.shape[0] == 1 and at.size > MANY):
+        return product_inverse(objective, few, columns, at)
+    if objective.shape[0] > 1:
+        return blocks_inverse(objective, few, at)
+    bend = sampled_bend(objective, few, at)
+    return Factor(for_all_rows(objective, bend, few.weight / objective.loss.weight)).solve
+
+
+def _lower(objective: Objective, few: LogisticLoss, found: Found) -> FloatArray | None:
+    """Return the Hessian of some rows, where it can prove that the maximum exists."""
+    size = found.point.at.size
+    if objective.penalty > 0.0 or size > MANY or found.point.margin > 0.0:
+        return None
+    hopeless = found.decrement * least_pull(objective, few, found.point.at) > 1.0
+    return None if hopeless else sampled_bend(objective, few, found.point.at)
 
 
 def _wide(

@@ -8,14 +8,21 @@ import numpy as np
 
 from suffice.kernels.logistic_numpy import shares_of
 from suffice.models.kronecker import Kronecker
+from suffice.models.newton import Factor
 from suffice.models.objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from suffice.models.logistic_loss import LogisticLoss
-    from suffice.models.newton import Factor
     from suffice.rows import FloatArray
+
+FLATTEST, RIDGE = 1e-6, 1e-6
+"""Doubt per row, p(1 - p), below which a block counts as no flatter, and what is added to its
+diagonal, relatively: a preconditioner need not be exact, but must not be singular."""
+
+ROWS = 4096
+"""Rows that are multiplied at a time."""
 
 
 def sampled_bend(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
@@ -50,6 +57,71 @@ def product_inverse(
     return Kronecker.of(objective.between, spread, columns, objective.penalty).solve
 
 
+def bound_inverse(objective: Objective, columns: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return the inverse of a bound that no Hessian exceeds (Böhning 1992), wherever θ is.
+
+    diag(p) - ppᵀ ≼ ½(I - 11ᵀ/k): steps are short rather than long, and one factor of the columns'
+    correlations serves for any number of classes.
+    """
+    spread = 0.5 * objective.loss.weight * objective.between
+    return Kronecker.of(objective.between, spread, columns, objective.penalty).solve
+
+
+def blocks_inverse(
+    objective: Objective, few: LogisticLoss, at: FloatArray
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the inverse of a Hessian without what couples the classes: one small factor for each.
+
+    Of θ_c for all k classes the Hessian has the blocks Σ w p_c(1 - p_c) z̃z̃ᵀ + penalty on its
+    diagonal: k matrices of (r + 1)², not one of (mr + m)². They know what the product of two
+    matrices does not: where a class is hardly in doubt any more, and the loss is nearly flat. The
+    reference is treated like the others: steps of θ_c are against its step.
+    """
+    m, width = objective.shape
+    scale = objective.loss.weight / few.weight
+    blocks = _class_blocks(objective, few, at) * scale
+    slopes = np.arange(1, width)
+    blocks[:, slopes, slopes] += objective.penalty
+    # No column is flatter than so many doubtful rows would leave it: steps stay finite.
+    diagonals = np.einsum("cjj->cj", blocks)
+    floor = FLATTEST * objective.loss.weight
+    diagonals[...] = np.maximum(diagonals * (1.0 + RIDGE), floor)
+    factors = [Factor(block) for block in blocks]
+
+    def solve(vector: FloatArray) -> FloatArray:
+        given = vector.reshape(m, width)
+        first = factors[0].solve(-given.sum(axis=0))
+        found = np.stack([factors[c + 1].solve(given[c]) for c in range(m)])
+        return (found - first).ravel()
+
+    return solve
+
+
+def _class_blocks(objective: Objective, loss: LogisticLoss, at: FloatArray) -> FloatArray:
+    """Return Σ w p_c(1 - p_c) z̃z̃ᵀ of every class, in free coordinates (k, r + 1, r + 1)."""
+    theta, basis = objective.theta(at), objective.basis
+    m, width = objective.shape
+    total = np.zeros((m + 1, width, width))
+    for some in loss.parts or _short(len(loss)):
+        design = loss.design(some)
+        shares, others = shares_of(design @ theta.T)
+        doubt = np.empty((len(design), m + 1))
+        np.multiply(shares, others, out=doubt[:, 1:])
+        rest = shares.sum(axis=1)
+        doubt[:, 0] = np.maximum(rest * (1.0 - rest), 0.0)
+        if loss.weights is not None:
+            doubt *= loss.weights[some, np.newaxis]
+        if basis is not None:
+            design = np.column_stack([design[:, :1], design[:, 1:] @ basis])
+        for c in range(m + 1):
+            total[c] += (design * doubt[:, c : c + 1]).T @ design
+    return total
+
+
+def _short(size: int) -> list[slice]:
+    return [slice(start, min(start + ROWS, size)) for start in range(0, size, ROWS)]
+
+
 def spread_of_classes(loss: LogisticLoss, theta: FloatArray) -> FloatArray:
     """Return the mean of diag(p) - ppᵀ over rows (m, m): what the Hessian is of intercepts."""
     total = np.zeros((len(theta), len(theta)))
@@ -62,6 +134,25 @@ def spread_of_classes(loss: LogisticLoss, theta: FloatArray) -> FloatArray:
     return total / loss.weight
 
 
+def least_pull(objective: Objective, loss: LogisticLoss, at: FloatArray) -> float:
+    """Return what `largest_pull` is at least by a sample's Hessian, from its diagonal alone.
+
+    The trace of an inverse is no less than the sum of one over each entry of the diagonal.
+    """
+    theta = objective.theta(at)
+    diagonal = np.zeros(loss.shape)
+    for some in loss.parts or _short(len(loss)):
+        design = loss.design(some)
+        shares, others = shares_of(design @ theta.T)
+        weights = 1.0 if loss.weights is None else loss.weights[some, np.newaxis]
+        diagonal += (shares * others * weights).T @ np.square(design)
+    varies = np.concatenate(([True], loss.inverse > 0.0))
+    with np.errstate(divide="ignore"):
+        trace = float((1.0 / diagonal[:, varies]).sum())
+    pairs = 2.0 if objective.shape[0] > 1 else 1.0
+    return float(np.sqrt(pairs * loss.reach * trace))
+
+
 def largest_pull(objective: Objective, factor: Factor, reach: float) -> float:
     """Return a bound of ρ: how far one row can pull, in the norm of H⁻¹.
 
@@ -69,4 +160,4 @@ def largest_pull(objective: Objective, factor: Factor, reach: float) -> float:
     is no more than its trace.
     """
     pairs = 2.0 if objective.shape[0] > 1 else 1.0
-    return float(np.sqrt(pairs * reach * float(np.trace(factor.inverse()))))
+    return float(np.sqrt(pairs * reach * factor.trace_of_inverse()))

@@ -33,6 +33,10 @@ ENOUGH = 1e-4
 MEMORY = 12
 """How many pairs of steps and slopes L-BFGS remembers."""
 
+TIMID = 0.8
+"""The share of the slope that is left after a step much shorter than one that was too long, from
+which on a step between the two is tried: else a search creeps along a wall."""
+
 HALVINGS = 40
 """How often a step is shortened before it is given up,"""
 FEW = 3
@@ -83,6 +87,17 @@ class Factor:
             )
             found *= self._scale
         return found
+
+    def trace_of_inverse(self) -> float:
+        """Return the trace of the inverse, for a sixth of what the inverse itself takes."""
+        from scipy.linalg.lapack import dtrtri
+
+        with pinned():
+            root, failed = dtrtri(self._factor[0], lower=1)
+        if failed:
+            return np.inf
+        # L⁻¹ is lower triangular; what LAPACK left above the diagonal is none of it.
+        return float(np.square(np.tril(root) * self._scale).sum())
 
     def inverse(self) -> FloatArray:
         """Return the inverse itself."""
@@ -246,25 +261,32 @@ def _shortened(
     noise = 64.0 * EPSILON * abs(here.value)
     if not -np.inf < slope < 0.0:
         return None, 0
-    length = 1.0
+    length, failed = 1.0, np.inf
+    accepted: Point | None = None
     for tried in range(1, HALVINGS + 1):
         there = look(here.at + length * step, hessian)
+        if accepted is not None:  # whether a longer step was better than the one that would do
+            return (there if there.value < accepted.value else accepted), tried
         if not np.isfinite(there.value):
-            length *= 0.1
+            failed, length = length, length * 0.1
             continue
         gain, new = here.value - there.value, float(there.gradient @ step)
         blurred = -slope * length <= noise
         if gain >= -ENOUGH * length * slope and not blurred:
-            return there, tried
+            if new > TIMID * slope or failed < 16.0 * length or np.isinf(failed):
+                return there, tried
+            accepted, length = there, float(np.sqrt(length * failed))
+            continue
         if gain >= -noise and new <= -0.9 * slope:
             return there, tried
         best = length * slope / (slope - new) if new > 0.0 else 0.5 * length
         # Where all is nearly flat a step may be many powers of ten too long.
         least = 0.25 if -gain <= 10.0 * abs(here.value) else 1e-3
+        failed = length
         length = min(max(best, least * length), 0.7 * length)
         if blurred and tried >= FEW:
             break
-    return None, tried
+    return accepted, tried
 
 
 def _root(square: Any) -> float:

@@ -7,23 +7,29 @@ signs. Large coefficients do not answer it; linear programs do.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.errors import DidNotConverge
 from suffice.linear_algebra import inverse_factor
 from suffice.models.design_blocks import collect_design
 from suffice.models.separation_columns import sparse_direction, spread
+from suffice.models.separation_directions import runaway_cone
 from suffice.models.separation_margins import TIED, margins_along, survey
-from suffice.models.separation_programs import Cone, Undecided, find_cone, scaled
+from suffice.models.separation_programs import (
+    Budget,
+    Cone,
+    Undecided,
+    find_cone,
+    scaled,
+    work_of,
+)
 
 if TYPE_CHECKING:
     from suffice.models.logistic_loss import LogisticLoss
-    from suffice.models.separation_margins import Survey
+    from suffice.models.separation_margins import Constraints, Survey
     from suffice.rows import FloatArray
 
 START = 1000
@@ -31,6 +37,9 @@ START = 1000
 
 START_CELLS = 1_000_000
 """Cells of the first linear program, at most."""
+
+DEAR = 5e6
+"""Multiplications of the first linear program from which a proof without one is tried first."""
 
 MOST_PRODUCTS = 4_000_000_000
 """Products in the Gram matrix of all rows, at most."""
@@ -72,8 +81,9 @@ def find_separation(loss: LogisticLoss, theta: FloatArray, margin: float) -> Sep
 
     `theta` is where a fit without a maximum ended, `margin` its smallest one: if all are positive,
     θ itself is the proof. If not, linear programs decide, over the rows with the smallest margins
-    first (`separation_programs`). Margins within 1e-11 of ‖z̃‖‖β‖ are ties. Where no program
-    decides, a warning says so, and None means "not known".
+    first (`separation_programs`); where these are dear, the direction in which θ ran away may be
+    proof enough (`separation_directions`). Margins within 1e-11 of ‖z̃‖‖β‖ are ties. Where no
+    program decides within its budget, `Undecided` is raised: the answer is not known.
 
     >>> from suffice.models.logistic_loss import LogisticLoss
     >>> rows, codes = np.arange(10.0)[:, np.newaxis], np.repeat([0, 1], 5)
@@ -97,20 +107,26 @@ def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation |
     elif independent is not None:
         cone = Cone(independent, None, first.worst, survey(loss, independent))
     else:
-        try:
-            cone = find_cone(loss, first.worst)
-        except Undecided as problem:
-            warnings.warn(
-                f"whether the classes are separated is not known: {problem}. Hint: a penalty, or "
-                "Firth's correction, gives finite coefficients either way",
-                DidNotConverge,
-                stacklevel=3,
-            )
-            return None
+        cone = _decided(loss, at, first.worst)
     if cone.survey.rows_apart == 0:
         return None
     direction = sparse_direction(loss, cone)
     return _described(loss, direction, cone.survey, independent is not None)
+
+
+def _decided(loss: LogisticLoss, theta: FloatArray, worst: Constraints) -> Cone:
+    """Return the cone by the cheapest proof there is."""
+    found = None
+    if work_of(len(worst), theta.size) > DEAR:
+        found = runaway_cone(loss, theta)
+        if found is not None and found[1]:
+            return found[0]
+    try:
+        return find_cone(loss, worst, Budget())
+    except Undecided:
+        if found is None:
+            raise
+        return found[0]
 
 
 def finite_theta(loss: LogisticLoss, theta: FloatArray, separation: Separation) -> FloatArray:

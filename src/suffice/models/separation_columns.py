@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.models.separation_margins import SPANNED, survey
-from suffice.models.separation_programs import MOST_CELLS, null_space, scaled, solutions
+from suffice.models.separation_programs import (
+    MOST_CELLS,
+    Budget,
+    Undecided,
+    null_space,
+    scaled,
+    solutions,
+)
 
 if TYPE_CHECKING:
     from suffice.models.logistic_loss import LogisticLoss
@@ -25,6 +32,9 @@ FEW = 16
 
 MOST_COEFFICIENTS = 300
 """Of more coefficients than this no program chooses: the direction is named as it is."""
+
+NAMING_WORK = 1e8
+"""Multiplications that looking for fewer columns may take; the fewest found by then are named."""
 
 ROUNDS = 60
 """So many programs, each with more rows, for one set of columns."""
@@ -84,7 +94,7 @@ class _Search:
     """The linear program for a set of columns, with the rows that earlier sets needed."""
 
     def __init__(self, loss: LogisticLoss, cone: Cone) -> None:
-        self.loss, self.cone = loss, cone
+        self.loss, self.cone, self.budget = loss, cone, Budget(NAMING_WORK)
         m = loss.shape[0]
         # The least margin asked for: neither lost in the solver's tolerance, nor with β too large.
         self.gap = min(1.0, 1e4 * cone.survey.least)
@@ -103,7 +113,12 @@ class _Search:
         for _ in range(ROUNDS):
             if len(self.held) * m * width > MOST_CELLS:
                 return None
-            slopes = self._program(self.held.matrix(m)[:, free], self.ties[:, free], len(columns))
+            try:
+                slopes = self._program(
+                    self.held.matrix(m)[:, free], self.ties[:, free], len(columns)
+                )
+            except Undecided:  # the work is spent: what was found so far is named
+                return None
             if slopes is None:
                 return None
             beta = np.zeros(m * width)
@@ -136,6 +151,8 @@ class _Search:
             format="csc",
         )
         programs = solutions(
+            self.budget,
+            size,
             c=np.concatenate((np.zeros(size), np.ones(d), -np.ones(d))),
             A_ub=upper,
             b_ub=np.concatenate((np.full(count, -self.gap), np.zeros(2 * m * d))),

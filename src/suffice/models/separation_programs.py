@@ -36,6 +36,11 @@ ATTEMPTS = (("highs-ipm", 1e-9), ("highs-ds", 1e-8), ("highs-ipm", 1e-7), ("high
 MOST_CELLS = 20_000_000
 """Cells of the largest program that is tried."""
 
+MOST_WORK = 2e8
+"""Multiplications that all programs of one table may take together: a second or two. A program of
+s constraints on p coefficients takes about s·p² of them for every few steps of the solver, and is
+counted as that: by its shape, so that the same table has the same answer on every machine."""
+
 INFEASIBLE = 2
 """SciPy's status of a program without solutions."""
 
@@ -50,6 +55,31 @@ MOST_COEFFICIENTS = 4000
 
 class Undecided(Exception):
     """The solver gave up, or the program that would decide is too large; the text says which."""
+
+
+class Budget:
+    """The multiplications that programs may still take."""
+
+    def __init__(self, work: float = MOST_WORK) -> None:
+        self.left = work
+
+    def spend(self, constraints: int, coefficients: int) -> None:
+        """Count one program; one that is beyond what is left is not begun."""
+        self.left -= work_of(constraints, coefficients)
+        if self.left < 0.0:
+            raise Undecided(
+                f"linear programs of {constraints:,} rows and {coefficients:,} coefficients would "
+                "take too long"
+            )
+
+
+def work_of(constraints: int, coefficients: int) -> float:
+    """Return about how many multiplications a program takes for every few steps.
+
+    >>> work_of(1000, 100)
+    10000000.0
+    """
+    return float(constraints) * coefficients * coefficients
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +98,7 @@ class Cone:
     survey: Survey
 
 
-def find_cone(loss: LogisticLoss, start: Constraints) -> Cone:
+def find_cone(loss: LogisticLoss, start: Constraints, budget: Budget) -> Cone:
     """Return what is apart and what is tied among all rows, starting from a few of them."""
     m, width = loss.shape
     if m * width > MOST_COEFFICIENTS:
@@ -79,11 +109,11 @@ def find_cone(loss: LogisticLoss, start: Constraints) -> Cone:
             raise Undecided(f"{len(held)} rows of {width - 1} columns did not decide it")
         matrix = held.matrix(m)
         sizes = np.linalg.norm(matrix, axis=1)
-        beta, tied, whole = _widest(matrix, sizes)
+        beta, tied, whole = _widest(matrix, sizes, budget)
         if not whole:
             direction = scaled(beta).reshape(m, width)
             found = survey(loss, direction, None, held, most=max(len(held) // 2, 500))
-            if not _is_refused(found.worst, direction):
+            if not is_refused(found.worst, direction):
                 return Cone(direction, None, held, found)
             held = held + found.worst
             continue
@@ -102,13 +132,15 @@ def find_cone(loss: LogisticLoss, start: Constraints) -> Cone:
         held = held + found.worst
 
 
-def _is_refused(worst: Constraints, direction: FloatArray) -> bool:
+def is_refused(worst: Constraints, direction: FloatArray) -> bool:
     """Whether some constraint has a negative margin: those with the smallest come first."""
     sizes = np.linalg.norm(worst.rows, axis=1) * np.linalg.norm(direction)
     return bool((worst.urgency < -TIED * sizes).any())
 
 
-def _widest(matrix: FloatArray, sizes: FloatArray) -> tuple[FloatArray, BoolArray, bool]:
+def _widest(
+    matrix: FloatArray, sizes: FloatArray, budget: Budget
+) -> tuple[FloatArray, BoolArray, bool]:
     """Return a direction that pulls apart all that can be, and which constraints are tied (s,).
 
     The first program maximises the sum of the margins, with |β| ≤ 1; it is small, and enough where
@@ -123,7 +155,7 @@ def _widest(matrix: FloatArray, sizes: FloatArray) -> tuple[FloatArray, BoolArra
     while left.any():
         if rounds >= MOST_ROUNDS and matrix.size > QUICK:
             return total, left, False
-        beta = _pulled(matrix, left, sizes, capped=bool(total.any()))
+        beta = _pulled(matrix, left, sizes, budget, capped=bool(total.any()))
         rounds += 1
         if beta is None:
             break
@@ -133,7 +165,7 @@ def _widest(matrix: FloatArray, sizes: FloatArray) -> tuple[FloatArray, BoolArra
 
 
 def _pulled(
-    matrix: FloatArray, left: BoolArray, sizes: FloatArray, capped: bool
+    matrix: FloatArray, left: BoolArray, sizes: FloatArray, budget: Budget, capped: bool
 ) -> FloatArray | None:
     """Return β with the largest sum of margins over what is left, Zβ ≥ 0, |β| ≤ 1; None for zero.
 
@@ -142,7 +174,7 @@ def _pulled(
     """
     size = matrix.shape[1]
     program = _capped(matrix, left) if capped else _summed(matrix, left)
-    for found in solutions(**program):
+    for found in solutions(budget, size, **program):
         beta: FloatArray = found.x[:size] / BOX
         # A cone that reaches beyond its tip reaches the box, or the cap.
         outside = np.abs(beta).max() > 0.5 or found.x[size:].max(initial=0.0) > 0.5
@@ -151,7 +183,7 @@ def _pulled(
             return beta
         # Outside and without gain: gaps too small to count, or a direction no row can see.
         duals = -found.ineqlin.marginals[left] + (0.0 if capped else 1.0)
-        if outside or _balanced(matrix[left], duals):
+        if outside or is_balanced(matrix[left], duals):
             return None
     raise Undecided("the linear program has no reliable solution")
 
@@ -183,7 +215,7 @@ def _capped(matrix: FloatArray, left: BoolArray) -> dict[str, Any]:
     }
 
 
-def _balanced(matrix: FloatArray, duals: FloatArray) -> bool:
+def is_balanced(matrix: FloatArray, duals: FloatArray) -> bool:
     """Whether Σ u z = 0 has a solution u > 0, next to the solver's.
 
     The nearest by ratios: where classes hardly overlap, multipliers differ by many powers of ten.
@@ -193,7 +225,7 @@ def _balanced(matrix: FloatArray, duals: FloatArray) -> bool:
     return bool((1.0 - weighted @ share).min() > 0.0)
 
 
-def solutions(**program: Any) -> Iterator[Any]:
+def solutions(budget: Budget, coefficients: int, **program: Any) -> Iterator[Any]:
     """Yield SciPy's solutions of a linear program, by one method after the other.
 
     The simplex method can go in circles where tolerances are small: its steps are limited.
@@ -202,6 +234,7 @@ def solutions(**program: Any) -> Iterator[Any]:
 
     steps = 1000 + 20 * sum(program["A_ub"].shape)
     for method, tolerance in ATTEMPTS:
+        budget.spend(program["A_ub"].shape[0], coefficients)
         options = {
             "primal_feasibility_tolerance": tolerance,
             "dual_feasibility_tolerance": tolerance,

@@ -1,0 +1,148 @@
+"""Work that can grow has a budget: a small table is never slow, and says what is not known."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from suffice import LogisticRegression, load
+from suffice.errors import BadSetting, DidNotConverge, SeparationWarning, SufficeWarning
+from suffice.models import logistic_loss, newton, separation, separation_programs
+from suffice.models.separation_margins import TIED, margins_along
+from tests.reference.categorical_tables import categorical_table
+
+TABLES = {
+    "separated": ({"confused": 0.0}, 0.0),
+    "partly separated": ({}, 0.0),
+    "hardly separated, a slight penalty": ({"confused": 0.5}, 1e-4),
+    "partly separated, a penalty": ({}, 1.0),
+    "few rows": ({"rows": 200}, 0.0),
+    "few rows, a slight penalty": ({"rows": 200, "confused": 0.0}, 1e-4),
+    "5 classes": ({"rows": 700, "columns": 20, "classes": 5}, 0.0),
+    "5 classes that overlap": ({"rows": 700, "columns": 9, "classes": 5, "confused": 0.9}, 0.0),
+    "2 classes": ({"rows": 600, "columns": 30, "classes": 2}, 0.0),
+    "2 classes, a slight penalty": ({"rows": 600, "columns": 30, "classes": 2}, 1e-4),
+}
+MOST_WORK = 2e10
+"""Multiplications of one fit: a second or two."""
+
+
+class Work:
+    """Multiplications of a fit, where they can grow: factors, Hessians, programs, passes."""
+
+    def __init__(self, patch):
+        self.total = 0.0
+        factored, looked = newton.Factor.__init__, logistic_loss.LogisticLoss.curvature
+        solved = scipy.optimize.linprog
+
+        def factor(this, matrix):
+            self.total += len(matrix) ** 3 / 3.0
+            factored(this, matrix)
+
+        def look(this, theta, hessian=True):
+            self.total += len(this) * theta.size * (theta.size if hessian else 2.0)
+            return looked(this, theta, hessian)
+
+        def program(**given):
+            # As the budget counts them: constraints times the square of the coefficients.
+            self.total += 50.0 * given["A_ub"].shape[0] * given["A_ub"].shape[1] ** 2
+            return solved(**given)
+
+        patch.setattr(newton.Factor, "__init__", factor)
+        patch.setattr(logistic_loss.LogisticLoss, "curvature", look)
+        patch.setattr(scipy.optimize, "linprog", program)
+
+
+def filled(frame):
+    return frame.fillna("blank")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_small_table_takes_long(table, monkeypatch):
+    shape, penalty = TABLES[table]
+    X, y = categorical_table(7, **shape)
+    work = Work(monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        model = LogisticRegression(penalty).fit(filled(X), y)
+    assert work.total < MOST_WORK
+    assert np.isfinite(model.predict_proba(filled(X))).all()
+    if penalty:  # there is a maximum, and this is it for all that probabilities can show
+        assert model._found.decrement < 1e-2
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("confused", [0.0, 0.06])
+def test_many_classes_of_categories_are_told_to_be_separated_and_it_is_true(seed, confused):
+    X, y = categorical_table(seed, confused=confused)
+    with pytest.warns(SeparationWarning):
+        model = LogisticRegression().fit(filled(X), y)
+    told = model._found.separation
+    rows = model._rows(filled(X))
+    design = np.column_stack([np.ones(len(rows)), (rows - model._found.origin)])
+    design[:, 1:] *= model._found.inverse
+    codes = np.searchsorted(model.classes_, y)
+    margins = margins_along(told.direction, design, codes)
+    sizes = np.linalg.norm(design, axis=1) * np.linalg.norm(told.direction)
+    assert (margins >= -TIED * sizes[:, np.newaxis]).all()
+    apart = (margins > TIED * sizes[:, np.newaxis]).any(axis=1)
+    assert apart.sum() == told.rows_apart > 0
+    assert (told.kind == "complete") == (confused == 0.0)
+
+
+def test_margins_of_the_iterates_prove_complete_separation_without_a_program(monkeypatch):
+    def none(**_):
+        raise AssertionError("a linear program was solved")
+
+    monkeypatch.setattr(scipy.optimize, "linprog", none)
+    X, y = categorical_table(3, confused=0.0)
+    with pytest.warns(SeparationWarning, match="^complete separation"):
+        LogisticRegression().fit(filled(X), y)
+
+
+@pytest.fixture
+def undecided(monkeypatch):
+    """Return a fit about which nothing is known, its rows and its labels."""
+    monkeypatch.setattr(separation_programs, "MOST_WORK", 0.0)
+    monkeypatch.setattr(separation_programs.Budget.__init__, "__defaults__", (0.0,))
+    monkeypatch.setattr(separation, "runaway_cone", lambda *_: None)
+    X, y = categorical_table(1, 300, 8, 3, confused=0.3)
+    with pytest.warns(DidNotConverge, match="whether the classes are separated is not known"):
+        model = LogisticRegression().fit(filled(X), y)
+    return model, filled(X), y
+
+
+def test_what_is_not_known_is_never_told_as_a_standard_error(undecided):
+    model, X, y = undecided
+    assert not model.converged_
+    assert model.separated_ is None
+    assert model.bound_ == np.inf
+    for told in (model.summary(), model.summary(X, y)):
+        for figures in (told.standard_errors, told.z, told.p, told.low, told.high):
+            assert np.isnan(figures).all()
+        assert "whether the classes are separated is not known" in str(told)
+        assert "Not converged" in str(told)
+    with pytest.raises(BadSetting, match="no standard errors"):
+        model._found.covariance(1)
+
+
+def test_what_is_not_known_is_still_not_known_after_saving(undecided, tmp_path):
+    model, X, _ = undecided
+    model.save(tmp_path / "model.suffice")
+    again = load(tmp_path / "model.suffice")
+    assert again._found.undecided == model._found.undecided is not None
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert str(again.summary()) == str(model.summary())
+
+
+def test_standard_errors_of_many_parameters_are_not_computed_unasked():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 150))
+    y = rng.integers(9, size=3000)  # 1,208 parameters
+    model = LogisticRegression().fit(X, y)
+    assert model.converged_
+    with pytest.raises(BadSetting, match="to compute them unasked would have cost too much"):
+        model.summary()
