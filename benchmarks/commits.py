@@ -1,0 +1,220 @@
+"""Two trees of this project against each other: whether a change makes anything slower.
+
+    git worktree add ../before COMMIT
+    python -m benchmarks.commits ../before . --rounds 15
+
+Each round runs every case once with either tree, in processes of their own that take turns, so that
+what else the machine does falls on both alike. CPU time of the case alone counts, after a run that
+loads and compiles. The answer is the ratio new / old, with the 95 % interval of its geometric mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LEAST = 0.3
+"""Seconds of CPU that one measurement takes at least: a case is repeated until then."""
+LIMIT = 1.03
+"""The end of the interval that a change may reach."""
+T_95 = {5: 2.776, 10: 2.262, 15: 2.145, 20: 2.093, 25: 2.064, 30: 2.045}
+"""Quantiles of Student's t for so many rounds."""
+
+
+def table(rows: int, width: int, classes: int = 3) -> tuple[Any, Any]:
+    """Return normal rows and the codes of their classes."""
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    codes = rng.integers(classes, size=rows)
+    return rng.standard_normal((rows, width)) + codes[:, None] * 0.3, codes
+
+
+def cases(folder: Path) -> dict[str, Callable[[], Callable[[], Any]]]:
+    """Return the cases by name; each makes its data and returns what is timed."""
+    return {**cases_of_arrays(), **cases_of_counts_and_files(folder)}
+
+
+def cases_of_arrays() -> dict[str, Callable[[], Callable[[], Any]]]:
+    """Return the cases of dense rows."""
+    import suffice
+
+    def fit(model: Callable[[], Any], *shape: int) -> Callable[[], Any]:
+        X, y = table(*shape)
+        return lambda: model().fit(X, y).priors_
+
+    def asked(model: Any, method: str, *shape: int) -> Callable[[], Any]:
+        X, y = table(*shape)
+        answer = getattr(model.fit(X, y), method)
+        if method == "leave_one_out":
+            return lambda: answer(X, y)
+        return lambda: answer(X)
+
+    def single(forget: bool) -> Callable[[], Any]:
+        X, y = table(2_000, 10)
+
+        def run() -> Any:
+            model = suffice.GaussianDiscriminant().fit(X[:500], y[:500])
+            for i in range(500, 2_000):
+                model.partial_fit(X[i : i + 1], y[i : i + 1])
+                if forget:
+                    model.forget(X[i - 500 : i - 499], y[i - 500 : i - 499])
+            return model.means_
+
+        return run
+
+    def logistic(rows: int, width: int, classes: int) -> Callable[[], Any]:
+        X, y = table(rows, width, classes)
+        return lambda: suffice.LogisticRegression().fit(X, y).coef_
+
+    gda, naive = suffice.GaussianDiscriminant, suffice.NaiveBayes
+    return {
+        "gda fit 1e6x10": lambda: fit(gda, 1_000_000, 10),
+        "gda fit 1e5x100": lambda: fit(gda, 100_000, 100),
+        "gda fit 1e4x500": lambda: fit(gda, 10_000, 500),
+        "gda fit 200x5": lambda: fit(gda, 200, 5),
+        "qda fit 1e6x10": lambda: fit(lambda: gda("per-class"), 1_000_000, 10),
+        "diagonal fit 1e6x10": lambda: fit(lambda: gda("diagonal"), 1_000_000, 10),
+        "naive Bayes fit 5e5x10": lambda: fit(lambda: naive("gaussian"), 500_000, 10),
+        "gda predict 1e6x10": lambda: asked(gda(), "predict", 1_000_000, 10),
+        "qda predict_proba 2e5x20": lambda: asked(gda("per-class"), "predict_proba", 200_000, 20),
+        "gda leave_one_out 1e5x20": lambda: asked(gda(), "leave_one_out", 100_000, 20),
+        "gda single rows learned": lambda: single(forget=False),
+        "gda single rows learned and forgotten": lambda: single(forget=True),
+        "logistic 2e5x20": lambda: logistic(200_000, 20, 2),
+        "softmax 5e4x20, 5 classes": lambda: logistic(50_000, 20, 5),
+    }
+
+
+def cases_of_counts_and_files(folder: Path) -> dict[str, Callable[[], Callable[[], Any]]]:
+    """Return the cases of sparse rows, documents, tables in files and model files."""
+    import numpy as np
+
+    import suffice
+
+    def counts(method: str) -> Callable[[], Any]:
+        from scipy.sparse import random as random_sparse
+
+        rng = np.random.default_rng(2)
+        X = random_sparse(20_000, 5_000, 0.01, "csr", random_state=3)
+        X.data = rng.integers(1, 5, size=X.nnz).astype(float)
+        y = rng.integers(4, size=20_000)
+        if method == "fit":
+            return lambda: suffice.MultinomialNaiveBayes().fit(X, y).priors_
+        model = suffice.MultinomialNaiveBayes().fit(X, y)
+        return lambda: model.predict(X)
+
+    def texts() -> Callable[[], Any]:
+        rng = np.random.default_rng(4)
+        words = np.array([f"word{i}" for i in range(5_000)])
+        documents = [" ".join(words[rng.integers(5_000, size=100)]) for _ in range(5_000)]
+        return lambda: suffice.TextVectorizer(weighting="tf-idf").fit_transform(documents)
+
+    def from_file(kind: str, width: int = 10) -> Callable[[], Any]:
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet
+
+        path = folder / f"rows{width}.{kind}"
+        if not path.exists():
+            X, y = table(300_000, width)
+            names = {f"x{j}": X[:, j].round(4) for j in range(width)}
+            held = pa.table({**names, "class": pa.array([f"c{code}" for code in y])})
+            if kind == "csv":
+                pyarrow.csv.write_csv(held, path)
+            elif kind == "arrow":
+                with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, held.schema) as out:
+                    out.write_table(held)
+            else:
+                pyarrow.parquet.write_table(held, path)
+        return lambda: suffice.GaussianDiscriminant().fit(str(path), target="class").priors_
+
+    def stored(width: int) -> Callable[[], Any]:
+        X, y = table(3_000, width)
+        path = folder / f"model{os.getpid()}.suffice"
+        suffice.GaussianDiscriminant().fit(X, y).save(path)
+        return lambda: suffice.load(path).priors_
+
+    return {
+        "multinomial fit, sparse": lambda: counts("fit"),
+        "multinomial predict, sparse": lambda: counts("predict"),
+        "vectorizing 5e3 documents": texts,
+        "gda from CSV 3e5x10": lambda: from_file("csv"),
+        "gda from Parquet 3e5x10": lambda: from_file("parquet"),
+        "gda from Arrow 3e5x10": lambda: from_file("arrow"),
+        "gda load, 100 columns": lambda: stored(100),
+    }
+
+
+def measured(name: str, folder: Path) -> float:
+    """Return the CPU seconds of a case in this process, once it has been loaded and compiled."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    run = cases(folder)[name]()
+    run()
+    repeats, start = 0, time.process_time()
+    while time.process_time() - start < LEAST:
+        run()
+        repeats += 1
+    return (time.process_time() - start) / repeats
+
+
+def in_tree(tree: Path, name: str, folder: Path) -> float:
+    """Return what a process with the package of a tree measures; its benchmarks are ours."""
+    here = str(Path(__file__).resolve())
+    environment = {**os.environ, "PYTHONPATH": str(tree.resolve() / "src")}
+    command = [sys.executable, here, "--case", name, "--folder", str(folder)]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return float(json.loads(found.stdout.splitlines()[-1]))
+
+
+def interval(ratios: list[float]) -> tuple[float, float, float]:
+    """Return the geometric mean of ratios, and the ends of its 95 % interval."""
+    logs = [math.log(ratio) for ratio in ratios]
+    mean = statistics.fmean(logs)
+    t = T_95[max(size for size in T_95 if size <= max(len(logs), 5))]
+    half = t * statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+
+
+def main() -> None:
+    """Compare two trees, case by case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("old", nargs="?", type=Path)
+    parser.add_argument("new", nargs="?", type=Path)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--only", default="", help="cases with this in their names")
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.case is not None:
+        print(json.dumps(measured(given.case, given.folder)))
+        return
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        names = [name for name in cases(folder) if given.only in name]
+        for name in names:
+            pairs = [
+                (in_tree(given.old, name, folder), in_tree(given.new, name, folder))
+                for _ in range(given.rounds)
+            ]
+            mean, low, high = interval([new / old for old, new in pairs])
+            verdict = "" if high <= LIMIT else f"  above {LIMIT}"
+            print(f"{name:40} {mean:6.3f}  [{low:.3f}, {high:.3f}]{verdict}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
