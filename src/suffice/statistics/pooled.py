@@ -12,7 +12,12 @@ from suffice.errors import ForgettingUnseen
 from suffice.kernels.scatter import pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.centres import relative_rounding, summed_about_centres, with_weight
+from suffice.statistics.centres import (
+    relative_rounding,
+    summed_about_centres,
+    underflow,
+    with_weight,
+)
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import (
     GRAM_ERROR,
@@ -132,8 +137,10 @@ class PooledMoments:
         )
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
         relative = PER_OPERATION + relative_rounding(len(rows))
-        shift = np.sqrt(np.square(reaches).sum(axis=0))
-        error = relative * np.square(np.sqrt(np.diagonal(scatter)) + shift)
+        squares, shift = np.diagonal(scatter), np.sqrt(np.square(reaches).sum(axis=0))
+        error = relative * np.square(np.sqrt(squares) + shift)
+        drift = np.abs(reaches).max(axis=0, initial=0.0)
+        error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
         scatter -= reaches.T @ reaches
         slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
