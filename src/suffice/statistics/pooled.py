@@ -409,7 +409,7 @@ class PooledMoments:
             # A class that vanishes whole takes its own scatter with it and moves no mean; what its
             # mean was wrong by stays behind among the squares.
             lone = ~here[:, np.newaxis]
-            for side in (ours, theirs):
+            for side in () if here.all() else (ours, theirs):
                 away = np.abs((side.means[0] - side.sums.anchor) + side.means[1]) * lone
                 slack = side.sums.weight_error * lone
                 more = bound_of(
