@@ -11,6 +11,7 @@ from suffice.estimators.collecting import Collecting, frame_here, is_elsewhere
 from suffice.estimators.concurrency import lock_of
 from suffice.estimators.single_rows import SingleRows
 from suffice.estimators.state import check_label_kinds, label_kind
+from suffice.models.forgetting import vouched
 from suffice.models.learner import checked_log_priors
 
 if TYPE_CHECKING:
@@ -105,6 +106,20 @@ class Learning(Collecting, SingleRows):
             left = self._forgetting(state)(gone)
             self._keep(state.with_statistics(left))
         _warn_of_small_sample(left)
+        return self
+
+    def vouch(self) -> Self:
+        """Count rounding anew from here on: you vouch for the numbers as they are.
+
+        Statistics carry a bound of their own rounding errors, which every `partial_fit` and
+        `forget` adds to; `forget` refuses when it could be as large as a variance. The bound is
+        always honest and may be far too careful, above all in files of older versions, where it
+        grew with every step. If you know that the numbers are good, for instance since a model of
+        the same rows fitted anew gives the same answers, this begins again with the bound of one
+        batch. What rows were learned, and every answer, stay as they are.
+        """
+        state = self._require()
+        self._become(state.with_statistics(vouched(state.statistics)))
         return self
 
     def __add__(self, other: Learning) -> Self:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import ForgettingUnseen, LostDigits
+from suffice.errors import ForgettingUnseen, LostDigits, listed
+from suffice.statistics import ByClass, ByColumn, ByPattern
+from suffice.statistics.folds import Folds
+from suffice.statistics.with_rows import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,3 +50,36 @@ def forgotten(
             stacklevel=4,
         )
     return left
+
+
+def vouched(statistics: Any) -> Any:
+    """Return statistics whose bounds are counted anew, as if one batch had been summed just now.
+
+    What their rounding was until now is not known any more: someone vouches for it.
+    """
+    if hasattr(statistics, "vouched"):
+        return statistics.vouched()
+    if isinstance(statistics, (ByClass, ByPattern)):
+        groups = {key: vouched(group) for key, group in statistics.groups.items()}
+        return replace(statistics, groups=groups)
+    if isinstance(statistics, (ByColumn, Folds)):
+        return replace(statistics, parts=tuple(map(vouched, statistics.parts)))
+    if isinstance(statistics, WithRows):
+        return replace(statistics, held=vouched(statistics.held))
+    return statistics
+
+
+def warn_of_small_squares(statistics: Any, names: Sequence[str], stacklevel: int) -> None:
+    """Say which columns have cells so close together that their squares have lost digits."""
+    losses = getattr(statistics, "lost", np.zeros(0))
+    few = [j for j in np.flatnonzero(losses > NOTICEABLE_LOSS) if j < len(names)]
+    if few:
+        worst = max(losses[few])
+        digits = "no" if worst >= 1.0 else f"no more than {-np.log10(worst):.0f}"
+        warnings.warn(
+            f"of the variance of {listed(names[j] for j in few)} {digits} digits are known: cells "
+            "so close together have squares below the range of a double; multiply them by a power "
+            "of ten",
+            LostDigits,
+            stacklevel=stacklevel,
+        )

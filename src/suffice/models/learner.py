@@ -127,9 +127,17 @@ class GaussianLearner:
     def log_priors(self, labels: Sequence[Label], weights: FloatArray) -> FloatArray:
         """Return the given priors in the order of `labels`, or the class frequencies."""
         if self.priors is None:
-            frequencies: FloatArray = np.log(weights / weights.sum())
-            return frequencies
+            return log_shares(weights)
         return checked_log_priors(self.priors, labels)
+
+
+def log_shares(weights: FloatArray) -> FloatArray:
+    """Return the logs of weights divided by their sum."""
+    total = weights.sum()
+    shares = weights / total
+    # Of weights so far apart that their ratio is no double, the logs still have a difference.
+    found: FloatArray = np.log(shares) if shares.all() else np.log(weights) - np.log(total)
+    return found
 
 
 def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -> FloatArray:

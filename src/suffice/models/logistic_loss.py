@@ -81,7 +81,8 @@ class LogisticLoss:
         lightest = 1.0 if self.weights is None else float(self.weights.min())
         columns = float(np.count_nonzero(self.inverse))
         whole = len(self.codes) if self.weights is None else float(self.weights.sum())
-        return 1.0 + columns * whole / lightest
+        # Beside weights of 1e300 one of 1e-300 is nothing, and bounds nothing.
+        return 1.0 + columns * whole / lightest if lightest > 0.0 else float("inf")
 
     @cached_property
     def reach(self) -> float:

@@ -108,7 +108,8 @@ class RemoteLoss(LogisticLoss):
     @property
     def farthest(self) -> float:
         """A bound of `reach` for nothing: no cell of weight w has a square above Σw/w."""
-        return 1.0 + float(np.count_nonzero(self.inverse)) * self.weight / self.lightest
+        columns = float(np.count_nonzero(self.inverse))
+        return 1.0 + columns * self.weight / self.lightest if self.lightest > 0.0 else float("inf")
 
     @cached_property
     def reach(self) -> float:

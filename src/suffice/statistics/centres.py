@@ -29,6 +29,10 @@ SHORT = 512
 """Rows that one lane or one block may hold. In there half an epsilon a row is the bound of a plain
 loop, and reached where all cells but one are the same."""
 
+SMALL_SQUARE = 1e-290
+"""Sums of squares from which no digit is lost by underflow."""
+LEAST = 5e-324
+
 
 class ScatterKernel(Protocol):
     """Sums of centred rows and of their products, per class or pooled."""
@@ -117,6 +121,16 @@ def rows_of_classes(
 def relative_rounding(counts: FloatArray | float) -> Any:
     """Return the relative error that sums of squares of so many rows may have."""
     return PER_ROW * counts + (0.5 * EPSILON - PER_ROW) * np.minimum(counts, SHORT)
+
+
+def underflow(counts: FloatArray, squares: FloatArray, reaches: FloatArray) -> FloatArray:
+    """Return what squares (k, d) may have lost below the range of a double, given counts (k,).
+
+    There, each square is rounded to the next multiple of 5e-324, and may be nothing at all.
+    """
+    small = (squares < SMALL_SQUARE) & ((squares > 0.0) | (reaches != 0.0))
+    lost: FloatArray = np.where(small, counts[:, np.newaxis] * LEAST, 0.0)
+    return lost
 
 
 def with_weight(

@@ -18,6 +18,7 @@ from suffice.statistics.centres import (
     relative_rounding,
     rows_of_classes,
     rows_that_count,
+    underflow,
 )
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import Pair, column_sums, minus, plus, squared
@@ -126,8 +127,10 @@ class DiagonalMoments:
             part[counts == 0.0] = 0.0
         relative = PER_OPERATION + relative_rounding(rows_of_classes(codes, size, totals, weights))
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
+        tiny = underflow(totals, squares, sums)
         squares = np.square(np.sqrt(squares) + np.sqrt(shift))
         error = relative[:, np.newaxis] * np.where(counts > 0.0, squares, 0.0)
+        error += np.where(counts > 0.0, tiny, 0.0)
         slack = None if weights is None else relative[:, np.newaxis] * counts
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.kernels.columns_apart import together
 from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.centres import non_finite, provisional_centres
+from suffice.statistics.centres import non_finite, provisional_centres, underflow
 from suffice.statistics.double_double import (
     GRAM_ERROR,
     MOST_ROWS,
@@ -108,8 +108,9 @@ def summed_precisely(
         high, low = two_sum(high, low + squares[1])
         mean: Pair = two_sum(centre, shift)
         # Of the sums, and of the products with ones, as of the squares.
-        sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * np.sqrt(held * variances)
+        sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * (np.sqrt(held) * np.sqrt(variances))
         error = GRAM_ERROR * variances + 4.0 * EPSILON * np.square(reach)
+        error += underflow(np.asarray([len(rows)]), variances[np.newaxis], sums)[0]
         error += sum_error * (2.0 * np.abs(shift) + 2.0 * sum_error / held)
     if not np.isfinite(high).all():
         raise non_finite(np.where(np.isnan(rows), 0.0, rows) if counts is not None else rows)

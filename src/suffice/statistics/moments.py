@@ -17,6 +17,7 @@ from suffice.statistics.centres import (
     rows_of_classes,
     rows_that_count,
     summed_about_centres,
+    underflow,
 )
 from suffice.statistics.double_double import Pair, minus, outer_square, plus, two_product
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
@@ -112,6 +113,7 @@ class Moments:
         counts = rows_of_classes(codes, size, weight, weights)
         relative = PER_OPERATION + relative_rounding(counts)
         errors = relative[:, np.newaxis] * np.square(np.sqrt(squares) + np.abs(sums))
+        errors += underflow(weight, squares, sums)
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [
             cls(

@@ -12,7 +12,12 @@ from suffice.errors import ForgettingUnseen
 from suffice.kernels.scatter import pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.centres import relative_rounding, summed_about_centres, with_weight
+from suffice.statistics.centres import (
+    relative_rounding,
+    summed_about_centres,
+    underflow,
+    with_weight,
+)
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import (
     GRAM_ERROR,
@@ -132,8 +137,10 @@ class PooledMoments:
         )
         # Rounding is that of the sums about the centres, which a poor guess makes larger.
         relative = PER_OPERATION + relative_rounding(len(rows))
-        shift = np.sqrt(np.square(reaches).sum(axis=0))
-        error = relative * np.square(np.sqrt(np.diagonal(scatter)) + shift)
+        squares, shift = np.diagonal(scatter), np.sqrt(np.square(reaches).sum(axis=0))
+        error = relative * np.square(np.sqrt(squares) + shift)
+        drift = np.abs(reaches).max(axis=0, initial=0.0)
+        error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
         scatter -= reaches.T @ reaches
         slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
@@ -402,7 +409,7 @@ class PooledMoments:
             # A class that vanishes whole takes its own scatter with it and moves no mean; what its
             # mean was wrong by stays behind among the squares.
             lone = ~here[:, np.newaxis]
-            for side in (ours, theirs):
+            for side in () if here.all() else (ours, theirs):
                 away = np.abs((side.means[0] - side.sums.anchor) + side.means[1]) * lone
                 slack = side.sums.weight_error * lone
                 more = bound_of(

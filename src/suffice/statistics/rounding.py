@@ -78,7 +78,7 @@ def implied_sum_error(weight: Any, variances: FloatArray, error: FloatArray) -> 
 def bound_of(weight: Any, away: FloatArray, sum_error: FloatArray, weight_error: Any) -> FloatArray:
     """Return what the errors of weight and mean add to e, in the bound of S; `away` is |m - o|."""
     bound: FloatArray = away * (2.0 * sum_error + away * weight_error)
-    bound += np.square(sum_error) / weight
+    bound += sum_error * (sum_error / weight)  # a square may be beyond all doubles
     return bound
 
 

@@ -1,0 +1,164 @@
+"""Bounds of rounding are never below the error: streams of merges, subtractions and scalings.
+
+The reference is exact, in fractions; so are the weights, as they came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.errors import ForgettingUnseen
+from suffice.statistics import DiagonalMoments, Moments, PooledMoments
+from suffice.statistics.double_double import GRAM_ERROR, gram
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray
+
+Rows = list[tuple[list[float], int, Fraction]]
+"""Cells, class and weight of every row that is held."""
+
+WIDTH = 2
+
+
+@dataclass
+class Step:
+    """What one step of a stream does."""
+
+    forgets: int | None
+    rows: FloatArray
+    codes: Any
+    weights: FloatArray | None
+    factor: float
+
+
+@st.composite
+def steps(draw: Any, *, blanks: bool) -> Step:
+    """Draw a batch of rows of 1e-6 to 1e6 standard deviations, or which one is taken back."""
+    forgets = draw(st.none() | st.integers(0, 20))
+    size = draw(st.sampled_from([1, 1, 1, 2, 5, 32, 33, 40]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows = rng.normal(size=(size, WIDTH))
+    if draw(st.booleans()):
+        rows *= 10.0 ** rng.uniform(-6.0, 6.0, size=(size, 1))
+    rows += draw(st.sampled_from([0.0, 0.0, 1e3, 1e8]))
+    if draw(st.integers(0, 4)) == 0:
+        rows[:, 0] = rows[0, 0]
+    if blanks:
+        rows[rng.random(rows.shape) < 0.2] = np.nan
+    weights = None
+    if draw(st.booleans()):
+        weights = rng.choice([0.1, 0.25, 0.7, 1.0, 3.0], size)
+    factor = draw(st.sampled_from([1.0, 1.0, 1.0, 0.5, 0.99, 0.3]))
+    return Step(forgets, rows, rng.integers(0, 2, size), weights, factor)
+
+
+def scatter_of(rows: Rows) -> list[list[Fraction]]:
+    """Return Σ w (x - m)(x - m)ᵀ of rows without blanks, exactly."""
+    weight = sum((w for _, _, w in rows), Fraction(0))
+    cells = [[Fraction(v) for v in row] for row, _, _ in rows]
+    each = [w for _, _, w in rows]
+    mean = [sum(w * x[j] for w, x in zip(each, cells, strict=True)) / weight for j in range(WIDTH)]
+    return [
+        [
+            sum((w * (x[i] - mean[i]) * (x[j] - mean[j]) for w, x in zip(each, cells, strict=True)))
+            for j in range(WIDTH)
+        ]
+        for i in range(WIDTH)
+    ]  # type: ignore[return-value]
+
+
+def exact(kind: str, rows: Rows) -> list[list[Fraction]]:
+    """Return the scatter that a state of a kind should have; of blanks, the diagonal only."""
+    if kind == "pooled":
+        parts = [[row for row in rows if row[1] == c] for c in (0, 1)]
+        found = [scatter_of(part) for part in parts if part]
+        return [[sum((s[i][j] for s in found), Fraction(0)) for j in range(WIDTH)]
+                for i in range(WIDTH)]  # fmt: skip
+    if kind == "moments":
+        return scatter_of(rows)
+    whole = [[Fraction(0)] * WIDTH for _ in range(WIDTH)]
+    for j in range(WIDTH):
+        own = [([row[0][j]] * WIDTH, 0, row[2]) for row in rows if row[0][j] == row[0][j]]
+        if own:
+            whole[j][j] = scatter_of(own)[0][0]
+    return whole
+
+
+def summarized(kind: str, step: Step) -> Any:
+    if kind == "pooled":
+        return PooledMoments.of_classes(step.rows, step.codes, ["a", "b"], step.weights)
+    return (Moments if kind == "moments" else DiagonalMoments).of(step.rows, step.weights)
+
+
+def check(kind: str, state: Any, rows: Rows, widest: FloatArray) -> None:
+    """Check every entry of the scatter, the part below its last digit included."""
+    true = exact(kind, rows)
+    low = np.zeros_like(state.scatter) if state.scatter_low is None else state.scatter_low
+    bound = state.bound
+    for i in range(WIDTH):
+        for j in range(i + 1):
+            at = (i, j) if state.scatter.ndim == 2 else (i,)
+            if state.scatter.ndim == 1 and i != j:
+                continue
+            error = abs(Fraction(float(state.scatter[at])) + Fraction(float(low[at])) - true[i][j])
+            room = float(np.sqrt(bound[i] * bound[j]))
+            # What is less than 1e-20 of a variance that was there is called constant.
+            if 0.0 in (state.bound[i], state.bound[j]):
+                room = float(1e-20 * np.sqrt(widest[i] * widest[j]))
+            assert float(error) <= room, (kind, i, j)
+
+
+@pytest.mark.parametrize("kind", ["moments", "pooled", "diagonal"])
+@given(st.data())
+def test_the_bound_of_a_variance_is_never_below_its_error(kind: str, data: st.DataObject) -> None:
+    stream = data.draw(st.lists(steps(blanks=kind == "diagonal"), min_size=1, max_size=8))
+    state: Any = None
+    held: list[tuple[Any, Rows]] = []
+    widest = np.zeros(WIDTH)
+    for step in stream:
+        if step.forgets is not None and len(held) > 1:
+            gone, _ = held.pop(step.forgets % len(held))
+            try:
+                state = state - gone
+            except ForgettingUnseen:
+                return  # rows of weight far below the rest are taken for rounding
+        else:
+            part = summarized(kind, step)
+            each = np.ones(len(step.rows)) if step.weights is None else step.weights
+            triples = zip(step.rows.tolist(), step.codes.tolist(), each.tolist(), strict=True)
+            held.append((part, [(row, c, Fraction(w)) for row, c, w in triples]))
+            state = part if state is None else state + part
+        if step.factor != 1.0:
+            state = state.scaled(step.factor)
+            factor = Fraction(step.factor)
+            held = [
+                (part.scaled(step.factor), [(row, c, w * factor) for row, c, w in rows])
+                for part, rows in held
+            ]
+        variances = np.diagonal(state.scatter) if state.scatter.ndim == 2 else state.scatter
+        widest = np.maximum(widest, variances)
+        check(kind, state, [row for _, rows in held for row in rows], widest)
+
+
+@given(st.integers(1, 32), st.integers(0, 2**32 - 1))
+def test_products_of_few_rows_are_exact_to_many_digits(size: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    high = rng.normal(size=(size, 2)) * 10.0 ** rng.uniform(-9.0, 9.0, size=(size, 2))
+    low = high * rng.uniform(-1e-16, 1e-16, size=high.shape)
+    top, rest = gram((high, low))
+    x = [[Fraction(a) + Fraction(b) for a, b in zip(*pair, strict=True)]
+         for pair in zip(high.tolist(), low.tolist(), strict=True)]  # fmt: skip
+    true = [[sum(row[i] * row[j] for row in x) for j in range(2)] for i in range(2)]
+    assert np.array_equal(top, top.T)
+    assert np.array_equal(rest, rest.T)
+    for i in range(2):
+        for j in range(2):
+            off = abs(Fraction(float(top[i, j])) + Fraction(float(rest[i, j])) - true[i][j])
+            assert float(off) <= GRAM_ERROR * float(true[i][i] * true[j][j]) ** 0.5
