@@ -390,3 +390,37 @@ def test_a_class_too_small_for_a_p_value_does_not_hide_outliers(
     rejected = run("predict", path, odd, "--reject-below", 0.001, "--reject-by", "typicality")
     assert rejected.rows[1:] == ["x", '""']
     assert "NaN" not in done.out
+
+
+@pytest.mark.parametrize("model", ["gda", "qda", "naive-bayes"])
+def test_no_more_than_one_training_row_in_a_hundred_is_an_outlier(
+    model: str, run: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(31)
+    n = 500
+    sick = rng.random(n) < 0.4
+    plans = rng.choice(list("abcdefg"), n, p=[0.45, 0.3, 0.15, 0.04, 0.03, 0.02, 0.01])
+    table = pd.DataFrame(
+        {
+            "size": rng.normal(3.0 * sick, 1.0).round(3),
+            "plan": plans,
+            "visits": rng.poisson(3.0 + 2.0 * sick),
+            "state": np.where(sick, "sick", "well"),
+        }
+    )
+    place, path = tmp_path / "table.csv", tmp_path / "model.suffice"
+    table.to_csv(place, index=False)
+    assert run("fit", place, "-t", "state", "--model", model, "-o", path).code == 0
+    done = run("outliers", path, place)
+    assert "if they are its rows, --training" in done.err
+    # Four standard deviations of one in a hundred of 500; counts are not quite normal.
+    assert len(done.rows) - 1 <= 5 + 4 * np.sqrt(5)
+    taken = run("outliers", path, place, "--training", "--all", "--json")
+    assert taken.code == 0
+    said = suffice.load(path).typicality(table.drop(columns="state"), table["state"])
+    np.testing.assert_allclose(lines(taken.out)["typicality"], said.max(axis=1), rtol=1e-4)
+    assert (lines(taken.out)["typicality"] < 0.01).sum() <= 5 + 4 * np.sqrt(5)
+    table.drop(columns="state").to_csv(tmp_path / "bare.csv", index=False)
+    refused = run("outliers", path, tmp_path / "bare.csv", "--training")
+    assert refused.code != 0
+    assert "state" in refused.err

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from scipy.stats import kstest
+import warnings
 
-from suffice import GaussianDiscriminant
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.stats import kstest
+from sklearn.base import clone
+
+import suffice
+from suffice import GaussianDiscriminant, NaiveBayes
+from suffice.errors import BadSetting, SufficeWarning
+from suffice.families import Binned, Common, GaussianColumns
 
 
 def fresh_p_values(covariance, draws, *, n, d, k=2, gaps=False, training=False, seed=0):
@@ -62,3 +70,314 @@ def test_treating_estimates_as_given_would_not_be_uniform():
         z = rng.normal(size=10) - X.mean(axis=0)
         p.append(chi2.sf(z @ np.linalg.solve(covariance, z), 10))
     assert np.mean(np.array(p) < 0.05) > 0.2
+
+
+# At any number of rows
+
+
+FORMS = ["shared", "per-class", "diagonal", "shared-diagonal", "spherical"]
+FAMILIES = {
+    "gaussian": ("normal", "gaussian"),
+    "shared-gaussian": ("normal", "shared-gaussian"),
+    "lognormal": ("lognormal", "lognormal"),
+    "bernoulli": ("bernoulli", "bernoulli"),
+    "categorical": ("categorical", "categorical"),
+    "poisson": ("poisson", "poisson"),
+    "binned": ("normal", Binned(edges=(-3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0))),
+}
+MIXED = ["gaussian", "categorical", "poisson", "bernoulli", Common(GaussianColumns())]
+KINDS = ["normal", "categorical", "poisson", "bernoulli", "normal"]
+
+
+def drawn(kind, rng, n, d):
+    """Return n rows of d columns of one kind, the same law for every class."""
+    if kind == "bernoulli":
+        return (rng.random((n, d)) < np.linspace(0.1, 0.6, d)).astype(float)
+    if kind == "categorical":
+        return rng.choice(4, p=[0.5, 0.3, 0.15, 0.05], size=(n, d)).astype(float)
+    if kind == "poisson":
+        return rng.poisson(np.linspace(0.5, 6.0, d), size=(n, d)).astype(float)
+    found = rng.normal(size=(n, d))
+    return np.exp(found) if kind == "lognormal" else found
+
+
+def mixed_rows(rng, n):
+    return np.concatenate([drawn(kind, rng, n, 2) for kind in KINDS], axis=1)
+
+
+def mixed_model():
+    return NaiveBayes({j: MIXED[j // 2] for j in range(2 * len(MIXED))})
+
+
+def shares_below(model, draw, rng, level, *, n, k, fits, asked=20, gaps=0.0, training=False):
+    """Return, for k small classes of n rows in each of some fits, the share of p < level."""
+    found = []
+    for _ in range(fits):
+        y = np.repeat(np.arange(k), n)
+        X = draw(rng, n * k)
+        X[rng.random(X.shape) < gaps] = np.nan
+        truth = y if training else np.repeat(np.arange(k), asked)
+        new = X if training else draw(rng, len(truth))
+        if not training:
+            new[rng.random(new.shape) < gaps] = np.nan
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SufficeWarning)
+            fitted = model().fit(X, y)
+            p = fitted.typicality(new, y if training else None)[np.arange(len(truth)), truth]
+        assert not np.isnan(p).any()
+        found.append(np.mean((p < level).reshape(k, -1), axis=1))
+    return np.concatenate(found)
+
+
+def within(shares, level, *, exact):
+    """Whether the mean share is the level, within four of its standard errors.
+
+    Rows judged by one class go up and down together, so errors are counted by class. A false alarm
+    comes in about one of 16,000 tests.
+    """
+    reach = 4.0 * max(shares.std(ddof=1), level / 4.0) / np.sqrt(len(shares))
+    share = shares.mean()
+    return share <= level + reach and (share >= level - reach or not exact)
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["new", "training"])
+@pytest.mark.parametrize(("n", "d"), [(5, 1), (7, 3), (5, 10), (20, 3)])
+@pytest.mark.parametrize("form", FORMS)
+def test_five_percent_of_normal_rows_have_p_below_five_percent_at_any_size(form, n, d, training):
+    few = form.startswith("shared")  # with many classes a shared scatter has many rows
+    rng = np.random.default_rng([n, d, training, FORMS.index(form)])
+    shares = shares_below(
+        lambda: GaussianDiscriminant(form),
+        lambda rng, size: drawn("normal", rng, size, d),
+        rng,
+        0.05,
+        n=n,
+        k=2 if few else 40,
+        fits=40 if few else 5,
+        training=training,
+    )
+    # With more columns than rows columns are judged one by one, on the safe side.
+    assert within(shares, 0.05, exact=not (form == "per-class" and d >= n))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "training", "gaps"), [(5, 3, False, 0.0), (7, 2, True, 0.2), (20, 10, False, 0.2)]
+)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_five_percent_of_rows_and_no_more_have_p_below_it(name, n, d, training, gaps):
+    kind, family = FAMILIES[name]
+    shares = shares_below(
+        lambda: NaiveBayes(family),
+        lambda rng, size: drawn(kind, rng, size, d),
+        np.random.default_rng([n, d, training, list(FAMILIES).index(name)]),
+        0.05,
+        n=n,
+        k=10,
+        fits=4,
+        gaps=gaps,
+        training=training,
+    )
+    # Masses cannot be met exactly, and a row without cells has p = 1.
+    assert within(shares, 0.05, exact=kind.endswith("normal") and name != "binned" and not gaps)
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["new", "training"])
+def test_no_more_than_five_percent_of_mixed_rows_have_p_below_it(training):
+    rng = np.random.default_rng(7)
+    shares = shares_below(mixed_model, mixed_rows, rng, 0.05, n=6, k=10, fits=5, training=training)
+    assert within(shares, 0.05, exact=False)
+    assert shares.mean() > 0.015  # with normal columns there is little to be safe about
+
+
+def categories(rng, n):
+    """Return a frame with levels of which some are rare, and classes that differ in a number."""
+    y = rng.integers(0, 2, n)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(y, 1.0),
+            "age": rng.normal(size=n),
+            "plan": rng.choice(list("abcdef"), n, p=[0.5, 0.3, 0.1, 0.05, 0.03, 0.02]),
+            "far": rng.random(n) < 0.03,
+        }
+    )
+    return frame, y
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rare_categories_are_no_more_outlying_than_they_are_rare(form):
+    rng = np.random.default_rng(12)
+    (X, y), (new, truth) = categories(rng, 600), categories(rng, 3000)
+    model = GaussianDiscriminant(form).fit(X, y)
+    p = model.typicality(new)[np.arange(3000), truth]
+    # Four standard deviations of a share, and a fifth for what one fit moves all rows by.
+    assert np.mean(p < 0.05) <= 0.05 * 1.2 + 4.0 * np.sqrt(0.05 * 0.95 / 3000)
+    assert np.mean(p < 0.01) <= 0.01 * 1.2 + 4.0 * np.sqrt(0.01 * 0.99 / 3000)
+    own = model.typicality(X, y)[np.arange(600), y]
+    assert np.mean(own < 0.01) <= 0.01 + 4.0 * np.sqrt(0.01 * 0.99 / 600)
+    odd = pd.DataFrame({"size": [0.0], "age": [9.0], "plan": ["a"], "far": [False]})
+    assert model.typicality(odd).max() < 1e-4
+    unseen = pd.DataFrame({"size": [0.0], "age": [0.0], "plan": ["z"], "far": [False]})
+    assert model.typicality(unseen).max() < 0.05
+
+
+# Against laws that are known, and refits
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_column_has_students_law_and_spheres_have_f(form):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(11, 1)) * 3.0, np.arange(11) % 2
+    model = GaussianDiscriminant(form).fit(X, y)
+    Z = np.array([[-4.0], [0.3], [2.0], [30.0]])
+    own = X[y == 0]
+    nu, scatter = len(own) - 1, np.square(own - own.mean()).sum()
+    if form.startswith("shared"):
+        nu, scatter = 9, scatter + np.square(X[y == 1] - X[y == 1].mean()).sum()
+    t = (Z - own.mean()) / np.sqrt(scatter / nu * (1 + 1 / len(own)))
+    np.testing.assert_allclose(
+        model.typicality(Z)[:, 0], 2 * stats.t.sf(np.abs(t[:, 0]), nu), rtol=1e-9
+    )
+    if form == "spherical":
+        X, Z = rng.normal(size=(12, 4)), rng.normal(size=(5, 4)) * 2.0
+        model = GaussianDiscriminant(form).fit(X, np.arange(12) % 2)
+        own = X[::2]
+        mean = own.mean(axis=0)
+        q = np.square(Z - mean).sum(axis=1) / (1 + 1 / 6) / np.square(own - mean).sum()
+        np.testing.assert_allclose(model.typicality(Z)[:, 0], stats.f.sf(q * 5, 4, 20), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d"), [(5, 3), (9, 10), (30, 2)])
+def test_sums_over_columns_have_the_law_that_draws_have(n, d):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, d))
+    model = GaussianDiscriminant("diagonal").fit(np.vstack([X, X + 1.0]), np.repeat([0, 1], n))
+    Z = rng.normal(size=(40, d)) * 1.5
+    t2 = np.square(Z - X.mean(axis=0)) / X.var(axis=0, ddof=1) / (1 + 1 / n)
+    found = np.log1p(t2 / (n - 1)).sum(axis=1)
+    draws = np.square(rng.standard_t(n - 1, size=(200_000, d)))
+    draws = np.sort(np.log1p(draws / (n - 1)).sum(axis=1))
+    expected = 1.0 - np.searchsorted(draws, found) / len(draws)
+    # Five standard deviations of a share of 200,000 draws.
+    reach = 5.0 * np.sqrt(np.maximum(expected * (1 - expected), 1e-5) / len(draws))
+    assert (np.abs(model.typicality(Z)[:, 0] - expected) <= reach).all()
+
+
+def refitted(model, X, y, i):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        kept = np.arange(len(y)) != i
+        return model().fit(X[kept], y[kept]).typicality(X[i : i + 1])[0]
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_training_row_is_a_new_row_to_the_model_without_it(form, gaps):
+    if gaps and form in ("shared", "per-class"):
+        pytest.skip("EM without a row is another EM: approximate, and said to be")
+    rng = np.random.default_rng(21)
+    X, y = rng.normal(size=(24, 3)) + 5.0, np.arange(24) % 3
+    if gaps:
+        X[rng.random(X.shape) < 0.15] = np.nan
+    found = GaussianDiscriminant(form).fit(X, y).typicality(X, y)
+    for i in range(24):
+        expected = refitted(lambda: GaussianDiscriminant(form), X, y, i)
+        # With gaps a row alone has a law of its own, and many rows share a lattice: it is fine
+        # where p-values matter, and coarse at the pole that log densities have at the mean.
+        near = expected > 0.9
+        rtol = 5e-3 if gaps else 1e-6
+        np.testing.assert_allclose(found[i, ~near], expected[~near], rtol=rtol)
+        np.testing.assert_allclose(found[i, near], expected[near], atol=0.02 if gaps else 1e-6)
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, "mixed"])
+def test_a_training_row_is_a_new_row_to_naive_bayes_without_it(name):
+    rng = np.random.default_rng(22)
+    y = np.arange(16) % 2
+    if name == "mixed":
+        X, model = mixed_rows(rng, 16), mixed_model
+    else:
+        kind, family = FAMILIES[name]
+        X = drawn(kind, rng, 16, 3)
+
+        def model():
+            return NaiveBayes(family)
+
+    X[3, 0] = np.nan
+    found = model().fit(X, y).typicality(X, y)
+    for i in range(16):
+        np.testing.assert_allclose(
+            found[i], refitted(model, X, y, i), rtol=0.02 if name == "mixed" else 1e-3, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_weight_of_two_is_two_rows(form):
+    rng = np.random.default_rng(23)
+    X, y, w = rng.normal(size=(20, 2)), np.arange(20) % 2, rng.integers(1, 3, 20)
+    again = np.repeat(np.arange(20), w)
+    heavy = GaussianDiscriminant(form).fit(X, y, w)
+    many = GaussianDiscriminant(form).fit(X[again], y[again])
+    np.testing.assert_allclose(heavy.typicality(X + 1), many.typicality(X + 1), rtol=1e-9)
+    np.testing.assert_allclose(heavy.typicality(X, y), many.typicality(X, y), rtol=1e-9)
+    columns = NaiveBayes(dict(enumerate(["gaussian", "poisson"])))
+    X[:, 1] = rng.poisson(3.0, 20)
+    heavy, many = clone(columns).fit(X, y, w), clone(columns).fit(X[again], y[again])
+    np.testing.assert_allclose(heavy.typicality(X, y), many.typicality(X, y), rtol=1e-9)
+    # All of a row's weight is taken out where it is given.
+    whole = GaussianDiscriminant(form).fit(X, y, w).typicality(X[:1], y[:1], w[:1])[0]
+    rest = GaussianDiscriminant(form).fit(X[1:], y[1:], w[1:]).typicality(X[:1])[0]
+    np.testing.assert_allclose(whole, rest, rtol=1e-6)
+
+
+# Whatever is asked
+
+
+@pytest.mark.parametrize("data", ["plain", "constant", "one row", "wide", "twins"])
+@pytest.mark.parametrize("form", [*FORMS, "naive Bayes"])
+def test_every_row_has_a_p_value_between_zero_and_one(form, data):
+    rng = np.random.default_rng(24)
+    X, y = rng.normal(size=(12, 3)), np.arange(12) % 2
+    if data == "constant":
+        X[:, 0], X[y == 0, 1] = 7.0, 0.1
+    elif data == "one row":
+        y = (np.arange(12) == 4).astype(int)
+    elif data == "wide":
+        X = rng.normal(size=(12, 30))
+    elif data == "twins":
+        X[:, 1] = 2.0 * X[:, 0]
+    asked = np.vstack([X[:3], X.mean(axis=0), 1e300 * np.ones_like(X[:2]), -X[:2] * 1e307])
+    asked[-1, 1:] = np.nan
+    asked = np.vstack([asked, np.full_like(X[:1], np.nan)])
+    model = GaussianDiscriminant(form) if form in FORMS else NaiveBayes("gaussian")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        model.fit(X, y)
+        for p in (model.typicality(asked), model.typicality(X, y)):
+            assert ((p >= 0.0) & (p <= 1.0)).all()
+        assert (model.typicality(asked)[-1] == 1.0).all()
+        if data in ("plain", "twins"):
+            assert model.typicality(asked)[4].max() < 1e-6
+
+
+def test_a_row_that_differs_from_a_constant_is_the_odd_one_out():
+    X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [0.0, 3.0], [1.0, 2.0], [3.0, 1.0]])
+    y = [0, 0, 0, 0, 1, 1]
+    with pytest.warns(SufficeWarning, match="do not vary"):
+        model = NaiveBayes("gaussian").fit(X, y)
+    same, other = model.typicality([[0.0, 2.5], [0.5, 2.5]])[:, 0]
+    assert same == pytest.approx(1.0)
+    # One of five; or it is one of the others, and the second column goes as far: ν = 3, and
+    # 2·log(1 + t²/3) = log 4 for t = √3. The lattice adds up to 3 %.
+    expected = 0.2 + 0.8 * 2 * stats.t.sf(np.sqrt(3.0), 3)
+    assert expected <= other <= 1.03 * expected
+
+
+def test_typicality_without_statistics_is_refused_and_weights_need_labels(tmp_path):
+    rng = np.random.default_rng(25)
+    X, y = rng.normal(size=(12, 2)), np.arange(12) % 2
+    for model in (GaussianDiscriminant("diagonal").fit(X, y), NaiveBayes("gaussian").fit(X, y)):
+        with pytest.raises(BadSetting, match="sample_weight is given without y"):
+            model.typicality(X, sample_weight=np.ones(12))
+        model.save(tmp_path / "model.suffice", statistics=False)
+        with pytest.raises(BadSetting, match="without its statistics"):
+            suffice.load(tmp_path / "model.suffice").typicality(X)

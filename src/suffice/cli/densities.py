@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.cli.model_files import Saved, load_saved
-from suffice.errors import NotADensity
-from suffice.sources.table_frames import frame_of
+from suffice.errors import NoPValue, NotADensity
+from suffice.sources.table_frames import frame_of, some_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray, Table
 
@@ -29,13 +33,38 @@ def with_density(path: Path, what: str = "typicality") -> Saved:
     return saved
 
 
-def most_typical(estimator: Any, table: Table) -> tuple[IntArray, FloatArray]:
+def most_typical(
+    estimator: Any, table: Table, labels: Sequence[object] | None = None
+) -> tuple[IntArray, FloatArray]:
     """Return of each row the class it is most typical of, and how typical it is.
 
-    A class of too few rows has no p-value, and the row is judged by the others. Where none has
-    one, nothing can be said against the row: its typicality is not a number.
+    `labels` are those of rows that were in the fit, None for a row that was not: the others are
+    taken out of the model first, each by itself. A class of a row or two, or of too few for its
+    covariance matrix, would have nearly every row for its own: rows are judged by the others,
+    if there are any.
     """
-    found = np.asarray(estimator.typicality(frame_of(table)))
-    known = ~np.isnan(found)
-    best = np.where(known, found, -1.0).argmax(axis=1)
+    with warnings.catch_warnings():
+        # A class of one row has p = 1 for all: a warning for each chunk would say no more.
+        warnings.simplefilter("ignore", NoPValue)
+        found = np.asarray(estimator.typicality(frame_of(table)))
+        there = np.array([label is not None for label in labels or ()], dtype=bool)
+        if there.any():
+            rows = some_rows(table, np.flatnonzero(there))
+            known = [label for label in labels or () if label is not None]
+            found[there] = estimator.typicality(frame_of(rows), np.array(known, dtype=object))
+    best = np.where(_too_few(estimator), -1.0, found).argmax(axis=1)
     return best, np.take_along_axis(found, best[:, np.newaxis], 1)[:, 0]
+
+
+def _too_few(estimator: Any) -> NDArray[np.bool_]:
+    """Say which classes have too few rows to tell a row that is not theirs; none if all have."""
+    weights = estimator._fit.model.weights
+    family = getattr(estimator, "settings_", None)
+    form = getattr(family, "covariance", "diagonal")
+    least = 2.0
+    if form.startswith("shared") or getattr(family, "pool", None):
+        least = 0.0
+    elif form == "per-class":
+        least = estimator._require().columns.width + 1.0
+    few: NDArray[np.bool_] = weights <= least
+    return few & ~few.all()

@@ -68,7 +68,7 @@ class Answers(Predictions):
     def _gone(self, y: object, sample_weight: object, size: int) -> FloatArray | None:
         """Return the weights with which rows were in the fit, None where that is 1."""
         weights = read_weights(sample_weight, size)
-        if weights is not None and y is None:
+        if sample_weight is not None and y is None:
             raise BadSetting(
                 "sample_weight is given without y: new rows have no weight",
                 hint="give y, the labels of rows that were in the fit, or leave both out",

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     Complex = NDArray[np.complex128]
 
-POINTS = 4096
-"""Points of the lattice."""
-FEWER = 1024
-"""Points where laws are many. A coarser statistic is as valid, and a little less sharp."""
+STEP = 1.0 / 32.0
+"""How fine g is: a statistic that is coarser is as valid, and a little less sharp (3 % of p)."""
+MOST_POINTS = 1 << 17
+"""Points of the lattice. Only what reaches farther, of one or two rows a class, is coarser."""
 MANY = 1000
 """Laws of whole rows from which on they are many."""
 DROPPED = 1e-6
@@ -114,6 +114,12 @@ class Continuous:
         """Return log E exp(θΣg) of all columns."""
         return cumulants(((self.freedom, self.parts.shape[1]),), thetas).value
 
+    @property
+    def sums(self) -> FloatArray:
+        """The rows' own sums."""
+        found: FloatArray = np.where(self.there, self.parts, 0.0).sum(axis=1)
+        return found
+
     def places(self, step: float) -> IntArray:
         """Return the rows' own sums on the lattice, rounded column by column."""
         found = np.minimum(np.round(np.where(self.there, self.parts, 0.0) / step), 1e12)
@@ -175,16 +181,24 @@ def lattice_tails(size: int, parts: Sequence[Part]) -> FloatArray:
     if all(isinstance(part, Atoms) for part in parts):
         reach = min(reach, sum(part.reach for part in parts if isinstance(part, Atoms)))
     kinds = Kinds.of(parts)
-    points = POINTS if len(kinds.laws) <= MANY else FEWER
+    # The step is the same for all: what else is asked must not change what a row is told.
     # Rounding may carry every column up by half a step.
-    step = max(reach, 1e-6) / (points - 2 - min(len(parts), points // 2))
+    step = max(STEP, reach / (MOST_POINTS - 2 - len(parts)))
+    points = 256 * (2 + int(reach / step + len(parts)) // 256)
     lattice = _worth_keeping(parts, kinds, Lattice(step, points))
-    own = np.sum([part.places(step) for part in parts], axis=0)
     tables = [part.transforms(lattice) for part in parts]
-    found = kinds.tails(tables, own, lattice)
     if all(isinstance(part, Continuous) for part in parts):
-        # Nothing is tied but by the lattice: half of the row's own place lies beyond the row.
-        found = (found + kinds.tails(tables, own + 1, lattice)) / 2.0
+        sums = np.sum([p.sums for p in parts if isinstance(p, Continuous)], axis=0)
+        sums = np.minimum(sums / step, 1e12)
+        low = np.floor(sums)
+        near = kinds.tails(tables, low[:, np.newaxis].astype(np.int64) + np.arange(3), lattice)
+        # Nothing is tied but by the lattice: half of what has a place lies beyond it.
+        share = sums - low
+        found = ((1.0 - share) * near[:, 0] + near[:, 1] + share * near[:, 2]) / 2.0
+        own = sums
+    else:
+        own = np.sum([part.places(step) for part in parts], axis=0)
+        found = kinds.tails(tables, own[:, np.newaxis], lattice)[:, 0]
     with np.errstate(over="ignore", under="ignore"):
         bound = np.full(size, np.inf)
         for moment, theta in zip(moments, thetas, strict=True):
@@ -231,7 +245,7 @@ class Kinds:
         return cls(laws[first], inverse.ravel())
 
     def tails(self, tables: list[Complex], own: IntArray, lattice: Lattice) -> FloatArray:
-        """Return the tails of the products of transforms, from each row's own place on."""
+        """Return the tails of the products of transforms from places (n, m) of each row on."""
         places = np.clip(own, 0, lattice.points - 1)
         whole = lattice.chosen is None
         weights = None if whole else _tail_weights(lattice)
@@ -239,7 +253,7 @@ class Kinds:
             tables = [table.astype(np.complex64) for table in tables]
         order = np.argsort(self.inverse, kind="stable")
         ends = np.searchsorted(self.inverse[order], np.arange(len(self.laws) + 1))
-        out = np.empty(len(own))
+        out = np.empty(places.shape)
         step = max(1, CELLS // len(lattice.frequencies))
         for start in range(0, len(self.laws), step):
             stop = min(start + step, len(self.laws))
@@ -252,12 +266,14 @@ class Kinds:
             if weights is None:
                 mass = np.fft.irfft(product, lattice.points, axis=1)
                 tails = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
-                out[rows] = tails[kind, places[rows]]
+                out[rows] = tails[kind[:, np.newaxis], places[rows]]
                 continue
             for low in range(0, len(rows), step):
-                some = slice(low, low + step)
-                chosen = weights[places[rows[some]]]
-                out[rows[some]] = np.einsum("ij,ij->i", product[kind[some]], chosen).real
+                some = rows[low : low + step]
+                terms = product[kind[low : low + step]]
+                for m in range(places.shape[1]):
+                    found = np.einsum("ij,ij->i", terms, weights[places[some, m]])
+                    out[some, m] = found.real
         # A transform rounds; the row itself is always part of its tail.
         return np.clip(out, 1e-15 if whole else DROPPED, 1.0)
 
