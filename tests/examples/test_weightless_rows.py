@@ -15,7 +15,7 @@ from suffice import (
     MultinomialNaiveBayes,
     NaiveBayes,
 )
-from suffice.errors import NotFinite
+from suffice.errors import BadWeights, NotFinite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,3 +106,13 @@ def test_refusals_count_rows_as_the_caller_does(make: Any, row: int) -> None:
     spoiled[row, 1] = np.inf
     with pytest.raises(NotFinite, match=rf"row {row}, "):
         model.leave_one_out(spoiled, Y, sample_weight=W)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_masked_weight_is_refused_and_not_read_through_its_mask(name: str) -> None:
+    make, x = MODELS[name]
+    masked = np.ma.masked_array(np.ones(24), mask=np.arange(24) == 7)
+    with pytest.raises(BadWeights, match=r"row 7: the weight is masked"):
+        make().fit(x, Y, sample_weight=masked)
+    whole = np.ma.masked_array(W, mask=False)
+    make().fit(x, Y, sample_weight=whole)
