@@ -202,6 +202,19 @@ def test_names_that_are_no_strings_are_no_names():
         read_table(pd.DataFrame([[1.0, 2.0]], columns=["a", 1]))
 
 
+@pytest.mark.parametrize("names", [[0, 1, 2], [3, 5, 9], [7, 7, 7], [-1, 0, 4]])
+def test_numbers_as_names_are_positions(names):
+    table = read_table(pd.DataFrame([[1.0, 2.0, 3.0]], columns=names))
+    assert table.names is None
+    np.testing.assert_array_equal(table.matrix, [[1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize("names", [[1, 0, 2], [2003, 2002, 2001], [0, 2, 1]])
+def test_numbers_as_names_in_another_order_are_not_misread(names):
+    with pytest.raises(BadRows, match=f"columns are named {names[0]}, {names[1]}, {names[2]}: "):
+        read_table(pd.DataFrame([[1.0, 2.0, 3.0]], columns=names))
+
+
 def test_repeated_names_are_refused():
     with pytest.raises(BadRows, match="more than one column is named a"):
         read_table(pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]))

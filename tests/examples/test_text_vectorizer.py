@@ -165,6 +165,22 @@ def test_terms_of_few_documents_are_no_columns_until_there_are_more():
     assert sorted(expected.vocabulary_) == ["a", "b"]
 
 
+def test_which_terms_are_kept_does_not_depend_on_the_order_of_documents():
+    """Of terms that equally many documents hold those are kept that come first, as terms."""
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(list("abcdefghij"), 4)) for _ in range(12)]
+    for most in range(1, 11):
+        kept = set(TextVectorizer(max_terms=most).fit(texts).get_feature_names_out())
+        for _ in range(4):
+            mixed = rng.permutation(texts).tolist()
+            whole = TextVectorizer(max_terms=most).fit(mixed)
+            one, two = (TextVectorizer(max_terms=most).fit(p) for p in (mixed[5:], mixed[:5]))
+            for found in (whole, one + two, two + one):
+                assert set(found.get_feature_names_out()) == kept
+    tied = TextVectorizer(max_terms=2).fit(["z y x", "w z"])
+    assert sorted(tied.get_feature_names_out()) == ["w", "z"]
+
+
 def test_large_and_small_inputs_give_the_same_matrix():
     for some in ({}, {"ngrams": (1, 2), "weighting": "tf-idf", "min_count": 2}, {"hashing": 99}):
         small = TextVectorizer(**some).fit_transform(TEXTS + OTHERS)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import Approximation, BadLabels, BadSetting, listed, meant
+from suffice.errors import Approximation, BadLabels, BadSetting, SufficeError, listed, meant
 from suffice.estimators.predictions import Predictions
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, label_kind
+from suffice.estimators.weightless import renumbered, taken
 from suffice.models.label_shift import LabelShift, estimate_priors
+from suffice.models.leave_one_out import LeaveOneOut
 from suffice.rows import check_lengths, read_labels, read_weights
 
 if TYPE_CHECKING:
@@ -102,10 +105,48 @@ class Answers(Predictions):
             )
         return codes
 
+    def _with_weightless(
+        self, found: LeaveOneOut, batch: Batch, X: object, y: object
+    ) -> LeaveOneOut:
+        """Return one judgement for every row that was given, also for those of weight zero.
+
+        These are answered as new rows: there is nothing of them to take out. Where the label of
+        such a row names no class of the model, its code is -1 and the row has `vanished`.
+        """
+        if batch.places is None:
+            return found
+        size = len(X) if isinstance(X, (list, tuple)) else int(X.shape[0])  # type: ignore[attr-defined]
+        rest = np.setdiff1d(np.arange(size), batch.places)
+        try:
+            log_posterior = self.predict_log_proba(taken(X, rest))
+        except SufficeError as error:
+            raise renumbered(error, rest) from None
+        known = {label: i for i, label in enumerate(self._require().statistics.labels)}
+        codes = np.array([_known(label, known) for label in taken(y, rest)], dtype=np.intp)
+        new = LeaveOneOut(log_posterior, codes, np.zeros(len(rest)), codes < 0)
+        joined = LeaveOneOut.joined([found, new])
+        order = np.argsort(np.concatenate([batch.places, rest]))
+        return replace(
+            joined,
+            log_posterior=joined.log_posterior[order],
+            codes=joined.codes[order],
+            weights=joined.weights[order],
+            vanished=joined.vanished[order],
+        )
+
     def _approximate(self, said: str) -> None:
         """Tell, from the method that was called, what was approximated."""
         if said:
             warnings.warn(said, Approximation, stacklevel=3)
+
+
+def _known(label: Any, known: dict[Any, int]) -> int:
+    """Return the place of a label's class, -1 if it names none."""
+    plain = label.as_py() if hasattr(label, "as_py") else label  # Arrow's scalars
+    try:
+        return known.get(plain.item() if isinstance(plain, np.generic) else plain, -1)
+    except TypeError:
+        return -1
 
 
 def comparison(

@@ -164,7 +164,9 @@ class GaussianAnswers(GaussianParameters, Answers):
         """Judge the rows this was fitted on, each by a model of all the others, without refits.
 
         Exact for every covariance form; what would cost too much is approximated to first
-        order, and said. X, y and the weights must be those of the fit, whole.
+        order, and said. X, y and the weights must be those of the fit, whole. There is one
+        judgement a row; rows of weight zero, of which there is nothing to take out, are
+        answered as new ones.
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state, fit, family = self._require(), self._fit, self.settings_
@@ -184,4 +186,4 @@ class GaussianAnswers(GaussianParameters, Answers):
             except NotFinite as error:
                 raise naming_cells(error, rows, state.columns, batch.places) from None
         self._approximate(result.approximate)
-        return result
+        return self._with_weightless(result, batch, X, y)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting, NotFinite
+from suffice.estimators.accuracy import Accuracy
 from suffice.estimators.answers import comparison, place_of
 from suffice.estimators.opening import opened
 from suffice.estimators.persistence import (
@@ -44,7 +45,7 @@ class Line:
     reader: Callable[[object], Any] | None = None
 
 
-class LinearClassifier(Persistent):
+class LinearClassifier(Accuracy, Persistent):
     """Scores weights·x + intercept, one for each class: predictions, posteriors, explanations.
 
     `coef_` and `intercept_` are in the user's units: one row for two classes (the second against

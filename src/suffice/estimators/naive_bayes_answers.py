@@ -201,7 +201,8 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         """Judge the rows this was fitted on, each by a model of all the others, without refits.
 
         Exact: counts lose the row, variances are downdated. Families, smoothing and temperature
-        are those of the fit. X, y and the weights must be those of the fit, whole.
+        are those of the fit. X, y and the weights must be those of the fit, whole. There is one
+        judgement a row; rows of weight zero are answered as new ones.
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state = self._require()
@@ -216,7 +217,8 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
             if batch.places is None:
                 raise
             raise renumbered(error, batch.places) from None
-        return left_out(fit, rows, codes, batch.weights, given)
+        found = left_out(fit, rows, codes, batch.weights, given)
+        return self._with_weightless(found, batch, X, y)
 
     def _has_fixed_priors(self) -> bool:
         return self.priors is not None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import NotFinite
+from suffice.estimators.accuracy import Accuracy
 from suffice.estimators.batches import FLOAT64, naming_cells
 from suffice.estimators.learned import Learned, kept
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         def posterior(self, row: FloatArray) -> FloatArray | None: ...  # noqa: D102
 
 
-class Predictions(Learned):
+class Predictions(Accuracy, Learned):
     """Bayes' rule, asked about rows; one row of floats has a way of its own."""
 
     # What a kind of model says about rows

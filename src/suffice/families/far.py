@@ -16,13 +16,21 @@ if TYPE_CHECKING:
 
 def shrunk_rows(rows: FloatArray, origin: FloatArray, scale: FloatArray) -> FloatArray:
     """Return (x - origin)/scale divided, row by row, by the power of two that tames it."""
+    return tamed_rows(rows, origin, scale)[0]
+
+
+def tamed_rows(
+    rows: FloatArray, origin: FloatArray, scale: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """Return (x - origin)/scale as z·2^power: z (n, d) of order one, one power a row (n,)."""
     # Halving first: the difference of two numbers near the largest double overflows.
     mantissa, exponent = np.frexp(rows / 2.0 - origin / 2.0)
     unit, power = np.frexp(scale)
     exponent = np.where(mantissa == 0.0, np.iinfo(np.int32).min // 4, exponent - power)
     top = exponent.max(axis=1, keepdims=True)
     tamed: FloatArray = np.ldexp(mantissa / unit, np.maximum(exponent - top, -2000))
-    return tamed
+    # A row that is the origin itself has no power of its own.
+    return tamed, np.maximum(top[:, 0], -1) + 1
 
 
 def far_winners(

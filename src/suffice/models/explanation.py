@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.errors import BadSetting
+from suffice.errors import BadRows, BadSetting
+from suffice.families.far import tamed_rows
 from suffice.families.full_normals import FullNormals
 from suffice.families.patterns import by_pattern
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 50_000_000
 """Pairs of columns are kept for every row; beyond this many the question is refused."""
+FAR = 400
+"""From 2^400 standard deviations on, squares divided by a floor leave the range of a double."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +46,8 @@ def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: Int
 
     Flat boundaries: θ_j(x_j - c_j) about the mean c of the class means. Quadratic ones:
     ½[u⁰_i P⁰_ij u⁰_j - u¹_i P¹_ij u¹_j] with u = x - m and P = Σ⁻¹. Missing cells contribute
-    nothing; the precision is then that of the observed columns.
+    nothing; the precision is then that of the observed columns. What is more than a double can
+    hold is ±inf; a row that has both has no sum, and is refused.
     """
     n, width = rows.shape
     quadratic = not model.densities.is_shared
@@ -74,8 +78,22 @@ def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: Int
     prior = model.log_priors[of] - model.log_priors[against]
     pairs = found[:, 1 + width :].reshape(n, width, width) if with_pairs else None
     if quadratic and pairs is None:
-        pairs = found[:, 1 : 1 + width, np.newaxis] * np.eye(width)
-    return LogOdds(of, against, found[:, 0] + prior, found[:, 1 : 1 + width], pairs)
+        pairs = np.zeros((n, width, width))
+        pairs[:, np.arange(width), np.arange(width)] = found[:, 1 : 1 + width]
+    baseline, parts = found[:, 0] + prior, found[:, 1 : 1 + width]
+    _refuse_torn(np.column_stack([parts, baseline]))
+    return LogOdds(of, against, baseline, parts, pairs)
+
+
+def _refuse_torn(parts: FloatArray) -> None:
+    """Refuse a row whose parts hold both infinities: they have no sum."""
+    torn = np.isposinf(parts).any(axis=1) & np.isneginf(parts).any(axis=1)
+    if torn.any():
+        raise BadRows(
+            f"row {int(np.argmax(torn))} lies too far out: what its columns contribute, for and "
+            "against, leaves the range of a double",
+            hint="its class and its probabilities are still defined: predict, predict_proba",
+        )
 
 
 def _terms(
@@ -85,17 +103,40 @@ def _terms(
     if law.is_shared:
         weights, offsets = law.linear
         theta = weights[of] - weights[against]
-        centred = rows - law.origin
-        return offsets[of] - offsets[against], theta * centred, np.zeros((len(rows), 0))
-    n, width = rows.shape
+        # A difference that overflows says nothing where a column does not count.
+        parts = np.where(theta == 0.0, 0.0, theta * (rows - law.origin))
+        return offsets[of] - offsets[against], parts, np.zeros((len(rows), 0))
     z = (rows - law.origin - law.origin_low) / law.scale
-    pairs = np.zeros((n, width, width))
+    baseline = law.log_volumes[against] - law.log_volumes[of]
+    parts, pairs = _squares(law, z, np.zeros(len(rows), dtype=np.intp), of, against)
+    near = np.abs(z) < 2.0**FAR
+    far = np.flatnonzero(~near.all(axis=1))
+    if len(far):
+        # Differences of squares, both beyond all numbers: taken in units of 2^power, and back.
+        tamed, powers = tamed_rows(rows[far], law.origin, law.scale)
+        less, lesser = _squares(law, tamed, powers, of[far], against[far])
+        less = np.ldexp(less, 2 * powers[:, np.newaxis])
+        # Independent columns do not hear of each other: those that are near keep their digits.
+        apart = near[far] & (not isinstance(law, FullNormals))
+        parts[far] = np.where(apart, parts[far], less)
+        pairs[far] = np.ldexp(lesser, 2 * powers[:, np.newaxis, np.newaxis])
+    return baseline, parts, pairs
+
+
+def _squares(
+    law: NormalClasses, z: FloatArray, powers: IntArray, of: IntArray, against: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return contributions and pairs, both divided by 4^power, of standardized rows z·2^power."""
+    n, width = z.shape
+    full = isinstance(law, FullNormals)
+    pairs = np.zeros((n, width, width) if full else (n, 0, 0))
     parts = np.zeros((n, width))
     act = np.flatnonzero(law.active)
     for codes, sign in ((against, 0.5), (of, -0.5)):
         for c in np.unique(codes):
             here = np.flatnonzero(codes == c)
-            u = (z[here] - law.means[c])[:, law.active]
+            means = np.ldexp(law.means[c], -powers[here, np.newaxis])
+            u = (z[here] - means)[:, law.active]
             if isinstance(law, FullNormals):
                 # White first: near a floor the precision has entries of 1e10 that cancel.
                 white = u @ law.whitenings[c].T
@@ -105,9 +146,7 @@ def _terms(
                 pairs[np.ix_(here, act, act)] += block
             else:
                 parts[np.ix_(here, act)] += sign * np.square(u / law.deviations[c, law.active])
-    baseline = law.log_volumes[against] - law.log_volumes[of]
-    if not isinstance(law, FullNormals):
-        return baseline, parts, np.zeros((n, 0))
-    places = np.arange(width)
-    pairs[:, places, places] += parts - pairs.sum(axis=2)
-    return baseline, parts, pairs
+    if full:
+        places = np.arange(width)
+        pairs[:, places, places] += parts - pairs.sum(axis=2)
+    return parts, pairs

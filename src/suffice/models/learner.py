@@ -163,8 +163,14 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
                 f"the prior of {label!r} is {prior!r}, which is no number",
                 hint="priors are at least 0 and add up to 1",
             )
+        if not float(prior) >= 0.0:
+            what = "is negative" if float(prior) < 0.0 else "is no number"
+            raise BadSetting(
+                f"the prior of {label!r} is {float(prior):g}: a probability that {what}",
+                hint="priors are at least 0 and add up to 1",
+            )
     values = np.array([float(priors[label]) for label in labels])
-    if not np.all(values >= 0.0) or not abs(values.sum() - 1.0) <= 1e-8:
+    if not abs(values.sum() - 1.0) <= 1e-8:
         raise BadSetting(
             f"priors {listed(f'{v:g}' for v in values)} of {listed(map(repr, labels))} "
             f"add up to {values.sum():g}",

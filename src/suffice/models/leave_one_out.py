@@ -37,7 +37,8 @@ class LeaveOneOut:
 
     `vanished` marks rows that were all their class had: without them there is no such
     class, so they are errors, and the log-loss leaves them out. `approximate` says in words
-    where exactness would have cost too much; it is empty when everything is exact.
+    where exactness would have cost too much; it is empty when everything is exact. A row of
+    weight zero whose label names no class has the code -1, and has vanished.
     """
 
     log_posterior: FloatArray

@@ -88,6 +88,7 @@ def _column_names(native: Any) -> tuple[str, ...] | None:
     labels = list(native.column_names if hasattr(native, "column_names") else native.columns)
     strings = [isinstance(label, str) for label in labels]
     if not any(strings):
+        _refuse_moved(labels)
         return None
     if not all(strings):
         odd = labels[strings.index(False)]
@@ -149,6 +150,23 @@ def _decimals(series: Any) -> NDArray[Any]:
     if any(cell is not None and cell != int(cell) for cell in cells):
         return found
     return object_array(None if cell is None else int(cell) for cell in cells)
+
+
+def _refuse_moved(labels: list[Any]) -> None:
+    """Refuse numbers as names where their order tells that columns were moved.
+
+    As in scikit-learn only strings are names: columns numbered 0, 1, 2 are read by position. In
+    another order, position and number say different things, and one of them would be misread.
+    """
+    if not all(isinstance(label, (int, np.integer)) for label in labels):
+        return
+    if len(set(labels)) == len(labels) and labels != sorted(labels):
+        raise BadRows(
+            f"columns are named {listed(labels)}: numbers are no names, and by position these "
+            "columns would be read in another order than their own",
+            hint="frame.columns.astype(str) makes names, by which columns are found in any order; "
+            "frame.to_numpy() means positions",
+        )
 
 
 def _column_of_series(series: Any, place: str) -> tuple[KindAndCells, tuple[Label, ...] | None]:

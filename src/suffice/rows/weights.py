@@ -23,6 +23,12 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
     """
     if weights is None:
         return None
+    if isinstance(weights, np.ma.MaskedArray) and np.ma.getmaskarray(weights).any():
+        row = int(np.ma.getmaskarray(weights).ravel().argmax())
+        raise BadWeights(
+            f"row {row}: the weight is masked, and a row counts or does not",
+            hint="weights.filled(0.0) leaves such rows out, weights.data counts what is below",
+        )
     try:
         given = np.asarray(weights)
         if given.dtype.kind == "c":

@@ -159,7 +159,9 @@ class Vocabulary(Sequence[str]):
     def pruned(self, counts: ArrayLike, least: float = 1, most: int | None = None) -> Self:
         """Return the terms with a count of at least `least`, in their order, renumbered.
 
-        With `most`, only so many are left: those of the highest counts, the earlier of equals.
+        With `most`, only so many are left: those of the highest counts and, of equals, those that
+        come first in the order of code points. Which these are does not depend on the order in
+        which terms were met.
 
         >>> Vocabulary(["the", "cat", "sat"]).pruned([9, 1, 2], least=2).terms
         ['the', 'sat']
@@ -179,8 +181,11 @@ class Vocabulary(Sequence[str]):
             )
         numbers = np.flatnonzero(held >= least)
         if most is not None and len(numbers) > most:
-            best = np.argsort(-held[numbers], kind="stable")[:most]
-            numbers = np.sort(numbers[best])
+            border = np.partition(held[numbers], len(numbers) - most)[len(numbers) - most]
+            above, equal = numbers[held[numbers] > border], numbers[held[numbers] == border]
+            terms = self.terms
+            first = sorted(equal.tolist(), key=terms.__getitem__)[: most - len(above)]
+            numbers = np.sort(np.concatenate([above, np.array(first, dtype=np.intp)]))
         return numbers.astype(np.int64)
 
 
