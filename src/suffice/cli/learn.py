@@ -50,7 +50,9 @@ def learn(
     from suffice.cli.learning_more import labelled_chunks, learn_all, refuse_nothing
     from suffice.cli.model_files import load_saved, save
     from suffice.cli.printed_rows import plain, print_json
+    from suffice.cli.remarks import note
     from suffice.errors import listed
+    from suffice.rows.labels import similar_labels
 
     saved = load_saved(model)
     before = set(saved.estimator.classes_.tolist())
@@ -70,6 +72,8 @@ def learn(
                 "new_categories": wider,
             }
         )
+    for said in similar_labels(saved.estimator.classes_.tolist()) if new else ():
+        note(said)
     told = f"; new: {listed([*new, *wider])}" if new or wider else ""
     click.echo(f"{output or model}: learned {size:,} rows{told}", err=True)
 
