@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.engines.sql_dialects import DIALECTS
-from suffice.errors import BadLabels, BadRows, NotFinite, SufficeError
+from suffice.errors import BadLabels, BadRows, DegenerateData, NotFinite, SufficeError
 from suffice.sources import sql_source
 from tests.engines.alike import assert_alike
 from tests.engines.sql_tables import copied
@@ -44,7 +44,7 @@ LABELS = {
 }
 NAMES = ["x y", 'a"b', "select", "grö🌳"]
 ARROW = {
-    "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.float64(), "DOUBLE": pa.float64(),
+    "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(),
     "FLOAT": pa.float32(), "BOOLEAN": pa.bool_(), "VARCHAR": pa.string(),
     "DECIMAL(12, 2)": pa.decimal128(12, 2),
 }  # fmt: skip
@@ -123,11 +123,8 @@ def test_tables_of_any_types_give_what_arrays_give(
     written(any_database, kinds, [*cells, labels, *([] if weights is None else [weights])])
     arrays = {}
     for name, kind, column in zip(NAMES, kinds[:-1], cells, strict=False):
-        given = column
-        if kind[0] == "BIGINT":  # Arrow refuses to round those beyond 2**53
-            given = [None if cell is None else float(cell) for cell in column]
-        arrays[name] = pa.array(given, ARROW[kind[0]])
-    y = pa.array(labels, pa.int64() if kinds[-1][0] == "BIGINT" else ARROW[kinds[-1][0]])
+        arrays[name] = pa.array(column, ARROW[kind[0]])
+    y = pa.array(labels, ARROW[kinds[-1][0]])
     again = type(learner)(**learner.get_params())
     w = None if weights is None else np.array(weights)
     here = outcome(lambda: again.fit(pa.table(arrays), y, w))
@@ -253,3 +250,45 @@ def test_what_a_numeric_says_beyond_numbers_is_missing_or_refused(postgres: Any)
     for adds_up in (True, False):
         with pytest.raises(NotFinite, match=r"x: inf is not a finite number"):
             NaiveBayes("gaussian").fit(sql_source(postgres, "t", adds_up=adds_up), target="y")
+
+
+WIDE = {"duckdb": ["BIGINT", "UBIGINT", "HUGEINT", "DECIMAL(38, 0)"],
+        "postgres": ["bigint", "numeric", "numeric(40, 0)"]}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::suffice.errors.StreamedRows")
+@pytest.mark.parametrize("adds_up", [True, False], ids=["sums", "rows"])
+@pytest.mark.parametrize(("database", "kind"), [(n, k) for n, ks in WIDE.items() for k in ks])
+def test_whole_numbers_beyond_doubles_are_not_merged_in_a_database(
+    database: str, kind: str, adds_up: bool, request: pytest.FixtureRequest
+) -> None:
+    connection = request.getfixturevalue(database)
+    connection.execute(f"CREATE TABLE t (c {kind}, x DOUBLE PRECISION, y INTEGER)")
+    codes = [2**53 + 2, 2**53 + 3]
+    rows = ", ".join(f"({codes[i % 2]}, {i % 5}, {i % 2})" for i in range(20))
+    connection.execute(f"INSERT INTO t VALUES {rows}, (NULL, 3, 1)")
+
+    def source() -> Any:
+        return sql_source(connection, "t", adds_up=adds_up)
+
+    for families in ("auto", {"c": "categorical", "x": "gaussian"}):
+        model = NaiveBayes(families).fit(source(), target="y")
+        assert list(model.parameters_["c"][0]) == codes
+    connection.execute("DELETE FROM t WHERE c IS NULL")
+    for estimator in (NaiveBayes(), GaussianDiscriminant("diagonal"), GaussianDiscriminant()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateData)
+            assert estimator.fit(source(), target="c").classes_.tolist() == codes
+
+
+def test_batches_of_numerics_may_be_doubles_and_codes(
+    postgres: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suffice.sources.postgres_tables.MOST_ROWS", 8 * 4)
+    postgres.execute(
+        "CREATE TABLE t AS SELECT (CASE WHEN i < 8 THEN i ELSE 9007199254740990 + i END)::numeric "
+        "AS c, i % 2 AS y FROM generate_series(1, 12) AS r(i)"
+    )
+    source = sql_source(postgres, "t", adds_up=False)
+    model = NaiveBayes("categorical").fit(source, target="y")
+    assert list(model.parameters_["c"][0]) == [*range(1, 8), *(2**53 - 2 + i for i in range(8, 13))]

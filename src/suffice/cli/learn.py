@@ -58,8 +58,9 @@ def learn(
     from suffice.cli.model_files import check_model_place, load_saved, save
     from suffice.cli.outputs import changing
     from suffice.cli.printed_rows import plain, print_json
-    from suffice.cli.remarks import tell
+    from suffice.cli.remarks import note, tell
     from suffice.errors import listed
+    from suffice.rows.labels import similar_labels
 
     place = output or model
     check_model_place(place, tables, model, force=force, as_json=as_json)
@@ -82,6 +83,8 @@ def learn(
                 "new_categories": wider,
             }
         )
+    for said in similar_labels(saved.estimator.classes_.tolist()) if new else ():
+        note(said)
     told = f"; new: {listed([*new, *wider])}" if new or wider else ""
     tell(f"{place}: learned {size:,} rows{told}")
 

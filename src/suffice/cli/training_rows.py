@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.labelled_source import LabelledSource
 from suffice.cli.remarks import Progress, note
 from suffice.cli.target_labels import check_classes, plain_labels
-from suffice.errors import BadRows, listed
+from suffice.errors import BadRows, SimilarLabels, listed
 from suffice.files.tables import missing_columns
 from suffice.rows.cells import CATEGORY
+from suffice.rows.labels import similar_labels
 from suffice.sources import open_source
 from suffice.sources.local import LocalSource
 from suffice.sources.samples import first_rows, spread_rows
@@ -89,6 +91,7 @@ class TrainingRows:
             with Progress(f"looking at {source.name}") as progress:
                 source.kinds(progress.more)
                 counted = progress.rows or None
+            _tell_odd_cells(source, (*names, target))
         labelled = LabelledSource(source, names, target, looked_at=True)
         labelled.total = counted
         most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
@@ -105,6 +108,7 @@ class TrainingRows:
             raise _nothing_to_learn(labelled, target)
         table, labels = found.table, plain_labels(found.labels)
         check_classes(labels, source.name, target, whole=whole)
+        _tell_similar_labels(labels, target)
         if whole:
             tell_unlabelled(labelled)
         useless = {} if texts else _useless(table)
@@ -175,6 +179,19 @@ def _opened(
     if without and labelled.size:
         note(_unlabelled(without))
     return labelled
+
+
+def _tell_odd_cells(source: TableSource, names: Sequence[str]) -> None:
+    """Say which columns of numbers are read as categories, and for which cell."""
+    for said in source.odd_cells(names):
+        note(said)
+
+
+def _tell_similar_labels(labels: NDArray[Any], target: str) -> None:
+    """Say which classes differ in what nobody sees."""
+    for said in similar_labels(labels):
+        note(f"{target}: {said}")
+    warnings.simplefilter("ignore", SimilarLabels)  # they have been told
 
 
 def tell_unlabelled(rows: LabelledSource) -> None:

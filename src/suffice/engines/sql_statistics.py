@@ -17,6 +17,7 @@ from suffice.engines.sql_sums import (
 from suffice.engines.sums import Counts, Levels, Squares
 from suffice.errors import BadRows
 from suffice.rows import read_labels
+from suffice.rows.cells import object_array
 from suffice.rows.labels import sorted_levels
 from suffice.rows.levels import MOST_LEVELS
 from suffice.statistics import (
@@ -114,6 +115,9 @@ def parts_of(
 
 def classes_of(labels: Any) -> tuple[NDArray[Any], list[Label]]:
     """Return the classes in order and in their own type, and the label of every group."""
+    if str(getattr(labels, "type", "")).startswith("decimal"):  # whole ones are integers
+        given = labels.to_pylist()
+        labels = object_array(int(label) if label == label // 1 else label for label in given)
     found = read_labels(labels)
     plain = [v.item() if isinstance(v, np.generic) else v for v in found.classes.tolist()]
     return found.classes, [plain[code] for code in found.codes.tolist()]

@@ -188,7 +188,7 @@ def _numbers(groups: Groups, windows: Windows, heaviest: int, width: int) -> Cla
             moved = _ldexp(total, 1 << BITS, heaviest - powers[c, j])
             totals[c, j] = centres[c, j] * held[c, j] + moved
     return ClassSums(
-        pa.array(groups.labels, groups.type),
+        _labels(pa, groups),
         np.array(groups.rows, dtype=np.int64),
         weights,
         held,
@@ -232,3 +232,11 @@ def _ldexp(above: int, below: int, exponent: int | np.int64) -> float:
     """Return above/below·2**exponent, rounded once."""
     with np.errstate(over="ignore", under="ignore"):
         return float(np.ldexp(above / below, int(exponent)))
+
+
+def _labels(pa: Any, groups: Groups) -> Any:
+    """Return labels as an Arrow array; DuckDB's largest integers are longer than their type."""
+    kind = groups.type
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        kind = pa.decimal256(76, 0)
+    return pa.array(groups.labels, kind)

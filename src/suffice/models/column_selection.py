@@ -66,6 +66,8 @@ def candidates(
     if table.kinds[column] != NUMBER:
         return first, Common(first)
     cells = table.column(column)
+    if table.exact(column) is not cells and isinstance(first, Categorical):
+        return first, Common(first)  # as doubles they would be others
     found: list[ColumnFamily] = [first, GaussianColumns(), GaussianColumns("shared")]
     if np.isinf(cells).any() or not has_cells(cells):
         return (GaussianColumns(),)

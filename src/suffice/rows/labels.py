@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadRows
+from suffice.errors import BadLabels, BadRows, SimilarLabels
 from suffice.rows.cells import object_array
 from suffice.rows.frames import is_from_frame_library
 from suffice.rows.label_codes import (
@@ -23,12 +25,18 @@ from suffice.rows.label_columns import coded_series, only_column
 from suffice.rows.tables import may_have_rounded, unmasked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from suffice.rows.cells import IntArray, Label
     from suffice.rows.label_codes import Coded
+
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+"""Characters of no width: soft hyphens, joiners, marks of direction and of byte order."""
+
+MANY_CLASSES = 10_000
+"""Classes whose names are compared; more of them are no names that anybody reads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +113,33 @@ def _as_whole(label: Any) -> Any:
     return int(label) if label == label // 1 else label
 
 
+def similar_labels(labels: Iterable[Any]) -> list[str]:
+    """Return what is to be said of labels that differ, but look the same.
+
+    >>> similar_labels(["u", "u ", "v"])
+    ["'u' and 'u ' are two classes that differ only in blanks"]
+    """
+    known: dict[str, list[str]] = {}
+    for label in sorted({label for label in labels if isinstance(label, str)}):
+        known.setdefault(_looks(label), []).append(label)
+    said = []
+    for same in known.values():
+        if len(same) > 1:
+            blanks = len({"".join(normalize("NFC", label).split()) for label in same}) == 1
+            blanks = blanks and len({normalize("NFC", label) for label in same}) == len(same)
+            what = "blanks" if blanks else "characters that cannot be seen"
+            named = " and ".join(map(repr if blanks else ascii, same[:8]))
+            count = "two" if len(same) == 2 else str(len(same))
+            said.append(f"{named} are {count} classes that differ only in {what}")
+    return said
+
+
+def _looks(label: str) -> str:
+    """Return what a label looks like: blanks, and how letters are composed, are not seen."""
+    seen = "".join(c for c in normalize("NFC", label) if c.isspace() or c not in INVISIBLE)
+    return " ".join(seen.split())
+
+
 def check_lengths(rows_n: int, labels_n: int) -> None:
     """Refuse rows and labels that do not pair up."""
     if rows_n != labels_n:
@@ -118,6 +153,9 @@ def _sorted_labels(values: NDArray[Any], codes: IntArray, *, ravelled: bool) -> 
     """Refuse values that name no class, and put the others in order."""
     if values.dtype.kind == "f":
         _check_float_labels(values, codes)
+    if values.dtype.kind in "OU" and 1 < len(values) <= MANY_CLASSES:
+        for said in similar_labels(values.tolist()):
+            warnings.warn(said, SimilarLabels, stacklevel=3)
     order = _order(values)
     if (order == np.arange(len(order))).all():
         return Labels(values, codes.astype(np.intp, copy=False), ravelled)

@@ -95,5 +95,27 @@ def even_batches(batches: Iterator[Any], size: int) -> Iterator[Any]:
 def _one(pa: Any, batches: list[Any]) -> Any:
     if len(batches) == 1:
         return batches[0]
+    if any(batch.schema != batches[0].schema for batch in batches):
+        batches = _alike(pa, batches)
     table = pa.Table.from_batches(batches).combine_chunks()
     return table.to_batches()[0]
+
+
+def _alike(pa: Any, batches: list[Any]) -> list[Any]:
+    """Return batches of one type each column: PostgreSQL's numbers are decimals where they have to.
+
+    So they are in all batches if the others are whole, too; else they are doubles.
+    """
+    columns = []
+    for name in batches[0].schema.names:
+        parts = [batch.column(name) for batch in batches]
+        kinds = {str(part.type): part.type for part in parts}
+        if len(kinds) > 1:
+            wide = next((kind for kind in kinds.values() if pa.types.is_decimal(kind)), None)
+            try:
+                parts = [part.cast(wide or pa.float64()) for part in parts]
+            except pa.ArrowException:
+                parts = [part.cast(pa.float64(), safe=False) for part in parts]
+        columns.append(parts)
+    names = batches[0].schema.names
+    return [pa.RecordBatch.from_arrays(list(row), names) for row in zip(*columns, strict=True)]

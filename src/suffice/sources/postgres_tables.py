@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadRows
-from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER
 from suffice.sources.local import MOST_ROWS
 from suffice.sources.sql import SqlSource
 from suffice.sources.sql_columns import OTHER, SqlColumn
@@ -23,6 +23,8 @@ BPCHAR = 1042
 TEXTS = (18, 19, 25, BPCHAR, 1043)
 """The numbers by which PostgreSQL tells types."""
 KNOWN = (BOOL, *INTEGERS, *FLOATS, NUMERIC, *TEXTS)
+MOST = 10**76
+"""What Arrow's decimals stay below."""
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -139,11 +141,22 @@ def _table(cursor: Any, rows: Sequence[Sequence[Any]]) -> Any:
     arrays, names = [], []
     for place, column in enumerate(cursor.description):
         cells = [row[place] for row in rows]
-        if column.type_code == NUMERIC:
+        kind = types.get(column.type_code)
+        if column.type_code == NUMERIC and _are_codes(cells):
+            kind = pa.decimal256(76, 0)
+        elif column.type_code == NUMERIC:
             cells = [None if cell is None else float(cell) for cell in cells]
-        arrays.append(pa.array(cells, types.get(column.type_code)))
+        arrays.append(pa.array(cells, kind))
         names.append(column.name)
     return pa.Table.from_arrays(arrays, names=names)
+
+
+def _are_codes(cells: Sequence[Any]) -> bool:
+    """Whether decimals are whole numbers, and some of them no doubles."""
+    there = [cell for cell in cells if cell is not None]
+    if not any(abs(cell) > DOUBLES for cell in there if cell.is_finite()):
+        return False
+    return all(cell.is_finite() and cell == cell // 1 and abs(cell) < MOST for cell in there)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from suffice.engines.sql_statistics import parts_of, products_of, squares_of
 from suffice.engines.sql_windows import BeyondWindows
 from suffice.engines.sums import Levels, Parts, Products
 from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
-from suffice.rows.cells import CATEGORY, NUMBER
+from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.partitions import CIRCLE, TURN, counts, no_weight
 from suffice.sources.sql_columns import MOST_CODED, TARGET, ColumnExpressions
@@ -176,6 +176,9 @@ class SqlSource(ArrowSource):
         rows = self._rows(wanted, summarize)
         self._check(rows, wanted)
         if isinstance(asked, Parts):
+            coded = [j for kind, places in asked.parts if isinstance(kind, Levels) for j in places]
+            if self._are_beyond_doubles(rows, [wanted.names[j] for j in coded]):
+                return None
             return self._parts(rows, asked, wanted)
         columns = self._expressions.coded(rows, wanted)
         most = self.database.dialect.widest // 2 - 10 if isinstance(asked, Products) else MOST_CODED
@@ -199,6 +202,20 @@ class SqlSource(ArrowSource):
             adds_up=True,
         )
         return SumsFound(columns, classes, statistics, rest)
+
+    def _are_beyond_doubles(self, rows: SqlRows, names: Sequence[str]) -> bool:
+        """Whether a column of categories holds whole numbers that sums of doubles would merge."""
+        quoted = rows.dialect.identifier
+        wide = [quoted(name) for name in names if not self._columns[name].exact]
+        if not wide:
+            return False
+        limit = int(DOUBLES)
+        beyond = any_of([f"({name} > {limit} OR {name} < -{limit})" for name in wide])
+        found = self.database.run(
+            f"SELECT count(*) AS n FROM {rows.rows}{rows.narrowed(beyond).filter()}"
+        )
+        self._why = "whole numbers beyond 2**53, which doubles do not tell apart"
+        return bool(found.column("n").to_pylist()[0])
 
     def _parts(self, rows: SqlRows, asked: Parts, wanted: Wanted) -> SumsFound | None:
         columns = Columns(tuple(Column(n, self._columns[n].kind) for n in wanted.names))
