@@ -1,5 +1,4 @@
-"""Model files under attack: mutations, worst cases, and saving that is cut off; and the matrix of
-everything that can be saved.
+"""Model files: all that can be saved, and files under attack by mutations, worst cases and kills.
 
 python -m benchmarks.evidence --only files     all of it (about twenty minutes of CPU time)
 """

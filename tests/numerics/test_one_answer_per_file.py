@@ -103,7 +103,9 @@ def test_whoever_reads_a_file_has_the_same_model(name: str, tmp_path: Path) -> N
     place = tmp_path / "model.suffice"
     place.write_bytes(data)
     stored = read_model(place)
-    assert np.array_equal(stored_posterior(stored, read_table(X)), suffice.load(place).predict_proba(X))
+    assert np.array_equal(
+        stored_posterior(stored, read_table(X)), suffice.load(place).predict_proba(X)
+    )
 
 
 def test_models_that_differ_by_rounding_are_read(tmp_path: Path) -> None:
