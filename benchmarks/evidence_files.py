@@ -1,6 +1,6 @@
-"""Model files under attack: mutations, worst cases, and saving that is cut off.
+"""Model files: all that can be saved, and files under attack by mutations, worst cases and kills.
 
-python -m benchmarks.evidence --only files     all of it (about five minutes of CPU time)
+python -m benchmarks.evidence --only files     all of it (about twenty minutes of CPU time)
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ from suffice.errors import BadFile
 from tests.numerics.test_model_files import WORST
 from tests.reference.interrupted_saves import stopped_saves
 from tests.reference.model_file_trials import DAMAGES, READ, REFUSED, every_file, tried
+from tests.reference.round_trips import cells, round_trip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MUTATIONS = 100_000
+WORKERS = 2
+"""Processes that try the matrix."""
 KILLS = 200
 LEARNED = 3
 """One in so many of the models that are read also has to learn."""
@@ -51,6 +54,7 @@ def measure() -> Iterator[Figure]:
         yield _worst(Path(folder))
     with tempfile.TemporaryDirectory() as folder:
         yield from _killed(Path(folder))
+    yield _matrix()
 
 
 @dataclass
@@ -76,7 +80,7 @@ def _mutations(folder: Path) -> Iterator[Figure]:
         wrong = times - refused - read
         yield Figure(
             f"{times:,} mutations of {what} of model files of every kind: refused in words, or a "
-            "model that answers without NaN",
+            "model that answers without NaN, the same whoever reads it",
             f"{refused:,} refused, {read:,} read, {wrong} wrong{tally.wrong}",
             "0 wrong", not wrong, COMMAND,
         )  # fmt: skip
@@ -150,6 +154,35 @@ def _worst(folder: Path) -> Figure:
         f"{read} read; at most {most:.1f} MB beyond the size of the file",
         "0 read, 100 MB", not read and most <= 100.0, COMMAND,
     )  # fmt: skip
+
+
+def _matrix() -> Figure:
+    """Save and load every estimator, setting and family, with all kinds of labels and of rows."""
+    with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
+        parts = list(pool.map(_round_trips, range(WORKERS)))
+    found = sum((part.found for part in parts), Counter())
+    wrong = next((part.wrong for part in parts if part.wrong), "")
+    return Figure(
+        "every estimator, setting and family, with labels, rows and states of every kind, comes "
+        "back with equal answers, with its statistics and without",
+        f"{found['same']:,} come back, {found['refused']:,} combinations are refused by fit, "
+        f"{found['other']} differ{wrong}",
+        "0 differ", not found["other"], COMMAND,
+    )  # fmt: skip
+
+
+def _round_trips(worker: int) -> Tally:
+    warnings.simplefilter("ignore")
+    tally = Tally(Counter())
+    with tempfile.TemporaryDirectory() as folder:
+        for i, cell in enumerate(cells(np.random.default_rng(2026))):
+            if i % WORKERS != worker:
+                continue
+            said = round_trip(cell, Path(folder) / "model", np.random.default_rng(i))
+            tally.found["refused" if said is None else "other" if said else "same"] += 1
+            if said:
+                tally.wrong = tally.wrong or f"; the first, {cell}: {said}"
+    return tally
 
 
 def _killed(folder: Path) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""Whatever can be learned can be saved, and comes back as it was: a generated matrix of everything."""
+"""Whatever can be learned can be saved, and comes back as it was: a generated matrix."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ def test_every_kind_of_labels_comes_back(labels: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-def test_every_family_with_a_temperature_held_out_comes_back(family: object, tmp_path: Path) -> None:
+def test_every_family_with_a_temperature_held_out_comes_back(
+    family: object, tmp_path: Path
+) -> None:
     settings = (("families", family), ("temperature", "held-out"), ("smoothing", "held-out"))
     said = [
         round_trip(

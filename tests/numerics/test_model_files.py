@@ -408,6 +408,53 @@ def _empty_shape(content: dict[str, Any], _: Any) -> None:
     first(content["state"], "FullNormals")["fields"]["origin"]["shape"] = [0, 2**62]
 
 
+def _negative_range(content: dict[str, Any], _: Any) -> None:
+    model = first(content["state"], "NaiveBayesModel")["fields"]
+    model["blank"] = {"is": "range", "ends": [-(10**15), 0, 1]}
+
+
+def _separated_columns(content: dict[str, Any], _: Any) -> None:
+    separation = first(content["state"], "Separation")["fields"]
+    separation["columns"] = {"is": "range", "ends": [-(10**15), 0, 1]}
+
+
+def _empty_patterns(content: dict[str, Any], _: Any) -> None:
+    first(content["state"], "ByPattern")["arrays"]["patterns"]["shape"] = [40_000_000, 0]
+
+
+def _empty_columns(content: dict[str, Any], _: Any) -> None:
+    first(content["state"], "FullNormals")["fields"]["factors"]["shape"] = [40_000_000, 0, 0]
+
+
+def _long_word(content: dict[str, Any], _: Any) -> None:
+    words = ["a"] * 4_000 + ["b" * 100_000]
+    kinds = {"is": "words", "shape": [len(words)], "items": words}
+    first(content["state"], "ByClass")["arrays"]["0/kinds"] = kinds
+
+
+def _brackets(content: dict[str, Any], arrays: dict[str, Any]) -> None:
+    text = np.frombuffer(b"[" + b"[]," * 9_000_000 + b"1]", dtype=np.uint8)
+    place = first(content["state"], "ByPattern")["arrays"]["0/labels"]
+    place.update({"from": len(arrays["uint8"]), "shape": [len(text)]})
+    arrays["uint8"] = np.concatenate([arrays["uint8"], text])
+
+
+def _tuples_of_one_hash(content: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Numbers with exponents, and tuples inside tuples: made to be slow in a dictionary."""
+    labels = [{"is": "Decimal", "text": f"1E+{9 * j}"} for j in range(10_000)]
+    text = np.frombuffer(json.dumps(labels).encode(), dtype=np.uint8)
+    place = first(content["state"], "ByPattern")["arrays"]["0/labels"]
+    place.update({"from": len(arrays["uint8"]), "shape": [len(text)]})
+    arrays["uint8"] = np.concatenate([arrays["uint8"], text])
+
+
+def _deep_label(content: dict[str, Any], _: Any) -> None:
+    label: Any = 1
+    for _depth in range(30):
+        label = {"is": "tuple", "items": [label]}
+    first(content["state"], "GenerativeModel")["fields"]["labels"]["items"][0] = label
+
+
 def _labels(content: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Numbers whose hashes are all equal: a dictionary of them would take hours."""
     numbers = [1 + j * (2**61 - 1) for j in range(100_000)]
@@ -430,6 +477,18 @@ WORST: dict[str, Callable[[], bytes]] = {
     "a range without an end": lambda: changed("multinomial, sparse", _range),
     "a shape that is too large": lambda: changed("shared", _shape),
     "a shape that is empty and too large": lambda: changed("shared", _empty_shape),
+    "blank columns in a range without a beginning": lambda: changed(
+        "multinomial, sparse", _negative_range
+    ),
+    "separated columns in a range without a beginning": lambda: changed(
+        "logistic, separated", _separated_columns
+    ),
+    "forty million empty patterns": lambda: changed("shared", _empty_patterns),
+    "forty million classes of no columns": lambda: changed("shared", _empty_columns),
+    "a long word among many": lambda: changed("naive Bayes", _long_word),
+    "brackets instead of labels": lambda: changed("shared", _brackets),
+    "decimals with huge exponents": lambda: changed("shared", _tuples_of_one_hash),
+    "a label of labels of labels": lambda: changed("shared", _deep_label),
     "labels of one hash": lambda: changed("shared", _labels),
     "very many members": _many_members,
     "very many values": _many_values,

@@ -1,4 +1,4 @@
-"""Model files forged part by part: shapes, ranges, texts, swapped and foreign parts, all checksums right.
+"""Model files forged part by part: shapes, ranges, texts, swapped and foreign parts.
 
 A file is taken apart with its arrays in their places, changed, and laid out anew; so whatever is
 changed, every number belongs to one array, and none is left over.
@@ -33,7 +33,7 @@ SHAPES = [
     [-1], [None], [0, 10**6],
 ]  # fmt: skip
 TEXTS = [
-    "", "x" * 200_000, "\ud800", "é" * 40, "\x1b[31m\n", "nan", "1", "0", "[]", "blank", "\0", "=1+1",
+    "", "x" * 200_000, "\ud800", "é" * 40, "\x1b[31m\n", "nan", "1", "0", "[]", "blank", "\0",
 ]  # fmt: skip
 NUMBERS = [
     0.0, -0.0, 1e-310, 5e-324, 1e-300, 1e-160, 1e-20, 0.5, 1.0, 2.0, 1e15, 1e16, 1e150, 1e155,
@@ -185,7 +185,10 @@ def _texts(content: Any, rng: Generator) -> None:
     """Change labels, levels or rows in the JSON text of statistics."""
     found = []
     for held, key in places(content["state"]):
-        if str(key).rpartition("/")[2] in ("labels", "levels", "rows") and "data" in str(held[key])[:20]:
+        if (
+            str(key).rpartition("/")[2] in ("labels", "levels", "rows")
+            and "data" in str(held[key])[:20]
+        ):
             found.append(held[key])
     node = _one(found, rng)
     if node is None:
@@ -213,7 +216,9 @@ def _texts(content: Any, rng: Generator) -> None:
             holder[key] = value
     text = json.dumps(told)
     if rng.random() < 0.05:
-        text = _one(["[" * 5000 + "]" * 5000, "[" + "[]," * 50_000 + "1]", "{}", "", "[1e999]"], rng)
+        text = _one(
+            ["[" * 5000 + "]" * 5000, "[" + "[]," * 50_000 + "1]", "{}", "", "[1e999]"], rng
+        )
     node["data"] = np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)
 
 
@@ -228,7 +233,9 @@ def _values(content: Any, rng: Generator) -> None:
 
 
 def _words(content: Any, rng: Generator) -> None:
-    nodes = [h[k] for h, k in places(content) if isinstance(h[k], dict) and h[k].get("is") == "words"]
+    nodes = [
+        h[k] for h, k in places(content) if isinstance(h[k], dict) and h[k].get("is") == "words"
+    ]
     node = _one(nodes, rng)
     if node is None:
         return

@@ -6,7 +6,7 @@ import signal
 import threading
 import traceback
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -86,8 +86,12 @@ def tried(place: Path, data: bytes, X: Any, y: Any = None, *, learn: bool = Fals
         except Exception as error:  # noqa: BLE001  this is what must not be
             return f"load: {error!r:.200}"
         try:
-            return _asked(model, X) or _second(model, stored, X) or (
-                _used(model, stored, place, X, y) if learn else "") or READ
+            return (
+                _asked(model, X)
+                or _second(model, stored, X)
+                or (_used(model, stored, place, X, y) if learn else "")
+                or READ
+            )
         except Exception as error:  # noqa: BLE001
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{type(model).__name__}: {error!r:.200} in {where.filename}:{where.lineno}"
@@ -138,7 +142,7 @@ def _asked(model: Any, X: Any, questions: Any = QUESTIONS) -> str:
 def _is_far(model: Any, X: Any) -> bool:
     """Whether rows are so far out that squares of what they contribute are no numbers."""
     try:
-        return not bool((model.mahalanobis(X) < 1e140).all())
+        return not bool((model.log_density(X) > -1e270).all())
     except SufficeError:
         return True
     except AttributeError:
@@ -148,7 +152,9 @@ def _is_far(model: Any, X: Any) -> bool:
 def _has_nan(found: Any) -> bool:
     if isinstance(found, np.ndarray):
         return bool(found.dtype.kind == "f" and np.isnan(found).any())
-    return any(_has_nan(getattr(found, name)) for name in getattr(found, "__dataclass_fields__", ()))
+    return any(
+        _has_nan(getattr(found, name)) for name in getattr(found, "__dataclass_fields__", ())
+    )
 
 
 def _second(model: Any, stored: Any, X: Any) -> str:
@@ -166,15 +172,15 @@ def _second(model: Any, stored: Any, X: Any) -> str:
 def _used(model: Any, stored: Any, place: Path, X: Any, y: Any) -> str:
     """Return what goes wrong when a model is told about, saved again, or changed."""
     told(stored)
-    try:
+    with suppress(SufficeError):
         differences(stored, stored)
-    except SufficeError:
-        pass
     few = X[:2] if isinstance(X, (list, np.ndarray)) or hasattr(X, "indptr") else X.head(2)
     wrong = _asked(model, few, ("explain", "typicality"))
     try:
         if hasattr(model, "sample"):
-            wrong = wrong or ("sample: NaN" if _has_nan(_cells(model.sample(3, random_state=1))) else "")
+            wrong = wrong or (
+                "sample: NaN" if _has_nan(_cells(model.sample(3, random_state=1))) else ""
+            )
     except SufficeError:
         pass
     if wrong or not hasattr(model, "classes_"):

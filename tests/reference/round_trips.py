@@ -1,4 +1,4 @@
-"""Every estimator, setting, family, kind of labels and of rows, saved and loaded: a generated matrix.
+"""Every estimator, setting, family, kind of labels and of rows, saved and loaded: a matrix.
 
 Settings come from grids, one for each estimator, which have to name every parameter and every value
 that the library has a list of; whatever is added there and not here fails a test.
@@ -145,7 +145,7 @@ class Cell:
 
 
 def cells(rng: Generator) -> Iterator[Cell]:
-    """Yield every setting of every estimator, each with kinds of rows, labels and states at random."""
+    """Yield every setting of every estimator, with rows, labels and states at random."""
     for estimator, grid in GRIDS.items():
         for values in product(*grid.values()):
             tables = ["texts"] if estimator == "TextClassifier" else TABLES
@@ -196,7 +196,7 @@ def learned(cell: Cell, rng: Generator) -> tuple[Any, Any, Any] | None:
     settings = dict(cell.settings)
     if settings.get("priors") == GIVEN:
         kinds = list(dict.fromkeys(np.array(y).tolist() if isinstance(y, np.ndarray) else y))
-        settings["priors"] = {label: 1.0 / classes for label in kinds}
+        settings["priors"] = dict.fromkeys(kinds, 1.0 / classes)
     made = lambda: getattr(suffice, cell.estimator)(**settings)  # noqa: E731
     half = len(codes) // 2
     first, second = _cut(X, y, slice(0, half)), _cut(X, y, slice(half, None))

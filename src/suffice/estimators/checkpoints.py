@@ -13,6 +13,7 @@ from suffice.errors import BadFile, BadSetting
 from suffice.estimators.persistence import restored_dtype, stored_dtype
 from suffice.estimators.state import State, class_array, label_kind
 from suffice.files.checkpoints import read_checkpoint, write_checkpoint
+from suffice.files.stored_models import no_model
 from suffice.sources.local import LocalSource
 
 if TYPE_CHECKING:
@@ -67,20 +68,25 @@ class Checkpoint:
         if not self.path.exists():
             return None
         held = read_checkpoint(self.path)
+        if not isinstance(held.get("identity"), dict):
+            raise no_model(self.path, KeyError("identity"))
         for name, ours in self.identity.items():
-            theirs = held.get("identity", {}).get(name)
+            theirs = held["identity"].get(name)
             if theirs != ours:
                 raise BadFile(
                     f"{self.path} belongs to another {name}: {theirs!r:.80}, not {ours!r:.80}",
                     hint="remove it to begin anew, or name another",
                 )
-        self.chosen = self.estimator._restored_choice(held["chosen"])
-        return Progress(
-            int(held["parts"]),
-            Carries([self._state(one) for one in held["whole"]]),
-            int(held["batches"]),
-            Carries([self._state(one) for one in held["begun"]]),
-        )
+        try:
+            self.chosen = self.estimator._restored_choice(held["chosen"])
+            return Progress(
+                _count(held["parts"]),
+                Carries([self._state(one) for one in held["whole"]]),
+                _count(held["batches"]),
+                Carries([self._state(one) for one in held["begun"]]),
+            )
+        except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint
+            raise no_model(self.path, error) from None
 
     def told(self, progress: Progress[Any]) -> None:
         """Write how far it has come, if the last writing was a while ago."""
@@ -118,4 +124,10 @@ class Checkpoint:
         statistics, dtype = held["statistics"], restored_dtype(held["labels"])
         kind = label_kind(class_array(tuple(statistics.labels), dtype))
         state = State(held["columns"], statistics, dtype, kind, held["frame"], self.chosen)
-        return int(held["rank"]), Summary(self.estimator, state)
+        return _count(held["rank"]), Summary(self.estimator, state)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise BadFile(f"{value!r:.30} is no count", hint="remove the file to begin anew")
+    return value

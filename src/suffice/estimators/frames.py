@@ -73,7 +73,7 @@ def frame_of_cells(cells: Mapping[str, NDArray[Any]], library: str) -> Any:
     data = {name: held.tolist() if held.dtype == object else held for name, held in cells.items()}
     try:
         return nw.from_dict(data, backend=library).to_native()  # type: ignore[arg-type]
-    except Exception as error:  # each library has its own
+    except Exception as error:  # noqa: BLE001  each library has its own
         why = " ".join(str(error).split())[:80] or type(error).__name__
         raise BadRows(
             f"{library} has no frame for these rows: {why}",

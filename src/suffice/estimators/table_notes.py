@@ -74,6 +74,9 @@ class TableNotes:
         found = FilledColumns.from_dict(filled)
         if not all(mean is None or isfinite(mean) for mean in found.means):
             raise _damaged()
+        pairs = zip(found.means, found.blank, found.columns.columns, strict=True)
+        if any(blank and (mean is None or c.kind == CATEGORY) for mean, blank, c in pairs):
+            raise _damaged()  # what is not filled has no column that says where it was
         return cls(target, found, dropped, more)
 
     def check_columns(self, state: Any) -> None:

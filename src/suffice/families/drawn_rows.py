@@ -53,7 +53,7 @@ def present_rows(
 
 
 def drawn_counts(rates: FloatArray, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return a Poisson count for each rate, or refuse rates that no whole number of ours reaches."""
+    """Return a Poisson count for each rate, or refuse rates that no whole number reaches."""
     if rates.max(initial=0.0) > MOST_DRAWN:
         raise BadRows(
             f"counts of {rates.max():g} on average cannot be drawn: whole numbers end before",

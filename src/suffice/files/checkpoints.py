@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
 from suffice.files.archive import read_archive, write_archive
+from suffice.files.form_checks import check_form
+from suffice.files.kinds import name_of
 from suffice.files.packed_arrays import PackedArrays
 from suffice.files.stored_models import no_model
 from suffice.files.tree_checks import TreeCheck
@@ -46,6 +48,19 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         TreeCheck(arrays.lengths).look(content["state"])
         found: dict[str, Any] = grown(content["state"], arrays)
         arrays.check_all_taken()
+        _check_parts(found, "state")
     except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint
         raise no_model(path, error) from None
     return found
+
+
+def _check_parts(held: Any, place: str) -> None:
+    """Refuse statistics, columns and families that have not the form of their kind."""
+    if isinstance(held, dict):
+        for name, part in held.items():
+            _check_parts(part, f"{place}.{name!s:.20}")
+    elif isinstance(held, (list, tuple)):
+        for i, part in enumerate(held):
+            _check_parts(part, f"{place}[{i}]")
+    elif name_of(held):
+        check_form(held, place)

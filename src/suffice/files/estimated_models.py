@@ -62,9 +62,9 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
         if not np.allclose(np.exp(expected), np.exp(model.log_priors), rtol=0.0, atol=ROUNDING):
             raise refusal("model", "has other priors than its settings")
     smoothing = settings.get("smoothing")
-    if name_of(model) == "TextRecord" and model.terms is not None and smoothing != HELD_OUT:
-        if model.smoothing != checked_smoothing(smoothing):
-            raise refusal("model", "is not smoothed as its settings say")
+    given_alpha = name_of(model) == "TextRecord" and model.terms is not None
+    if given_alpha and smoothing not in (HELD_OUT, model.smoothing):
+        raise refusal("model", "is not smoothed as its settings say")
 
 
 def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:

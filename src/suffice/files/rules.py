@@ -23,6 +23,8 @@ ROUNDING = 1e-8
 """How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
 LARGEST = 1e170
 """Standard deviations in the user's units are smaller: their squares are variances."""
+LOW = 1e-10
+"""How large the second of two doubles may be beside the first: rounding leaves 1e-16 of it."""
 LEFTOVER = 1e-12
 """What subtracting may leave of a weight of nothing."""
 SMALL = 64
@@ -128,7 +130,15 @@ def _design(value: Any, sizes: Sizes) -> str:
     return "" if inside and (np.diff(value.kept) > 0).all() else "keeps columns that are not there"
 
 
+def _origin(value: Any) -> str:
+    """The second double of an origin is what rounding leaves of the first."""
+    room = LOW * (np.abs(value.origin) + value.scale)
+    return "has an origin of two parts" if (np.abs(value.origin_low) > room).any() else ""
+
+
 def _full(value: Any, sizes: Sizes) -> str:
+    if why := _origin(value):
+        return why
     if sizes["m"] not in (1, sizes["k"]) or sizes["a"] != int(value.active.sum()):
         return "has factors of other columns or classes"
     if value.rank > sizes["a"] or value.silent > sizes["d"]:
@@ -145,6 +155,8 @@ def _full(value: Any, sizes: Sizes) -> str:
 
 
 def _diagonal(value: Any, sizes: Sizes) -> str:
+    if why := _origin(value):
+        return why
     if sizes["m"] not in (1, sizes["k"]):
         return "has deviations of other classes"
     with np.errstate(over="ignore"):  # one for all columns may be large beside a small unit

@@ -1,4 +1,4 @@
-"""Labels and levels on disk: they name classes, and so are text, numbers, dates, tuples of those."""
+"""Labels and levels on disk: they name classes, and so are text, numbers, dates, or tuples."""
 
 from __future__ import annotations
 

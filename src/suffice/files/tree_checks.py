@@ -28,18 +28,18 @@ FARTHEST = 1 << 53
 LONGEST_WORD = 64
 """Characters of a word: an array of words takes the room of the longest for each."""
 ENDLESS = ("inf", "-inf", "nan")
-KEYS: dict[str, set[str]] = {
-    "array": {"of", "from", "shape"},
-    "dict": {"pairs"},
-    "float": {"value"},
-    "list": {"items"},
-    "range": {"ends"},
-    "tuple": {"items"},
-    "words": {"shape", "items"},
-    **dict.fromkeys(READ, {"text"}),
-    **dict.fromkeys(DATACLASSES, {"fields"}),
-    **dict.fromkeys(STATISTICS, {"arrays"}),
-    "Columns": {"names", "kinds", "levels"},
+KEYS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(READ, frozenset({"text"})),
+    **dict.fromkeys(DATACLASSES, frozenset({"fields"})),
+    **dict.fromkeys(STATISTICS, frozenset({"arrays"})),
+    "Columns": frozenset({"names", "kinds", "levels"}),
+    "array": frozenset({"of", "from", "shape"}),
+    "dict": frozenset({"pairs"}),
+    "float": frozenset({"value"}),
+    "list": frozenset({"items"}),
+    "range": frozenset({"ends"}),
+    "tuple": frozenset({"items"}),
+    "words": frozenset({"shape", "items"}),
 }
 """What an object of each kind has besides "is"; `Columns` have lists, there may be very many."""
 
@@ -77,7 +77,9 @@ class TreeCheck:
             kind = node.get("is") if "is" in node else None
             if "is" not in node:
                 inside: Iterable[Any] = node.values()
-            elif not isinstance(kind, str) or kind not in KEYS or node.keys() - {"is"} != KEYS[kind]:
+            elif (
+                not isinstance(kind, str) or kind not in KEYS or node.keys() - {"is"} != KEYS[kind]
+            ):
                 raise strange(node)
             elif kind in ("range", "array"):
                 ranges.append(node)  # how much a file has is known at the end

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def planted(value: object, arrays: PackedArrays) -> Any:
+def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one for each kind
     """Return a value as a JSON tree; its arrays are put beside it.
 
     >>> from suffice.files.packed_arrays import PackedArrays
@@ -205,4 +205,3 @@ def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) ->
 
 def _fields(kind: Any) -> list[Any]:
     return [field for field in fields(kind) if field.init]
-

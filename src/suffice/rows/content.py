@@ -73,7 +73,7 @@ def level_hash(level: Label) -> int:
 
 
 def _plain(level: Any) -> Any:
-    """Return a level whose parts are Python's own: equal ones have equal texts, in files as well."""
+    """Return a level whose parts are Python's own: equal ones have equal texts, in files too."""
     if type(level) is tuple:
         return tuple(map(_plain, level))
     return level.item() if isinstance(level, np.generic) else level

@@ -117,8 +117,8 @@ def _is_short(label: Any) -> bool:
 def read_label(found: Any, depth: int = 0) -> Any:
     """Return the label that `written_label` was given; ValueError of anything else.
 
-    >>> read_label({"is": "bytes", "text": "00ff"})
-    b'\\x00\\xff'
+    >>> read_label({"is": "bytes", "text": "68616d"})
+    b'ham'
     """
     if found is None or type(found) in PLAIN:
         if type(found) is float and found != found:  # noqa: PLR0124  NaN names no class
@@ -129,7 +129,7 @@ def read_label(found: Any, depth: int = 0) -> Any:
         return tuple(read_label(part, depth + 1) for part in found["items"])
     text = found.get("text") if isinstance(kind, str) and kind in READ else None
     if not isinstance(text, str):
-        raise ValueError(f"{found!r:.40}")
+        raise ValueError(f"{found!r:.40}")  # noqa: TRY004  of all that is no label, it is the same
     return READ[kind](text)
 
 

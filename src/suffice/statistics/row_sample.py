@@ -115,7 +115,9 @@ class RowSample:
         """Return what `to_arrays` was called on."""
         content = json.loads(np.asarray(arrays["rows"], dtype=np.uint8).tobytes())
         held = zip(arrays["hashes"].tolist(), content, arrays["weights"].tolist(), strict=True)
-        rows = {h: SampledRow(_tuples(cells), read_label(label), w) for h, (cells, label), w in held}
+        rows = {
+            h: SampledRow(_tuples(cells), read_label(label), w) for h, (cells, label), w in held
+        }
         high, low = (int(part) for part in arrays["limit"])
         return cls(rows, (high << 32) | low)
 
@@ -124,7 +126,9 @@ def _written(cells: Any) -> Any:
     """Return cells as JSON holds them: tuples of numbers as lists, levels as labels are written."""
     if type(cells) is tuple:
         return [_written(cell) for cell in cells]
-    return cells if cells is None or type(cells) in (float, int, str, bool) else written_label(cells)
+    return (
+        cells if cells is None or type(cells) in (float, int, str, bool) else written_label(cells)
+    )
 
 
 def _tuples(cells: Any) -> Any:
