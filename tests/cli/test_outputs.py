@@ -155,7 +155,7 @@ def test_answers_are_not_printed_into_the_table_they_are_about(
 def test_what_a_killed_process_left_beside_a_file_is_swept_at_the_next_save(
     model: Path, tmp_path: Path
 ) -> None:
-    """Killed between the moment in which the file gets a name and the one in which it is renamed."""
+    """Killed after the file has got a name, and before it is renamed."""
     program = (
         "import os, sys, suffice\nfrom pathlib import Path\n"
         "Path.replace = lambda *_: os._exit(9)\n"
