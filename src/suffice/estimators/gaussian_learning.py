@@ -79,7 +79,7 @@ class GaussianLearning(GaussianParameters, Learning):
 
         """
         form = "per-class" if isinstance(covariances, Mapping) else "shared"
-        model = cls(**{"covariance": form, **settings})  # type: ignore[call-arg]
+        model = cls(**{"covariance": form, **settings})
         model._check_settings()
         if model.covariance == "auto":
             raise BadSetting(
