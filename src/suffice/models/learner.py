@@ -127,11 +127,11 @@ class GaussianLearner:
     def log_priors(self, labels: Sequence[Label], weights: FloatArray) -> FloatArray:
         """Return the given priors in the order of `labels`, or the class frequencies."""
         if self.priors is None:
-            return log_shares(weights)
+            return log_frequencies(weights)
         return checked_log_priors(self.priors, labels)
 
 
-def log_shares(weights: FloatArray) -> FloatArray:
+def log_frequencies(weights: FloatArray) -> FloatArray:
     """Return the logs of weights divided by their sum."""
     total = weights.sum()
     shares = weights / total

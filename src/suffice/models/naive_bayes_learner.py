@@ -12,7 +12,7 @@ from suffice.errors import BadRows, ForgettingUnseen
 from suffice.families.complement import Complement
 from suffice.families.smoothing import HELD_OUT
 from suffice.models.forgetting import forgotten
-from suffice.models.learner import checked_log_priors, log_shares
+from suffice.models.learner import checked_log_priors, log_frequencies
 from suffice.models.naive_bayes import NaiveBayesModel
 from suffice.models.naive_bayes_left_out import left_out_priors, left_out_scores
 from suffice.models.row_samples import blocks_of, sampled
@@ -163,7 +163,7 @@ class NaiveBayesLearner:
         alphas = self._alphas(held, groups, labels)
         laws, notes = self.product.estimate(groups, alphas)
         weights = np.array([whole.groups[label].weight for label in labels])
-        log_priors = log_shares(weights)
+        log_priors = log_frequencies(weights)
         if any(isinstance(family, Complement) for family in self.product.families):
             log_priors = np.zeros(len(labels))  # no density, so nothing for priors to multiply
         elif self.priors is not None:

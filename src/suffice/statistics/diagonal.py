@@ -23,27 +23,14 @@ from suffice.statistics.centres import (
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import Pair, column_sums, minus, plus, squared
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
-from suffice.statistics.moments import (
-    added,
-    check_kinds,
-    kept_parts,
-    last_digits,
-    plus_squares,
-    refuse_leftovers,
-    refuse_unbounded,
-    relative_loss,
-    remaining_pair,
-    scaled_pair,
-    settled_mean,
-    vanished,
-    wider,
-)
+from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
     FIRM,
     PER_OPERATION,
     PER_PRECISE_SQUARE,
     PRECISE,
     Sums,
+    added,
     bound_of,
     far_away,
     implied_sum_error,
@@ -52,6 +39,16 @@ from suffice.statistics.rounding import (
     moving_error,
 )
 from suffice.statistics.usual_cells import usual_after, usual_cells
+from suffice.statistics.what_is_left import (
+    check_kinds,
+    last_digits,
+    refuse_leftovers,
+    refuse_unbounded,
+    relative_loss,
+    remaining_pair,
+    settled_mean,
+    vanished,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

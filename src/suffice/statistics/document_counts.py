@@ -11,7 +11,7 @@ from suffice.errors import BadRows, ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.differences import are_whole, differences
 from suffice.statistics.labels import labels_from_array, labels_to_array
-from suffice.statistics.moments import remaining
+from suffice.statistics.what_is_left import remaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.kernels.ngrams import merge_counts
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.differences import are_whole, differences
-from suffice.statistics.moments import remaining
+from suffice.statistics.what_is_left import remaining
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

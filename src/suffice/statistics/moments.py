@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.kernels.columns_apart import together
 from suffice.kernels.scatter import class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.algebra import ROUNDING, checked_factor
+from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
     relative_rounding,
     rows_of_classes,
@@ -19,15 +18,17 @@ from suffice.statistics.centres import (
     summed_about_centres,
     underflow,
 )
-from suffice.statistics.double_double import Pair, minus, outer_square, plus, two_product
+from suffice.statistics.double_double import Pair, minus, outer_square, plus
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
+from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
     FIRM,
-    NO_VARIANCE,
     PER_OPERATION,
     PER_PRECISE_SQUARE,
     PRECISE,
     Sums,
+    added,
+    are_rough,
     bound_of,
     far_away,
     implied_sum_error,
@@ -36,19 +37,23 @@ from suffice.statistics.rounding import (
     moving_error,
 )
 from suffice.statistics.usual_cells import usual_after, usual_cells
+from suffice.statistics.what_is_left import (
+    check_kinds,
+    last_digits,
+    refuse_leftovers,
+    refuse_unbounded,
+    relative_loss,
+    remaining_pair,
+    settled_mean,
+    vanished,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from suffice.rows import FloatArray, IntArray
-    from suffice.statistics.diagonal import DiagonalMoments
-    from suffice.statistics.pooled import PooledMoments
-
-
-LAST_DIGITS = 64.0 * EPSILON
-"""Relative difference of cells that are equal to fourteen digits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -380,233 +385,3 @@ class Moments:
             if name in given:
                 given[name] = float(given[name])  # type: ignore[assignment]
         return cls(**given)  # type: ignore[arg-type]
-
-
-class HasWidth(Protocol):
-    """Statistics of a fixed number of columns."""
-
-    @property
-    def width(self) -> int:
-        """The number of columns."""
-        ...
-
-
-def check_kinds(left: HasWidth, right: HasWidth) -> None:
-    """Refuse statistics of two kinds, or of tables with different numbers of columns."""
-    if type(left) is not type(right):
-        raise DifferentKinds(
-            f"{type(left).__name__} and {type(right).__name__} do not add up",
-            hint="summarize all rows by the same statistics",
-        )
-    if left.width != right.width:
-        raise DifferentKinds(
-            f"statistics of {left.width} columns and of {right.width} columns do not add up",
-            hint="merge and forget rows with the same columns only",
-        )
-
-
-def remaining(held: float, asked: float, place: str = "") -> float:
-    """Return what is left of a weight: never negative, and zero when only rounding is left."""
-    weight = held - asked
-    if weight < -ROUNDING * held or (held == 0.0 and asked > 0.0):
-        raise ForgettingUnseen.of(held, asked, place)
-    return weight if weight > ROUNDING * held else 0.0
-
-
-def remaining_pair(held: Pair, asked: Pair, place: str = "") -> Pair:
-    """Return what is left of a weight in two doubles, as `remaining` does in one."""
-    if remaining(held[0], asked[0], place) == 0.0:
-        return 0.0, 0.0
-    return minus(held, asked)
-
-
-def scaled_pair(value: Pair, factor: float) -> Pair:
-    """Return a value in two doubles times a factor, within 2 PRECISE of it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        high, low = two_product(value[0], factor)
-        # Beyond 1e300 a product cannot be cut in two; its lower part is then not known.
-        low = np.where(np.isfinite(low), low, 0.0) + value[1] * factor
-        return two_sum(high, low)
-
-
-def plus_squares(
-    held: Moments | DiagonalMoments | PooledMoments,
-    other: Moments | DiagonalMoments | PooledMoments,
-    sign: float = 1.0,
-) -> Pair:
-    """Return the scatter of `held` plus, or minus, that of `other`, in two doubles of its own."""
-    low = np.zeros_like(held.scatter) if held.scatter_low is None else held.scatter_low
-    if other.scatter_low is None:
-        if not other.scatter.any():
-            return held.scatter, low
-        return plus((held.scatter, low), (sign * other.scatter, 0.0))
-    return plus((held.scatter, low), (sign * other.scatter, sign * other.scatter_low))
-
-
-def added(
-    ours: Sums,
-    theirs: Sums,
-    mean: Pair,
-    anchor: FloatArray,
-    weight: Any,
-    moving: FloatArray,
-    rounding: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return e (d,) and E of a sum or a difference, about an anchor.
-
-    `moving` is what the operation itself adds to the error of the sum, weight · mean, and
-    `rounding` what it adds to that of the scatter.
-    """
-    sum_error, error = moving, ours.error + theirs.error + rounding
-    for side in (ours, theirs):
-        own, more = side.about(anchor)
-        sum_error = sum_error + own
-        error = error + over_classes(more)
-    away = np.abs((mean[0] - anchor) + mean[1])
-    error = error + over_classes(moving * (2.0 * away + moving / weight))
-    return error, sum_error
-
-
-def over_classes(errors: FloatArray) -> FloatArray:
-    """Return errors (d,), or those of all classes (k, d) together."""
-    found: FloatArray = errors if errors.ndim == 1 else errors.sum(axis=0)
-    return found
-
-
-def are_rough(ours: FloatArray, theirs: FloatArray, variances: FloatArray) -> bool:
-    """Whether, in most columns, a merge in plain doubles adds little to errors on both sides.
-
-    So it is between the parts of one fit, and never where a few rows come to many.
-    """
-    enough = np.minimum(ours, theirs) >= PER_OPERATION * variances
-    return 2 * int(np.count_nonzero(enough)) >= len(enough)
-
-
-def vanished(
-    variances: FloatArray,
-    bound: FloatArray,
-    before: FloatArray,
-    unusual: FloatArray | None,
-    digits: FloatArray,
-    *,
-    single: bool,
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which variances are no larger than their bound, and in which columns nothing varies.
-
-    The former may be zero or, by rounding, negative: they become zero and keep their bound. One
-    that is negative beyond its bound was never merged in. Where no unusual cell is left, the
-    column is constant now; also where the bound is below what any model can see of the variance
-    that was there `before`, and below `digits`, the variance of cells that differ in their last
-    digits only (else what was taken away was so far off that nothing can be said). And a single
-    row has no scatter at all, whatever was subtracted to reach it; but a weight of one is no single
-    row if a variance is left (two rows of weight ½).
-    """
-    refuse_negative(variances, bound)
-    gone = variances <= bound
-    if single and gone.all():
-        return gone, gone
-    constant = (bound <= NO_VARIANCE * before) & (bound <= digits)
-    if unusual is not None:
-        constant |= unusual == 0.0
-    return gone, gone & constant
-
-
-def last_digits(weight: Any, mean: FloatArray) -> FloatArray:
-    """Return the scatter of cells that are the same as their mean but for the last digits."""
-    found: FloatArray = weight * np.square(LAST_DIGITS * mean)
-    return found
-
-
-def settled_mean(
-    mean: Pair,
-    constant: NDArray[np.bool_],
-    usual: FloatArray | None,
-    unusual: FloatArray | None,
-) -> Pair:
-    """Return means (d,) or (k, d) in which those of constant columns are what each cell is.
-
-    That is the usual cell, or the double that is nearest to the mean: all cells are one double.
-    """
-    high, low = mean[0], np.where(constant, 0.0, mean[1])
-    if usual is not None:
-        high = np.where(constant & (unusual == 0.0), usual, high)
-    return high, low
-
-
-def refuse_unbounded(error: FloatArray, what: str) -> None:
-    """Refuse what would leave squares beyond all doubles."""
-    if not np.isfinite(error).all():
-        j = int(np.argmin(np.isfinite(error)))
-        raise ForgettingUnseen(
-            f"{what} would leave column {j} with a spread beyond the range of a double",
-            hint="subtract only what was merged in before: (a + b) - b",
-        )
-
-
-def wider(part: FloatArray, places: Any, shape: Any) -> FloatArray:
-    """Return an array of zeros with a part at its places."""
-    whole = np.zeros(shape)
-    whole[places] = part
-    return whole
-
-
-def explicit_part(state: Moments | DiagonalMoments, name: str) -> FloatArray:
-    """Return a part that a state does not keep, as it would keep it."""
-    if name == "anchor":
-        return state.mean
-    if name == "sum_error":
-        return state._sums.sum_error
-    if name == "unusual":
-        return np.full_like(state.mean, np.inf)
-    if name == "usual":
-        return np.zeros_like(state.mean)
-    if name == "scatter_low":
-        return np.zeros_like(state.scatter)
-    return np.zeros_like(state.mean) if name.startswith("counts") else np.zeros(())
-
-
-def kept_parts(state: Any, names: tuple[str, ...]) -> dict[str, FloatArray]:
-    """Return those parts of a state that say something, as arrays by name."""
-    found = {name: getattr(state, name) for name in names}
-    return {
-        name: np.asarray(part)
-        for name, part in found.items()
-        if part is not None and (np.ndim(part) > 0 or part != 0.0)
-    }
-
-
-def refuse_negative(variances: FloatArray, error: FloatArray) -> None:
-    """Refuse a subtraction that leaves a negative variance: it took away what was not there."""
-    if np.any(variances < -error):
-        j = int(np.argmin(variances + error))
-        raise ForgettingUnseen(
-            f"forgetting would leave column {j} with a negative variance ({variances[j]:g})",
-            hint="subtract only what was merged in before: (a + b) - b",
-        )
-
-
-def refuse_leftovers(
-    held: Moments | DiagonalMoments,
-    gone: Moments | DiagonalMoments,
-    gap: FloatArray,
-    variances: FloatArray,
-) -> None:
-    """Refuse to take away all the weight with rows that are not those that were merged in."""
-    held_variances = np.diagonal(held.scatter) if held.scatter.ndim == 2 else held.scatter
-    rounding = held.weight * np.square(64.0 * EPSILON * np.abs(held.mean))
-    bound = held.bound + gone.bound + 1e-9 * held_variances + rounding
-    with np.errstate(over="ignore"):
-        strange = (np.abs(variances) > bound) | (held.weight * np.square(gap) > bound)
-    if strange.any():
-        j = int(np.argmax(strange))
-        raise ForgettingUnseen(
-            f"the rows to forget have the weight of all that is there, but column {j} differs: "
-            f"their mean is {gone.mean[j]:g}, not {held.mean[j]:g}, or their spread is another",
-            hint="subtract only what was merged in before: (a + b) - b",
-        )
-
-
-def relative_loss(error: FloatArray, variances: FloatArray) -> FloatArray:
-    """Return error/variance, with 0/0 = 0: a column that never moved has lost nothing."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(error > 0.0, error / variances, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -18,47 +18,43 @@ from suffice.statistics.centres import (
     underflow,
     with_weight,
 )
+from suffice.statistics.class_means import (
+    Classes,
+    errors_of_moving,
+    moved_means,
+    squares_of,
+)
 from suffice.statistics.differences import differences
 from suffice.statistics.double_double import (
-    GRAM_ERROR,
-    MOST_ROWS,
     Pair,
-    gram,
     minus,
-    outer_square,
     plus,
 )
 from suffice.statistics.few_rows import FEW, few_by_class, summed_precisely
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
-from suffice.statistics.moments import (
-    added,
-    are_rough,
-    check_kinds,
-    kept_parts,
-    last_digits,
-    over_classes,
-    plus_squares,
-    refuse_unbounded,
-    relative_loss,
-    scaled_pair,
-    settled_mean,
-    vanished,
-    wider,
-)
+from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
     FIRM,
     PER_OPERATION,
     PER_PRECISE_SQUARE,
     PRECISE,
     Sums,
+    added,
+    are_rough,
     bound_of,
     far_away,
     implied_sum_error,
-    in_units,
-    moved,
-    moving_error,
+    over_classes,
 )
 from suffice.statistics.usual_cells import Usual, usual_after, usual_cells
+from suffice.statistics.what_is_left import (
+    check_kinds,
+    last_digits,
+    refuse_unbounded,
+    relative_loss,
+    settled_mean,
+    vanished,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,22 +62,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray, Label
-
-
-class _Classes(NamedTuple):
-    """What is known of the classes (k, …): weights and means in two doubles, and their errors."""
-
-    weights: Pair
-    means: Pair
-    sums: Sums
-
-    def at(self, classes: IntArray) -> tuple[Pair, Pair]:
-        """Return weights (c, 1) and means (c, d) of some of the classes."""
-        weights, means = self.weights, self.means
-        return (
-            (weights[0][classes, np.newaxis], weights[1][classes, np.newaxis]),
-            (means[0][classes], means[1][classes]),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +223,7 @@ class PooledMoments:
         """Where each label stands."""
         return {label: i for i, label in enumerate(self.labels)}
 
-    def _spread(self, labels: tuple[Label, ...]) -> _Classes:
+    def _spread(self, labels: tuple[Label, ...]) -> Classes:
         """Return what is known of classes in the order of `labels`, zeros for those unknown."""
         sum_error = self.sum_error
         if sum_error is None:
@@ -260,7 +240,7 @@ class PooledMoments:
             parts = [wider(p[here], there, (len(labels), *p.shape[1:])) for p in parts]
         weights, low, means, lows, anchors, sum_error, slack = parts
         sums = Sums(anchors, sum_error, self.error, slack[:, np.newaxis])
-        return _Classes((weights, low), (means, lows), sums)
+        return Classes((weights, low), (means, lows), sums)
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries; a label known to one side only simply appears."""
@@ -284,7 +264,7 @@ class PooledMoments:
             return self._plainly(other, labels, ours, theirs)
 
     def _plainly(
-        self, other: Self, labels: tuple[Label, ...], ours: _Classes, theirs: _Classes
+        self, other: Self, labels: tuple[Label, ...], ours: Classes, theirs: Classes
     ) -> Self:
         """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
         w_a, w_b = ours.weights[0], theirs.weights[0]
@@ -316,7 +296,7 @@ class PooledMoments:
         )  # fmt: skip
 
     def _precisely(
-        self, other: Self, labels: tuple[Label, ...], ours: _Classes, theirs: _Classes
+        self, other: Self, labels: tuple[Label, ...], ours: Classes, theirs: Classes
     ) -> Self:
         """Merge in two doubles: what is rounded then is far below the last digit."""
         w_a, w_b = ours.weights[0], theirs.weights[0]
@@ -325,8 +305,8 @@ class PooledMoments:
         means: Pair = (ours.means[0].copy(), ours.means[1].copy())
         means[0][fresh], means[1][fresh] = theirs.means[0][fresh], theirs.means[1][fresh]
         gap = minus((theirs.means[0][both], theirs.means[1][both]), ours.at(both)[1])
-        reach = _moved(means, ours, theirs, weights, gap, both)
-        square, rough = _squares_of(reach)
+        reach = moved_means(means, ours, theirs, weights, gap, both)
+        square, rough = squares_of(reach)
         scatter = plus(plus_squares(self, other), square)
         # A class that one side does not know has the anchor of the other.
         heavy = (w_a >= w_b)[:, np.newaxis]
@@ -335,7 +315,7 @@ class PooledMoments:
         anchors = np.where(firm, known, means[0])
         rounding = PER_PRECISE_SQUARE * (np.diagonal(self.scatter) + np.diagonal(other.scatter))
         rounding = rounding + rough
-        moving = _moving(ours, theirs, weights[0], gap, both)
+        moving = errors_of_moving(ours, theirs, weights[0], gap, both)
         held = weights[0][:, np.newaxis]
         error, sum_error = added(ours.sums, theirs.sums, means, anchors, held, moving, rounding)
         slack = (ours.sums.weight_error + theirs.sums.weight_error)[:, 0]
@@ -396,11 +376,11 @@ class PooledMoments:
         means: Pair = (self.means.copy(), self.lows.copy())
         with np.errstate(over="ignore", invalid="ignore"):
             gap = gap[0][touched], gap[1][touched]
-            reach = _moved(means, ours, theirs, weights, gap, touched)
-            square, rough = _squares_of(reach)
+            reach = moved_means(means, ours, theirs, weights, gap, touched)
+            square, rough = squares_of(reach)
             high, low = plus(plus_squares(self, other, -1.0), (-square[0], -square[1]))
             rounding = PER_PRECISE_SQUARE * (np.diagonal(self.scatter) + np.diagonal(other.scatter))
-            moving = _moving(ours, theirs, weights[0], gap, touched)
+            moving = errors_of_moving(ours, theirs, weights[0], gap, touched)
             anchors, held = ours.sums.anchor, np.where(here, weights[0], 1.0)
             error, sum_error = added(
                 ours.sums, theirs.sums, means, anchors, held[:, np.newaxis], moving,
@@ -533,40 +513,3 @@ class PooledMoments:
         """Return what `to_arrays` was called on, bit for bit."""
         given = {name: np.asarray(array) for name, array in arrays.items() if name != "labels"}
         return cls(labels_from_array(arrays["labels"]), **given)  # type: ignore[arg-type]
-
-
-def _moved(
-    means: Pair, ours: _Classes, theirs: _Classes, left: Pair, gap: Pair, classes: IntArray
-) -> Pair:
-    """Move the means of some classes, in place; return their reaches (c, d)."""
-    rest = left[0][classes, np.newaxis], left[1][classes, np.newaxis]
-    (base, mean), (less, _) = ours.at(classes), theirs.at(classes)
-    (base, less, rest), unit = in_units(base, less, rest)
-    (means[0][classes], means[1][classes]), reach = moved(base, less, rest, mean, gap)
-    return reach[0] * unit, reach[1] * unit
-
-
-def _moving(
-    ours: _Classes, theirs: _Classes, left: FloatArray, gap: Pair, classes: IntArray
-) -> FloatArray:
-    """Return what moving the means of some classes adds to the errors of all sums (k, d)."""
-    (base, mean), (less, other) = ours.at(classes), theirs.at(classes)
-    heaviest = np.maximum(left[classes, np.newaxis], base[0])
-    moving = np.zeros_like(ours.means[0])
-    moving[classes] = moving_error(less[0], gap[0], heaviest, mean[0], other[0])
-    return moving
-
-
-def _squares_of(reach: Pair) -> tuple[Pair, FloatArray]:
-    """Return Σ_c reach reachᵀ (d, d) in two doubles, and what may be wrong with its diagonal.
-
-    Of many classes at once the sum is one in plain doubles, as it is in a batch.
-    """
-    size = len(reach[0])
-    squares = np.square(reach[0]).sum(axis=0)
-    if size == 1:
-        return outer_square((reach[0][0], reach[1][0])), PER_PRECISE_SQUARE * squares
-    if size <= MOST_ROWS:
-        return gram(reach), (PER_PRECISE_SQUARE + GRAM_ERROR) * squares
-    plain = reach[0].T @ reach[0]
-    return (plain, np.zeros_like(plain)), EPSILON * (4.0 + size) * squares

@@ -128,3 +128,42 @@ def moving_error(
     size = np.maximum(np.abs(mean), np.abs(other))
     found: FloatArray = PER_PRECISE_SUM * (weight * np.abs(gap) + heaviest * size * (gap != 0.0))
     return found
+
+
+def added(
+    ours: Sums,
+    theirs: Sums,
+    mean: Pair,
+    anchor: FloatArray,
+    weight: Any,
+    moving: FloatArray,
+    rounding: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return e (d,) and E of a sum or a difference, about an anchor.
+
+    `moving` is what the operation itself adds to the error of the sum, weight · mean, and
+    `rounding` what it adds to that of the scatter.
+    """
+    sum_error, error = moving, ours.error + theirs.error + rounding
+    for side in (ours, theirs):
+        own, more = side.about(anchor)
+        sum_error = sum_error + own
+        error = error + over_classes(more)
+    away = np.abs((mean[0] - anchor) + mean[1])
+    error = error + over_classes(moving * (2.0 * away + moving / weight))
+    return error, sum_error
+
+
+def over_classes(errors: FloatArray) -> FloatArray:
+    """Return errors (d,), or those of all classes (k, d) together."""
+    found: FloatArray = errors if errors.ndim == 1 else errors.sum(axis=0)
+    return found
+
+
+def are_rough(ours: FloatArray, theirs: FloatArray, variances: FloatArray) -> bool:
+    """Whether, in most columns, a merge in plain doubles adds little to errors on both sides.
+
+    So it is between the parts of one fit, and never where a few rows come to many.
+    """
+    enough = np.minimum(ours, theirs) >= PER_OPERATION * variances
+    return 2 * int(np.count_nonzero(enough)) >= len(enough)

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.labels import read_label, written_label
-from suffice.statistics.moments import remaining
+from suffice.statistics.what_is_left import remaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
