@@ -14,7 +14,16 @@ from sklearn.base import clone
 import suffice
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.errors import BadSetting, SufficeWarning
-from suffice.families import Binned, Common, GaussianColumns
+from tests.reference.typicality import (
+    EXACT,
+    FAMILIES,
+    FORMS,
+    drawn,
+    mixed_model,
+    mixed_rows,
+    shares_below,
+    within,
+)
 
 
 def fresh_p_values(covariance, draws, *, n, d, k=2, gaps=False, training=False, seed=0):
@@ -75,71 +84,6 @@ def test_treating_estimates_as_given_would_not_be_uniform():
 # At any number of rows
 
 
-FORMS = ["shared", "per-class", "diagonal", "shared-diagonal", "spherical"]
-FAMILIES = {
-    "gaussian": ("normal", "gaussian"),
-    "shared-gaussian": ("normal", "shared-gaussian"),
-    "lognormal": ("lognormal", "lognormal"),
-    "bernoulli": ("bernoulli", "bernoulli"),
-    "categorical": ("categorical", "categorical"),
-    "poisson": ("poisson", "poisson"),
-    "binned": ("normal", Binned(edges=(-3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0))),
-}
-MIXED = ["gaussian", "categorical", "poisson", "bernoulli", Common(GaussianColumns())]
-KINDS = ["normal", "categorical", "poisson", "bernoulli", "normal"]
-
-
-def drawn(kind, rng, n, d):
-    """Return n rows of d columns of one kind, the same law for every class."""
-    if kind == "bernoulli":
-        return (rng.random((n, d)) < np.linspace(0.1, 0.6, d)).astype(float)
-    if kind == "categorical":
-        return rng.choice(4, p=[0.5, 0.3, 0.15, 0.05], size=(n, d)).astype(float)
-    if kind == "poisson":
-        return rng.poisson(np.linspace(0.5, 6.0, d), size=(n, d)).astype(float)
-    found = rng.normal(size=(n, d))
-    return np.exp(found) if kind == "lognormal" else found
-
-
-def mixed_rows(rng, n):
-    return np.concatenate([drawn(kind, rng, n, 2) for kind in KINDS], axis=1)
-
-
-def mixed_model():
-    return NaiveBayes({j: MIXED[j // 2] for j in range(2 * len(MIXED))})
-
-
-def shares_below(model, draw, rng, level, *, n, k, fits, asked=20, gaps=0.0, training=False):
-    """Return, for k small classes of n rows in each of some fits, the share of p < level."""
-    found = []
-    for _ in range(fits):
-        y = np.repeat(np.arange(k), n)
-        X = draw(rng, n * k)
-        X[rng.random(X.shape) < gaps] = np.nan
-        truth = y if training else np.repeat(np.arange(k), asked)
-        new = X if training else draw(rng, len(truth))
-        if not training:
-            new[rng.random(new.shape) < gaps] = np.nan
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SufficeWarning)
-            fitted = model().fit(X, y)
-            p = fitted.typicality(new, y if training else None)[np.arange(len(truth)), truth]
-        assert not np.isnan(p).any()
-        found.append(np.mean((p < level).reshape(k, -1), axis=1))
-    return np.concatenate(found)
-
-
-def within(shares, level, *, exact):
-    """Whether the mean share is the level, within four of its standard errors.
-
-    Rows judged by one class go up and down together, so errors are counted by class. A false alarm
-    comes in about one of 16,000 tests.
-    """
-    reach = 4.0 * max(shares.std(ddof=1), level / 4.0) / np.sqrt(len(shares))
-    share = shares.mean()
-    return share <= level + reach and (share >= level - reach or not exact)
-
-
 @pytest.mark.parametrize("training", [False, True], ids=["new", "training"])
 @pytest.mark.parametrize(("n", "d"), [(5, 1), (7, 3), (5, 10), (20, 3)])
 @pytest.mark.parametrize("form", FORMS)
@@ -178,7 +122,7 @@ def test_five_percent_of_rows_and_no_more_have_p_below_it(name, n, d, training, 
         training=training,
     )
     # Masses cannot be met exactly, and a row without cells has p = 1.
-    assert within(shares, 0.05, exact=kind.endswith("normal") and name != "binned" and not gaps)
+    assert within(shares, 0.05, exact=name in EXACT and not gaps)
 
 
 @pytest.mark.parametrize("training", [False, True], ids=["new", "training"])

@@ -130,6 +130,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         fit = self._fit
 
         def answer(rows: Blocks) -> FloatArray:
+            self._refuse(rows)
             codes, gone = self._label_codes(y, len(rows)), self._gone(y, sample_weight, len(rows))
             return naive_bayes_typicality(fit, rows, codes, gone)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LARGE = 400.0
 """A count of larger variance has the law of a near one: within a percent they do not differ."""
+MOST_SUM = 1e12
+"""Larger sums have the law of this one: -log p is a square of a normal number, halved."""
 WINDOW = 12.0
 """Counts farther from their mean than so many standard deviations have no share worth a number."""
 FEW = 2000
@@ -125,7 +127,7 @@ def count_atoms(total: float, weight: float, cells: FloatArray, gone: FloatArray
     own = _log_binomial(mode, sums, chances) - _log_binomial(counts, sums, chances)
     logs = np.round(np.log(np.maximum(sums, 1.0)) * 100.0) / 100.0
     large = sums * chances * (1.0 - chances) > LARGE
-    near = np.where(large, np.round(np.exp(logs)), sums)
+    near = np.where(large, np.minimum(np.round(np.exp(logs)), MOST_SUM), sums)
     pairs, kinds = _unique_pairs(near, chances)
     made = [_binomial(float(n), float(q)) for n, q in pairs]
     width = max(len(values) for values, _ in made)

@@ -123,7 +123,8 @@ class Continuous:
     def places(self, step: float) -> IntArray:
         """Return the rows' own sums on the lattice, rounded column by column."""
         found = np.minimum(np.round(np.where(self.there, self.parts, 0.0) / step), 1e12)
-        return found.astype(np.int64).sum(axis=1)
+        places: IntArray = found.astype(np.int64).sum(axis=1)
+        return places
 
     def transforms(self, lattice: Lattice) -> Complex:
         """Return the transforms of the sums of 0, 1, … columns."""
@@ -204,7 +205,8 @@ def lattice_tails(size: int, parts: Sequence[Part]) -> FloatArray:
         for moment, theta in zip(moments, thetas, strict=True):
             np.minimum(bound, moment - theta * (own * step), out=bound)
         # Where a transform has no digits left, or the lattice no places, the bound has.
-        return np.minimum(found, np.exp(np.minimum(bound, 0.0)))
+        least: FloatArray = np.minimum(found, np.exp(np.minimum(bound, 0.0)))
+    return least
 
 
 def _nothing(part: Part) -> int:

@@ -79,7 +79,7 @@ def steepest(columns: Columns) -> float:
 
 def masses(freedom: float, step: float, size: int) -> FloatArray:
     """Return P(g nearest to k·step), k = 0 … size - 1; the last one has all that is beyond."""
-    edges = (np.arange(size - 1) + 0.5) * step
+    edges: FloatArray = (np.arange(size - 1, dtype=np.float64) + 0.5) * step
     tail = single_tail(freedom, edges) if freedom <= LARGE else _large_tail(freedom, edges)
     return -np.diff(np.concatenate([[1.0], tail, [0.0]]))
 
@@ -127,7 +127,8 @@ def _table(columns: Columns) -> tuple[FloatArray, FloatArray, float]:
     tails = np.cumsum(mass[::-1])[::-1] - mass / 2.0
     tails[0] = 1.0
     kept = int(np.argmax(tails < JOINT)) if (tails < JOINT).any() else LATTICE
-    places, logs = np.arange(kept) * step, np.log(tails[:kept])
+    places: FloatArray = np.arange(kept, dtype=np.float64) * step
+    logs: FloatArray = np.log(tails[:kept])
     far, far_logs, last = _saddlepoint(columns, rate)
     start = float(np.interp(places[-1], far, far_logs))
     chosen = far > places[-1]
