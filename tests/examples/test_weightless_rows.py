@@ -12,10 +12,12 @@ from suffice import (
     BernoulliNaiveBayes,
     ComplementNaiveBayes,
     GaussianDiscriminant,
+    LogisticRegression,
     MultinomialNaiveBayes,
     NaiveBayes,
+    Perceptron,
 )
-from suffice.errors import BadWeights, NotFinite
+from suffice.errors import BadLabels, BadRows, BadWeights, NotFinite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,3 +118,44 @@ def test_a_masked_weight_is_refused_and_not_read_through_its_mask(name: str) -> 
         make().fit(x, Y, sample_weight=masked)
     whole = np.ma.masked_array(W, mask=False)
     make().fit(x, Y, sample_weight=whole)
+
+
+NAMED: dict[str, tuple[Callable[[], Any], Any]] = {
+    "discriminant": (GaussianDiscriminant, np.inf),
+    "normal columns": (lambda: NaiveBayes("gaussian"), np.inf),
+    "logarithms": (lambda: NaiveBayes("lognormal"), np.inf),
+    "counts": (lambda: NaiveBayes("poisson"), -3.0),
+    "words": (MultinomialNaiveBayes, -3.0),
+    "presences": (BernoulliNaiveBayes, np.inf),
+    "odds": (lambda: LogisticRegression(1.0), np.nan),
+    "a line": (Perceptron, np.nan),
+}
+
+
+@pytest.mark.parametrize("row", [2, 8, 21, 23])
+@pytest.mark.parametrize("name", NAMED)
+def test_a_column_called_row_1_is_no_row(name: str, row: int) -> None:
+    """Rows are counted with those of weight zero; what only looks like a row keeps its name."""
+    pandas = pytest.importorskip("pandas")
+    make, cell = NAMED[name]
+    frame = pandas.DataFrame(CELLS + 1.0, columns=["row 0", "row 1", "row 2"])
+    spoiled = frame.copy()
+    spoiled.loc[row, "row 1"] = cell
+    with pytest.raises(BadRows, match=rf"^row {row}, row 1: "):
+        make().fit(spoiled, Y, sample_weight=W)
+    model = make().fit(frame, Y, sample_weight=W)
+    for method in ("partial_fit", "forget", "leave_one_out"):
+        if hasattr(model, method):
+            with pytest.raises(BadRows, match=rf"^row {row}, row 1: "):
+                getattr(model, method)(spoiled, Y, sample_weight=W)
+
+
+@pytest.mark.parametrize("row", [2, 8, 23])
+def test_labels_that_are_none_are_counted_with_the_weightless(row: int) -> None:
+    y = Y.astype(object)
+    y[row] = None
+    with pytest.raises(BadLabels, match=rf"Row {row} has no label"):
+        GaussianDiscriminant().fit(X, y, sample_weight=W)
+    y[row] = 5
+    with pytest.raises(BadLabels, match=rf"\brow {row} is the number 5"):
+        GaussianDiscriminant().fit(X, y, sample_weight=W)

@@ -20,7 +20,9 @@ class Accuracy:
     """`score`: scikit-learn's own knows neither tuples nor bytes nor decimals as labels."""
 
     if TYPE_CHECKING:
-        classes_: NDArray[Any]
+
+        @property
+        def classes_(self) -> NDArray[Any]: ...  # noqa: D102
 
         def predict(self, X: object) -> NDArray[Any]: ...  # noqa: D102
 

@@ -14,7 +14,7 @@ from suffice.errors import Approximation, BadLabels, BadSetting, SufficeError, l
 from suffice.estimators.predictions import Predictions
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, label_kind
-from suffice.estimators.weightless import renumbered, taken
+from suffice.estimators.weightless import as_given, taken
 from suffice.models.label_shift import LabelShift, estimate_priors
 from suffice.models.leave_one_out import LeaveOneOut
 from suffice.rows import check_lengths, read_labels, read_weights
@@ -120,7 +120,9 @@ class Answers(Predictions):
         try:
             log_posterior = self.predict_log_proba(taken(X, rest))
         except SufficeError as error:
-            raise renumbered(error, rest) from None
+            raise as_given(
+                error, rest, lambda index: self.predict_log_proba(taken(X, rest[index]))
+            ) from None
         known = {label: i for i, label in enumerate(self._require().statistics.labels)}
         codes = np.array([_known(label, known) for label in taken(y, rest)], dtype=np.intp)
         new = LeaveOneOut(log_posterior, codes, np.zeros(len(rest)), codes < 0)

@@ -11,7 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from suffice.errors import NotFinite, SufficeError
 from suffice.estimators.frames import frame_library
-from suffice.estimators.weightless import renumbered, rows_with_weight, taken
+from suffice.estimators.weightless import as_given, rows_with_weight, taken
 from suffice.rows import (
     check_lengths,
     read_labels,
@@ -70,7 +70,13 @@ def read_batch(
         batch = _read(taken(X, kept), taken(y, kept), weights, coded, read)
         return replace(batch, places=kept)
     except SufficeError as error:
-        raise renumbered(error, kept) from None
+
+        def again(index: IntArray) -> object:
+            some = kept[index]
+            weights = taken(sample_weight, some)
+            return _read(taken(X, some), taken(y, some), weights, coded, read)
+
+        raise as_given(error, kept, again) from None
 
 
 def _read(
@@ -107,8 +113,12 @@ def naming_cells(
     error: NotFinite, rows: NDArray[Any], columns: Columns, places: IntArray | None = None
 ) -> NotFinite:
     """Return the refusal of a cell with the column's own name, and the caller's row."""
+
+    def again(index: IntArray) -> None:
+        refuse_infinite(rows[index], columns.coded_names)
+
     try:
         refuse_infinite(rows, columns.coded_names)
     except NotFinite as named:
-        return named if places is None else renumbered(named, places)
+        return named if places is None else as_given(named, places, again)
     return error

@@ -11,7 +11,7 @@ from suffice.errors import BadLabels, BadSetting, NotFinite, listed
 from suffice.estimators.bridge_report import BridgeReport
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.randomness import random_generator
-from suffice.estimators.weightless import renumbered
+from suffice.estimators.weightless import as_given
 from suffice.models.bridge import bridge_of
 from suffice.models.inference import checked_level
 from suffice.models.logistic import fit_logistic
@@ -101,7 +101,12 @@ def _refuse_blanks(batch: Batch) -> None:
     try:
         refuse_blanks(batch.rows, batch.columns.coded_names)
     except NotFinite as error:
-        raise (error if batch.places is None else renumbered(error, batch.places)) from None
+        if batch.places is None:
+            raise
+        names = batch.columns.coded_names
+        raise as_given(
+            error, batch.places, lambda index: refuse_blanks(batch.rows[index], names)
+        ) from None
 
 
 def _pairs(pairs: Any, labels: tuple[Label, ...]) -> tuple[tuple[int, int], ...]:

@@ -17,7 +17,7 @@ from suffice.estimators.naive_bayes_parameters import NaiveBayesParameters
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation
 from suffice.estimators.sampled_columns import rows_given_back
-from suffice.estimators.weightless import renumbered
+from suffice.estimators.weightless import as_given, rows_at
 from suffice.families.linear_laws import LinearLaws
 from suffice.families.multinomial import MultinomialCounts, checked_lengths
 from suffice.models.column_explanation import explain_columns
@@ -211,13 +211,20 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         batch = self._read(X, y, sample_weight, state)
         codes = self._codes_of_fit(batch)
         given = fit.model.log_priors if self._has_fixed_priors() else None
-        try:
-            rows = blocks(state.chosen.product, batch.rows)
+
+        def read(given: Any) -> Blocks:
+            rows = blocks(state.chosen.product, given)
             self._refuse(rows)
+            return rows
+
+        try:
+            rows = read(batch.rows)
         except SufficeError as error:
             if batch.places is None:
                 raise
-            raise renumbered(error, batch.places) from None
+            raise as_given(
+                error, batch.places, lambda index: read(rows_at(batch.rows, index))
+            ) from None
         found = left_out(fit, rows, codes, batch.weights, given)
         return self._with_weightless(found, batch, X, y)
 

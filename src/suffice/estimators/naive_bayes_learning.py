@@ -13,7 +13,7 @@ from suffice.estimators.learning import Learning
 from suffice.estimators.naive_bayes_parameters import Chosen, NaiveBayesParameters
 from suffice.estimators.single_rows import moderate
 from suffice.estimators.statistics_left_out import LeftOut
-from suffice.estimators.weightless import renumbered
+from suffice.estimators.weightless import as_given, rows_at
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.blocks import Blocks
 from suffice.rows import read_table
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from suffice.estimators.state import State
     from suffice.families.product import Product
     from suffice.models.naive_bayes_learner import NaiveBayesLearner
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray
 
 
 class NaiveBayesLearning(NaiveBayesParameters, Learning):
@@ -54,15 +54,20 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
         return Columns.of_kinds(table), table
 
     def _summary(self, batch: Batch, learner: NaiveBayesLearner) -> Any:
+        def summary(rows: Any, codes: IntArray, weights: FloatArray | None) -> Any:
+            cut = blocks(learner.product, rows)
+            return learner.summarize(cut, codes, batch.labels, weights, _names(batch.columns))
+
         try:
-            rows = blocks(learner.product, batch.rows)
-            return learner.summarize(
-                rows, batch.codes, batch.labels, batch.weights, _names(batch.columns)
-            )
+            return summary(batch.rows, batch.codes, batch.weights)
         except SufficeError as error:
             if batch.places is None:
                 raise
-            raise renumbered(error, batch.places) from None
+            raise as_given(
+                error,
+                batch.places,
+                lambda index: summary(rows_at(batch.rows, index), batch.codes[index], None),
+            ) from None
 
     def _joined(self, left: State, right: State) -> State:
         """Return the state of both; columns that were given other families are named."""

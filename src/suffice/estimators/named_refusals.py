@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import NotFinite
-from suffice.estimators.weightless import renumbered
+from suffice.estimators.weightless import as_given
 from suffice.rows.blanks import refuse_blanks_of
 
 if TYPE_CHECKING:
@@ -23,8 +23,11 @@ def naming(batch: Batch, learn: Callable[[], Any]) -> Any:
         names = batch.columns.names
         try:
             refuse_blanks_of(batch.rows, names)
-            problem = re.sub(r"\bcolumn (\d+)", lambda at: names[int(at[1])], error.problem)
-            told = NotFinite(problem, hint=error.hint)
         except NotFinite as named:
-            told = named
-        raise (told if batch.places is None else renumbered(told, batch.places)) from None
+            if batch.places is None:
+                raise named from None
+            raise as_given(
+                named, batch.places, lambda index: refuse_blanks_of(batch.rows[index], names)
+            ) from None
+        problem = re.sub(r"\bcolumn (\d+)", lambda at: names[int(at[1])], error.problem)
+        raise NotFinite(problem, hint=error.hint) from None

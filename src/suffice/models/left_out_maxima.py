@@ -176,7 +176,7 @@ class LeftOutMaxima:
             mixed = mixed / freedom[:, :, np.newaxis, np.newaxis]
         shrink = family.shrink or 0.0
         if shrink == 0.0:
-            return mixed
+            return np.asarray(mixed)
         variances = np.diagonal(mixed, axis1=2, axis2=3)
         target = variances
         if family.shrink_target == "scaled":
@@ -186,7 +186,7 @@ class LeftOutMaxima:
         moved = (1.0 - shrink) * mixed
         places = np.arange(mixed.shape[2])
         moved[:, :, places, places] = (1.0 - shrink) * variances + shrink * target
-        return moved
+        return np.asarray(moved)
 
     # θ as one vector
 

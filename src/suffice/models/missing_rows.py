@@ -127,12 +127,13 @@ class _Table:
     def step_cost(self) -> float:
         """Operations of one E-step: a regression for every pattern of every covariance."""
         groups = 1 if self.family.covariance == "shared" else len(self.fit.model.labels)
-        return groups * len(self.statistics.groups) * (4.0 * self.rows.shape[1] ** 3 + 4e3)
+        regression = 4.0 * float(self.rows.shape[1]) ** 3 + 4e3
+        return groups * len(self.statistics.groups) * regression
 
     @property
     def summary_cost(self) -> float:
         """Operations of summing up all other rows."""
-        return float(self.rows.size) * self.rows.shape[1]
+        return float(self.rows.size) * float(self.rows.shape[1])
 
     def cost(self, count: int) -> float:
         """Operations for following the maximum of so many rows."""
@@ -262,7 +263,8 @@ class _Table:
         densities, _ = self.family.estimate(rest)
         log_priors = np.log(rest.weights / rest.weight) if self.given is None else self.given
         model = GenerativeModel(self.fit.model.labels, log_priors, densities, rest.weights)
-        return model.posterior(self.rows[place : place + 1].astype(np.float64), log=True)[0]
+        row = self.rows[place : place + 1].astype(np.float64)
+        return np.asarray(model.posterior(row, log=True)[0])
 
     # Estimates anew
 
