@@ -277,8 +277,7 @@ def tally(numbers: Iterable[int], folder: Path) -> Tally:
             process = process or _started(folder)
             outcome = _answer(process, number)
             if outcome is None:
-                process.kill()
-                code = process.wait()
+                code = _ended(process)
                 result.wrong.append(f"{number}: the process ended by {-code}, or hung")
                 process = None
                 continue
@@ -290,9 +289,16 @@ def tally(numbers: Iterable[int], folder: Path) -> Tally:
                 result.wrong.append(f"{number}: {word}")
     finally:
         if process is not None:
-            process.kill()
-            process.wait()
+            _ended(process)
     return result
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """End a worker, and return how it ended, by itself or by this."""
+    code = process.poll()
+    process.kill()
+    with process:  # its pipes are closed
+        return process.wait() if code is None else code
 
 
 def _started(folder: Path) -> subprocess.Popen[bytes]:

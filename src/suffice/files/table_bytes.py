@@ -6,6 +6,7 @@ import io
 import shutil
 import sys
 import tempfile
+import weakref
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -176,6 +177,7 @@ class TableBytes:
         if self._live is None and self._how is None:
             return
         aside: Any = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+        weakref.finalize(self, aside.close)
         size = 0
         with self.open() as given:
             while part := given.read(1 << 20):

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.rows.cells import BOOLEAN, NUMBER
+from suffice.errors import BadRows
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.rows.tables import Table
+
+MUCH_TEXT, REPEATED = 1 << 27, 16
+"""Characters of a column that are held in any case; how often texts may come, where they are more.
+"""
 
 
 def frame_of(table: Table) -> Any:
@@ -25,6 +32,9 @@ def frame_of(table: Table) -> Any:
         return rows
     pa: Any = import_module("pyarrow")
     types = {NUMBER: pa.float64(), BOOLEAN: pa.bool_()}
+    for j, kind in enumerate(table.kinds):
+        if kind == CATEGORY:
+            _refuse_much_text(table.column(j), table.names[j])
     columns = [
         _whole(pa, table.exact(j))
         if kind == NUMBER and table.is_whole(j)
@@ -44,6 +54,19 @@ def _whole(pa: Any, cells: Any) -> Any:
         return pa.array(cells, pa.int64())
     except (OverflowError, pa.ArrowException):
         return pa.array([None if c is None else Decimal(c) for c in cells], pa.decimal256(76, 0))
+
+
+def _refuse_much_text(cells: NDArray[Any], name: str) -> None:
+    """Refuse few long texts that come so often that they would fill the memory.
+
+    A small file can mean them by a code for each row; a frame holds every one of them.
+    """
+    size = sum(map(len, filter(None, cells)))
+    if size > MUCH_TEXT and size > REPEATED * sum(map(len, set(filter(None, cells)))):
+        raise BadRows(
+            f"{name}: the same long texts again and again, {size:,} characters in all",
+            hint="categories have short names: shorten them, or leave the column out",
+        )
 
 
 def some_rows(table: Table, kept: Any) -> Table:
