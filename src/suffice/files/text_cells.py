@@ -55,7 +55,7 @@ LOOK, FEW = 256, 64
 """Cells that are looked at first; and of every chunk, where no cell has been a number yet."""
 MANY = 1000
 """Cells that are no numbers from which on a column is one of words, whatever else is in it."""
-NINES = str.maketrans("12345678", "99999999")
+ZEROS = str.maketrans("123456789", "000000000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +290,7 @@ def _plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
         numbers = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
     except ValueError:
         return None
-    joined = "\n".join(("", *cells, ""))
+    joined = "\n" + "\n".join(cells) + "\n"
     if not np.isfinite(numbers).all() or "_" in joined:
         return None
     if np.abs(numbers).max(initial=0.0) >= 10.0**DIGITS and any(map(is_code, cells)):
@@ -302,10 +302,11 @@ def _may_hold_codes(joined: str) -> bool:
     """Whether a line of a text may begin with a zero and another digit."""
     if " " in joined or "\t" in joined:
         return re.search(r"\s[+-]?0\d+\s", joined) is not None
-    if "\n0" not in joined and "\n-0" not in joined and "\n+0" not in joined:
+    starts = [start for start in ("\n0", "\n-0", "\n+0") if start in joined]
+    if not starts:
         return False
-    nines = joined.translate(NINES)
-    return any(f"\n{sign}0{digit}" in nines for sign in ("", "-", "+") for digit in "09")
+    zeros = joined.translate(ZEROS)
+    return any(f"{start}0" in zeros for start in starts)
 
 
 def typed_cells(cells: Sequence[str], kind: str, name: str, line: Line) -> NDArray[Any]:
