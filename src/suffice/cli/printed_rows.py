@@ -38,7 +38,8 @@ class PrintedRows:
         if self._json:
             for row in rows:
                 cells = dict(zip(self._names, map(plain, row), strict=True))
-                self._out.write(json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n")
+                text = json.dumps(cells, ensure_ascii=False, allow_nan=False, default=str)
+                self._out.write(text + "\n")
         else:
             self._writer.writerows([cell_text(cell, self._digits) for cell in row] for row in rows)
 
@@ -73,7 +74,7 @@ def plain(cell: Any) -> Any:
 def print_json(content: Any) -> None:
     """Print one JSON document."""
     _standard_output().write(
-        json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1, default=str) + "\n"
     )
 
 
