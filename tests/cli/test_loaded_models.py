@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,3 +161,21 @@ def test_a_mean_that_is_no_number_is_refused(tmp_path: Path) -> None:
     write_model(tmp_path / "model", StoredModel(held.estimator, held.settings, state))
     with pytest.raises(BadFile, match="does not say how its table is read"):
         suffice.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(date(2026, 1, 31), date(2027, 1, 1)), (b"a", b"b"), (("a", 1), ("b", 2))],
+    ids=["dates", "bytes", "tuples"],
+)
+def test_labels_that_json_has_no_form_for_are_told_all_the_same(
+    one: Any, other: Any, tmp_path: Path, run: Callable[..., Any]
+) -> None:
+    place, table = tmp_path / "model.suffice", tmp_path / "new.csv"
+    model = suffice.GaussianDiscriminant()
+    model.fit([[1.0], [2.0], [5.0], [6.0]], [one, one, other, other]).save(place)
+    table.write_text("x0\n1.5\n", encoding="ascii")
+    for command in (("inspect", place), ("diff", place, place), ("predict", place, table)):
+        told = run(*command, "--json")
+        assert told.code == 0, told.err
+        assert told.out

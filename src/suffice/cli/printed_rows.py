@@ -114,7 +114,7 @@ def json_text(content: Any, terminal: bool = False, indent: int | None = None) -
     >>> print(json_text("caf\u00e9 \u202e", terminal=True))
     "café \u202e"
     """
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, default=str)
     if not terminal or text.replace("\n", "").isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -79,11 +79,9 @@ def check_form(value: Any, place: str) -> Sizes:
 def _check_others(value: Any, known: Mapping[str, str], place: str) -> None:
     """Refuse numbers that are none in fields of statistics that have no form of their own."""
     for field in fields(value):
-        held = None if field.name in known else getattr(value, field.name)
-        numbers = isinstance(held, float) or (
-            isinstance(held, np.ndarray) and held.dtype.kind == "f"
-        )
-        if numbers and np.isnan(held).any():
+        held: Any = None if field.name in known else getattr(value, field.name)
+        array = isinstance(held, np.ndarray) and held.dtype.kind == "f"
+        if (array or isinstance(held, float)) and np.isnan(held).any():
             raise refusal(f"{place}.{field.name}", "holds what is no number")
 
 

@@ -50,7 +50,7 @@ class TreeCheck:
     >>> TreeCheck({"float64": 3}).look({"is": "range", "ends": [0, 10**9, 1]})
     Traceback (most recent call last):
     ...
-    suffice.errors.BadFile: a range of 1000000000 places in a file of 5 values
+    suffice.errors.BadFile: a range of 1000000000 places in a file of 4 values
     Hint: the file is damaged: write it again
     """
 

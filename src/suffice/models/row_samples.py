@@ -77,7 +77,7 @@ def are_cells(
     if isinstance(inner, Categorical):
         known = zip(cells, levels, strict=True)
         return all(cell is None or cell in shown for cell, shown in known)
-    return all(type(cell) is float for cell in cells)  # NaN is a blank
+    return set(map(type, cells)) <= {float}  # NaN is a blank
 
 
 def _are_counts(cells: tuple[Any, ...], width: int) -> bool:

@@ -124,7 +124,7 @@ def read_label(found: Any, depth: int = 0) -> Any:
         if type(found) is float and found != found:  # noqa: PLR0124  NaN names no class
             raise ValueError("nan")
         return found
-    kind = found.get("is") if isinstance(found, dict) and len(found) == 2 else None
+    kind: Any = found.get("is") if isinstance(found, dict) and len(found) == 2 else None
     if kind == "tuple" and isinstance(found.get("items"), list) and depth < NESTED:
         return tuple(read_label(part, depth + 1) for part in found["items"])
     text = found.get("text") if isinstance(kind, str) and kind in READ else None

@@ -125,7 +125,8 @@ class RowSample:
 def _written(cells: Any) -> Any:
     """Return cells as JSON holds them: tuples of numbers as lists, levels as labels are written."""
     if type(cells) is tuple:
-        return [_written(cell) for cell in cells]
+        plain = set(map(type, cells)) <= {float, int, str, bool, type(None)}
+        return list(cells) if plain else [_written(cell) for cell in cells]
     return (
         cells if cells is None or type(cells) in (float, int, str, bool) else written_label(cells)
     )
@@ -133,5 +134,6 @@ def _written(cells: Any) -> Any:
 
 def _tuples(cells: Any) -> Any:
     if isinstance(cells, list):
-        return tuple(map(_tuples, cells))
+        plain = not {list, dict} & set(map(type, cells))  # most are, and there may be many
+        return tuple(cells) if plain else tuple(map(_tuples, cells))
     return read_label(cells) if isinstance(cells, dict) else cells
