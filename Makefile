@@ -32,7 +32,7 @@ bench: $(VENV)/.stamp-bench  ## speed and memory against scikit-learn, equal ans
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation again
-	$(BIN)/suffice demo --output /dev/null --picture docs/images/gda.png > /dev/null
+	$(BIN)/suffice demo --force --output /dev/null --picture docs/images/gda.png > /dev/null
 	$(BIN)/python -m suffice.plots.gallery
 	$(BIN)/python -m suffice.cli.reference
 

@@ -15,7 +15,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from threading import _RLock as Lock  # type: ignore[attr-defined, unused-ignore]
+    from threading import RLock as Lock
 
 T = TypeVar("T")
 
