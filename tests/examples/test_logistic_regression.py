@@ -740,3 +740,50 @@ def test_there_is_no_partial_fit_with_a_correction_that_needs_all_rows():
     model = LogisticRegression(correction="firth")
     assert not hasattr(model, "partial_fit")
     assert hasattr(model.set_params(correction=None), "partial_fit")
+
+
+# Levels that no row has
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+@pytest.mark.parametrize("unused", [("a",), ("z",), ("a", "c", "z"), ()])
+def test_levels_that_no_row_has_change_nothing(unused, penalty, library):
+    """R drops them too: as a reference they would leave the others to add up to the intercept."""
+    rng = np.random.default_rng(0)
+    cells, y = rng.choice(["b", "d", "e"], 80), rng.integers(2, size=80)
+    x = rng.normal(size=80)
+    levels = sorted({"b", "d", "e", *unused})
+    X = pd.DataFrame({"c": pd.Categorical(cells, categories=levels), "x": x})
+    plain = pd.DataFrame({"c": cells, "x": x})
+    if library == "polars":
+        X = pl.DataFrame({"c": pl.Series(cells, dtype=pl.Enum(levels)), "x": x})
+    found = LogisticRegression(penalty).fit(X, y)
+    expected = LogisticRegression(penalty).fit(plain, y)
+    assert found.coefficient_names_ == expected.coefficient_names_
+    told, known = found.summary(), expected.summary()
+    np.testing.assert_array_equal(told.estimates, known.estimates)
+    np.testing.assert_array_equal(told.standard_errors, known.standard_errors)
+    assert np.isfinite(told.standard_errors).all()
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(plain))
+    if "a" in unused:  # later it speaks for no class, as any level that was never seen
+        row = pd.DataFrame({"c": pd.Categorical(["a"], categories=levels), "x": [0.3]})
+        never = pd.DataFrame({"c": ["never seen"], "x": [0.3]})
+        np.testing.assert_array_equal(found.predict_proba(row), expected.predict_proba(never))
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+@pytest.mark.parametrize("passes", [1, 2, 3])
+def test_fits_of_few_passes_go_on_where_the_last_ended(passes, penalty, classes):
+    rng = np.random.default_rng(1)
+    y = rng.integers(classes, size=300)
+    X = rng.normal(size=(300, 4)) + 0.5 * y[:, np.newaxis]
+    end = LogisticRegression(penalty).fit(X, y)
+    model = LogisticRegression(penalty, max_passes=passes, warm_start=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DidNotConverge)
+        for _ in range(12):
+            model.fit(X, y)
+    assert model.converged_
+    np.testing.assert_allclose(model.coef_, end.coef_, rtol=1e-6, atol=1e-8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -37,7 +37,7 @@ class Design:
         """Read it off a table."""
         if isinstance(table, SparseRows):
             return cls(PlainColumns(table.width))
-        return cls.of(Columns.infer(table), every_level)
+        return cls.of(_with_used_levels(Columns.infer(table), table), every_level)
 
     @classmethod
     def of(cls, columns: Columns, every_level: bool) -> Self:
@@ -131,3 +131,21 @@ class Design:
                     f"these rows are sparse numbers, but {listed(words)} held categories so far",
                     hint="pass a frame, with the columns as they were when the model was fitted",
                 )
+
+
+def _with_used_levels(columns: Columns, table: Any) -> Columns:
+    """Return a schema without levels that are declared, but in no row.
+
+    A column that is never 1 tells nothing; as the level that others are compared with, it would
+    leave these to add up to the intercept.
+    """
+    if table.levels is None or all(levels is None for levels in table.levels):
+        return columns
+    found = []
+    for column, j in zip(columns.columns, range(table.width), strict=True):
+        levels = column.levels
+        if column.kind == CATEGORY and table.levels[j] is not None:
+            used = set(table.column(j).tolist())
+            levels = tuple(level for level in levels if level in used)
+        found.append(replace(column, levels=levels))
+    return Columns(tuple(found))

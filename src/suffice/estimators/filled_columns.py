@@ -143,13 +143,15 @@ class FilledColumns:
         library = frame.implementation
         new = {self.columns.names[j]: cells for j, cells in filled.items()}
         new |= dict(zip(self.marks, marks, strict=True))
-        # pandas would line new columns up by its index, were they not given the frame's own.
-        native = frame.to_native()
+        if library.is_pandas_like():
+            # Arrays, which are not lined up by an index, and no series for each of many columns.
+            native = frame.to_native().copy(deep=False)
+            for name, cells in new.items():
+                native[name] = cells
+            return native
         series = [
             nw.new_series(name, cells, nw.Float64(), backend=library) for name, cells in new.items()
         ]
-        if library.is_pandas_like():
-            series = [nw.maybe_set_index(one, index=native.index) for one in series]
         return frame.with_columns(*series).to_native()
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     | solver          | "auto"  | the quickest way to the maximum; "sgd" goes row by row           |
     | correction      | None    | "firth": finite and less biased, for separated classes too      |
     | tolerance       | 1e-8    | how near to the maximum, in standard errors                     |
-    | max_passes      | 1000    | over the rows, at most                                          |
+    | max_passes      | 1000    | over the rows, at most; a look and a step are always made       |
     | standard_errors | None    | True, False; None computes them where that costs little         |
     | warm_start      | False   | begin where the last fit ended                                  |
     | random_state    | None    | the order of rows, for "sgd"                                    |
@@ -33,8 +33,8 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     so does one whose maximum does not exist.
 
     Categories have a column for each level but the first, which the others are compared with; with
-    a penalty, for every level. One that was never seen speaks for no class. Empty cells are
-    refused: p(y | x) says nothing about x, so it cannot do without a part of it.
+    a penalty, for every level. Levels that are declared but in no row are left out, as R does; one
+    that was not in the rows of the fit speaks for no class. Empty cells are refused: p(y | x) says nothing about x, so it cannot do without a part of it.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)

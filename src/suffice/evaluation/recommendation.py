@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 
 EQUAL = 9
-"""Digits after the point to which log-losses are compared: the rest is rounding, and must not decide
-between models that say the same.
-"""
+"""Digits after the point to which log-losses are compared: the rest is rounding, and must not
+decide between models that say the same."""
 
 NEGLIGIBLE = 5e-4
 """A difference of log-losses that is nothing when they are shown, however surely it is there."""
@@ -139,8 +138,6 @@ def recommend(
     loss = losses[chosen.name].mean()
     told = f"{loss:.3f}" if loss >= 0.0005 else "below 0.001"
     advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {told}."
-    if len(judged) > 1:
-        advice = f"{advice[:-1]}, the lowest of {len(judged)}."
     reasons = []
     simpler = min(tied, key=lambda one: one.rank, default=None)
     if simpler is not None and simpler.rank < chosen.rank:

@@ -68,7 +68,7 @@ def fit_logistic(
     start            where to begin; None is at the θ that GDA implies
     tolerance        λ, in standard errors, at which to stop
     standard_errors  None computes them where that costs little
-    most             passes over the rows, at most
+    most             passes over the rows, at most; two are always made: a look, and a step
 
     >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
     >>> fit_logistic(rows, codes, ("no", "yes")).estimate(1).round(6)
@@ -97,6 +97,7 @@ def fit_loss(
     if len(labels) == 1:
         return _of_one_class(loss, labels)
     begin = None if start is None else _in_standard(start, labels, loss)
+    most = max(most, 2)  # one to look where the search begins, and one to take a step
     p = loss.shape[0] * loss.shape[1]
     cheap = p <= MOST_PARAMETERS and (len(loss) + p) * float(p) ** 2 <= CHEAP
     bends = cheap if standard_errors is None else standard_errors
