@@ -31,6 +31,8 @@ from suffice.statistics.rounding import (
     PRECISE,
     Sums,
     added,
+    added_plainly,
+    are_rough,
     bound_of,
     far_away,
     implied_sum_error,
@@ -192,9 +194,12 @@ class DiagonalMoments:
 
     @property
     def _bound(self) -> FloatArray:
+        if self.anchor is None and self.sum_error is None:
+            return self.error  # of one batch, about its own mean
         sums = self._sums
         away = np.abs((self.mean - sums.anchor) + self.low)
         held = np.where(self.counts > 0.0, self.counts, 1.0)
+        away += np.sqrt(self.scatter / held)
         return self.error + bound_of(held, away, sums.sum_error, sums.weight_error)
 
     @property
@@ -218,6 +223,10 @@ class DiagonalMoments:
             return self
         if self.weight == 0.0:
             return other
+        if self._is_rough and other._is_rough and self.counts.all() and other.counts.all():
+            merged = self._plainly(other)
+            if are_rough(self.error, other.error, merged.scatter):
+                return merged
         weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
         counts = plus(self._counts, other._counts)
         both = (self.counts > 0.0) & (other.counts > 0.0)
@@ -258,6 +267,34 @@ class DiagonalMoments:
             unusual=unusual,
         )
         return merged._with_counts(counts, ours.weight_error + theirs.weight_error)._near()
+
+    @property
+    def _is_rough(self) -> bool:
+        """Whether these are sums in plain doubles, with the error that such sums have."""
+        return self.scatter_low is None and bool(self.error.any())
+
+    def _plainly(self, other: Self) -> Self:
+        """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
+        weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
+        counts: Pair = (self.counts + other.counts, None)
+        if not (self.counts_error is None and other.counts_error is None):  # else they are whole
+            counts = plus(self._counts, other._counts)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = (other.mean - self.mean) + (other.low - self.low)
+            share = other.counts / counts[0]
+            mean, low = two_sum(self.mean, self.low + gap * share)
+            scatter = self.scatter + other.scatter
+            scatter += np.square(gap * np.sqrt(self.counts * share))
+            ours, theirs = self._sums, other._sums
+            error, sum_error = added_plainly(
+                ours, theirs, counts[0], other.counts, gap, mean, PER_OPERATION * scatter
+            )
+        usual, unusual = usual_after(self, other)
+        merged = type(self)(
+            weight, counts[0], mean, low, scatter, error, None, sum_error, None, weight_low,
+            usual=usual, unusual=unusual,
+        )  # fmt: skip
+        return merged._with_counts(counts, ours.weight_error + theirs.weight_error)
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before."""
@@ -343,7 +380,7 @@ class DiagonalMoments:
 
     def _with_counts(self, counts: Pair, slack: FloatArray | float) -> Self:
         """Return the same with these counts in two doubles, whose error was `slack` before."""
-        if not counts[1].any():
+        if counts[1] is None or not counts[1].any():
             given = None if isinstance(slack, float) else slack
             return self if given is None else replace(self, counts_error=given)
         return replace(self, counts_low=counts[1], counts_error=slack + PRECISE * counts[0])

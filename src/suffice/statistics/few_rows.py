@@ -51,6 +51,8 @@ def rare_classes(counts: FloatArray) -> list[int]:
 
     If most of such a class is forgotten, what is left may be the same row twice.
     """
+    if counts.min(initial=np.inf) > FEW:
+        return []
     few = (counts > 0.0) & (counts <= FEW)
     if not few.any() or RARE * counts[few].sum() > counts.sum():
         return []
