@@ -8,7 +8,7 @@ compounds. Moments carry a bound E of the error of P (`sum_error`), a bound e of
     |error of S_jj| ≤ e + 2|m - o|E + E²/W + (m - o)² |error of W|.
 
 Of products of two columns, |m_i - o_i|E_j + |m_j - o_j|E_i is no more than the root of the product
-of two such bounds if one standard deviation is added to each |m - o|, and both columns have the same
+of two such bounds if one standard deviation is added to each |m - o|, and both columns have one
 relative error; the larger one holds for both.
 
 All functions work column by column, for one class (d,) or many (k, d); weights broadcast.
