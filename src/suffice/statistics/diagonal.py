@@ -91,7 +91,8 @@ class DiagonalMoments:
     @classmethod
     def empty(cls, width: int) -> Self:
         """Summarize no rows at all: the identity of `+`."""
-        return cls(0.0, *(np.zeros(width) for _ in range(5)))
+        zero = np.zeros(width)
+        return cls(0.0, zero, zero, zero, zero, zero)
 
     @classmethod
     def of(cls, rows: ArrayLike, weights: ArrayLike | None = None) -> Self:
@@ -426,17 +427,20 @@ class DiagonalMoments:
         """Return the moments of the same rows with more columns, which were all zero."""
         counts = np.full(width, self.weight)
         counts[places] = self.counts
-        held = (self.mean, self.low, self.scatter, self.error)
         counts_low = None
         if self.counts_low is not None or self.weight_low != 0.0:
             counts_low = np.full(width, self.weight_low)
             counts_low[places] = self._counts[1]
-        rest = (self.scatter_low, self.sum_error, self.anchor)
         return type(self)(
             self.weight,
             counts,
-            *(wider(part, places, width) for part in held),
-            *(None if part is None else wider(part, places, width) for part in rest),
+            wider(self.mean, places, width),
+            wider(self.low, places, width),
+            wider(self.scatter, places, width),
+            wider(self.error, places, width),
+            None if self.scatter_low is None else wider(self.scatter_low, places, width),
+            None if self.sum_error is None else wider(self.sum_error, places, width),
+            None if self.anchor is None else wider(self.anchor, places, width),
             self.weight_low,
             counts_low,
             None if self.counts_error is None else wider(self.counts_error, places, width),

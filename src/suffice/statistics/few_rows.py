@@ -94,7 +94,8 @@ def summed_precisely(
         weight: Pair = counts if counts is not None else _total(len(rows), weights)
         held = np.where(weight[0] > 0.0, weight[0], 1.0)
         if products:  # with a column of ones, the sums are among the products
-            squares = gram(tuple(_with_column(*pair) for pair in zip(away, roots, strict=True)))
+            high, low = (_with_column(*pair) for pair in zip(away, roots, strict=True))
+            squares = gram((high, low))
             sums = squares[0][-1, :-1]
             squares = squares[0][:-1, :-1], squares[1][:-1, :-1]
         else:

@@ -356,7 +356,8 @@ class Moments:
         square = np.ix_(places, places)
         return type(self)(
             self.weight,
-            *(wider(part, places, width) for part in (self.mean, self.low)),
+            wider(self.mean, places, width),
+            wider(self.low, places, width),
             wider(self.scatter, square, (width, width)),
             wider(self.error, places, width),
             None if self.scatter_low is None else wider(self.scatter_low, square, (width, width)),

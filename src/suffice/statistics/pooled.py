@@ -280,9 +280,8 @@ class PooledMoments:
             share = (w_b / weights)[:, np.newaxis]
             gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
             fresh = (w_a == 0.0)[:, np.newaxis]
-            means, lows = two_sum(
-                np.where(fresh, m_b, m_a), np.where(fresh, l_b, l_a) + gap * share
-            )
+            means: FloatArray = np.where(fresh, m_b, m_a)
+            means, lows = two_sum(means, np.where(fresh, l_b, l_a) + gap * share)
             reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
             scatter = self.scatter + other.scatter + reach.T @ reach
             rounding = (PER_OPERATION + EPSILON / 2.0 * len(labels)) * np.diagonal(scatter)
@@ -507,14 +506,15 @@ class PooledMoments:
         """Return the whole state as plain arrays; parts that are not kept are not there."""
         names = ("scatter_low", "sum_error", "anchors", "weights_low", "weights_error",
                  "usual", "unusual")  # fmt: skip
-        return {
-            "labels": labels_to_array(self.labels),  # type: ignore[dict-item]
+        arrays: dict[str, Any] = {
+            "labels": labels_to_array(self.labels),
             "weights": self.weights,
             "means": self.means,
             "lows": self.lows,
             "scatter": self.scatter,
             "error": self.error,
-        } | kept_parts(self, names)
+        }
+        return arrays | kept_parts(self, names)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:

@@ -44,9 +44,9 @@ def usual_cells(
     if len(rows) < 2:
         return None
     apart, few = isinstance(rows, ColumnsApart), codes is None
-    places = [0, len(rows) // 2, len(rows) - 1]
+    at = [0, len(rows) // 2, len(rows) - 1]
     if not few:  # of two values, one is at two of three places
-        a, b, c = np.array([column[places] for column in rows.columns]).T if apart else rows[places]
+        a, b, c = np.array([column[at] for column in rows.columns]).T if apart else rows[at]
         if not ((a == b) | (a == c) | (b == c)).any():
             return None
     step = max(1, len(rows) // LOOK)
@@ -79,8 +79,8 @@ def usual_cells(
         places = np.flatnonzero(column != value)
         places = places[~np.isnan(column[places])]
         heavy = None if weights is None else weights[places]
-        at = np.zeros(len(places), dtype=np.intp) if codes is None else codes[places]
-        unusual[:, j] = np.bincount(at, heavy, minlength=size)
+        own = np.zeros(len(places), dtype=np.intp) if codes is None else codes[places]
+        unusual[:, j] = np.bincount(own, heavy, minlength=size)
     return None if np.isinf(unusual).all() else (usual, unusual)
 
 
