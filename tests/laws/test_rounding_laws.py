@@ -102,13 +102,19 @@ def check(kind: str, state: Any, rows: Rows, widest: FloatArray) -> None:
     true = exact(kind, rows)
     low = np.zeros_like(state.scatter) if state.scatter_low is None else state.scatter_low
     bound = state.bound
+    variances = np.diagonal(state.scatter) if state.scatter.ndim == 2 else state.scatter
     for i in range(WIDTH):
         for j in range(i + 1):
             at = (i, j) if state.scatter.ndim == 2 else (i,)
             if state.scatter.ndim == 1 and i != j:
                 continue
             error = abs(Fraction(float(state.scatter[at])) + Fraction(float(low[at])) - true[i][j])
-            room = float(np.sqrt(bound[i] * bound[j]))
+            room = float(bound[i])
+            if i != j and 0.0 in (variances[i], variances[j]) and bound[i] + bound[j] > 0.0:
+                continue  # a variance that is lost takes its products with it
+            if i != j and variances[i] > 0.0 and variances[j] > 0.0:
+                worst = max(bound[i] / variances[i], bound[j] / variances[j])
+                room = float(8.0 * worst * np.sqrt(variances[i] * variances[j]))
             # What is less than 1e-20 of a variance that was there is called constant.
             if 0.0 in (state.bound[i], state.bound[j]):
                 room = float(1e-20 * np.sqrt(widest[i] * widest[j]))

@@ -9,7 +9,7 @@ import numpy as np
 from suffice.errors import BadSetting, listed
 from suffice.estimators.learned import Learned
 from suffice.families.gaussian import FORMS, Gaussian
-from suffice.models.forgetting import warn_of_small_squares
+from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.learner import Fit, GaussianLearner, warn_of
 from suffice.rows import CATEGORY
 
@@ -81,7 +81,8 @@ class GaussianParameters(Learned):
         state = self._require()
         notes = [note for note in fit.notes if not _is_of_our_making(note, state.columns, fit)]
         warn_of(notes, state.columns.coded_names, fit.model.labels)
-        warn_of_small_squares(state.statistics, state.columns.coded_names, 4)
+        if fit.summary.scale.min(initial=1.0) < SMALL_DEVIATION or not fit.summary.active.all():
+            warn_of_small_squares(state.statistics, state.columns.coded_names, 4)
 
     # What was learned
 

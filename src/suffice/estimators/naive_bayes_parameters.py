@@ -12,7 +12,7 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.estimators.learned import Learned
 from suffice.families.smoothing import HELD_OUT, checked_smoothing
-from suffice.models.forgetting import warn_of_small_squares
+from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.learner import warn_of
 from suffice.models.naive_bayes_learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.statistics.folds import Folds
@@ -90,7 +90,11 @@ class NaiveBayesParameters(Learned):
         if fit.notes:
             warn_of(fit.notes, self._require().columns.names, fit.model.labels)
         product, state = fit.model.product, self._require()
-        if any(family.name.endswith(("gaussian", "lognormal")) for family in product.families):
+        normals = [law.normals for law in fit.model.laws if hasattr(law, "normals")]
+        if any(
+            each.scale.min(initial=1.0) < SMALL_DEVIATION or not each.active.all()
+            for each in normals
+        ):
             names = [state.columns.names[j] for group in product.columns for j in group]
             warn_of_small_squares(state.statistics, names, 4)
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NOTICEABLE_LOSS = 1e-8
 REFUSED_LOSS = 1e-3
+SMALL_DEVIATION = 1e-140
+"""Standard deviations from which no digit of a square is lost below the range of a double."""
 
 
 def forgotten(

@@ -32,6 +32,7 @@ loop, and reached where all cells but one are the same."""
 SMALL_SQUARE = 1e-290
 """Sums of squares from which no digit is lost by underflow."""
 LEAST = 5e-324
+NOTHING = np.zeros((1, 1))
 
 
 class ScatterKernel(Protocol):
@@ -128,6 +129,8 @@ def underflow(counts: FloatArray, squares: FloatArray, reaches: FloatArray) -> F
 
     There, each square is rounded to the next multiple of 5e-324, and may be nothing at all.
     """
+    if squares.min(initial=1.0) >= SMALL_SQUARE:
+        return NOTHING
     small = (squares < SMALL_SQUARE) & ((squares > 0.0) | (reaches != 0.0))
     lost: FloatArray = np.where(small, counts[:, np.newaxis] * LEAST, 0.0)
     return lost

@@ -53,7 +53,7 @@ def errors_of_moving(
     """Return what moving the means of some classes adds to the errors of all sums (k, d)."""
     (base, mean), (less, other) = ours.at(classes), theirs.at(classes)
     heaviest = np.maximum(left[classes, np.newaxis], base[0])
-    moving = np.zeros_like(ours.means[0])
+    moving: FloatArray = np.zeros_like(ours.means[0])
     moving[classes] = moving_error(less[0], gap[0], heaviest, mean[0], other[0])
     return moving
 

@@ -31,6 +31,8 @@ from suffice.statistics.rounding import (
     PRECISE,
     Sums,
     added,
+    added_plainly,
+    are_rough,
     bound_of,
     far_away,
     implied_sum_error,
@@ -89,7 +91,8 @@ class DiagonalMoments:
     @classmethod
     def empty(cls, width: int) -> Self:
         """Summarize no rows at all: the identity of `+`."""
-        return cls(0.0, *(np.zeros(width) for _ in range(5)))
+        zero = np.zeros(width)
+        return cls(0.0, zero, zero, zero, zero, zero)
 
     @classmethod
     def of(cls, rows: ArrayLike, weights: ArrayLike | None = None) -> Self:
@@ -192,9 +195,12 @@ class DiagonalMoments:
 
     @property
     def _bound(self) -> FloatArray:
+        if self.anchor is None and self.sum_error is None:
+            return self.error  # of one batch, about its own mean
         sums = self._sums
         away = np.abs((self.mean - sums.anchor) + self.low)
         held = np.where(self.counts > 0.0, self.counts, 1.0)
+        away += np.sqrt(self.scatter / held)
         return self.error + bound_of(held, away, sums.sum_error, sums.weight_error)
 
     @property
@@ -218,6 +224,10 @@ class DiagonalMoments:
             return self
         if self.weight == 0.0:
             return other
+        if self._is_rough and other._is_rough and self.counts.all() and other.counts.all():
+            merged = self._plainly(other)
+            if are_rough(self.error, other.error, merged.scatter):
+                return merged
         weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
         counts = plus(self._counts, other._counts)
         both = (self.counts > 0.0) & (other.counts > 0.0)
@@ -258,6 +268,34 @@ class DiagonalMoments:
             unusual=unusual,
         )
         return merged._with_counts(counts, ours.weight_error + theirs.weight_error)._near()
+
+    @property
+    def _is_rough(self) -> bool:
+        """Whether these are sums in plain doubles, with the error that such sums have."""
+        return self.scatter_low is None and bool(self.error.any())
+
+    def _plainly(self, other: Self) -> Self:
+        """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
+        weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
+        counts: Pair = (self.counts + other.counts, None)
+        if not (self.counts_error is None and other.counts_error is None):  # else they are whole
+            counts = plus(self._counts, other._counts)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = (other.mean - self.mean) + (other.low - self.low)
+            share = other.counts / counts[0]
+            mean, low = two_sum(self.mean, self.low + gap * share)
+            scatter = self.scatter + other.scatter
+            scatter += np.square(gap * np.sqrt(self.counts * share))
+            ours, theirs = self._sums, other._sums
+            error, sum_error = added_plainly(
+                ours, theirs, counts[0], other.counts, gap, mean, PER_OPERATION * scatter
+            )
+        usual, unusual = usual_after(self, other)
+        merged = type(self)(
+            weight, counts[0], mean, low, scatter, error, None, sum_error, None, weight_low,
+            usual=usual, unusual=unusual,
+        )  # fmt: skip
+        return merged._with_counts(counts, ours.weight_error + theirs.weight_error)
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before."""
@@ -343,7 +381,7 @@ class DiagonalMoments:
 
     def _with_counts(self, counts: Pair, slack: FloatArray | float) -> Self:
         """Return the same with these counts in two doubles, whose error was `slack` before."""
-        if not counts[1].any():
+        if counts[1] is None or not counts[1].any():
             given = None if isinstance(slack, float) else slack
             return self if given is None else replace(self, counts_error=given)
         return replace(self, counts_low=counts[1], counts_error=slack + PRECISE * counts[0])
@@ -389,17 +427,20 @@ class DiagonalMoments:
         """Return the moments of the same rows with more columns, which were all zero."""
         counts = np.full(width, self.weight)
         counts[places] = self.counts
-        held = (self.mean, self.low, self.scatter, self.error)
         counts_low = None
         if self.counts_low is not None or self.weight_low != 0.0:
             counts_low = np.full(width, self.weight_low)
             counts_low[places] = self._counts[1]
-        rest = (self.scatter_low, self.sum_error, self.anchor)
         return type(self)(
             self.weight,
             counts,
-            *(wider(part, places, width) for part in held),
-            *(None if part is None else wider(part, places, width) for part in rest),
+            wider(self.mean, places, width),
+            wider(self.low, places, width),
+            wider(self.scatter, places, width),
+            wider(self.error, places, width),
+            None if self.scatter_low is None else wider(self.scatter_low, places, width),
+            None if self.sum_error is None else wider(self.sum_error, places, width),
+            None if self.anchor is None else wider(self.anchor, places, width),
             self.weight_low,
             counts_low,
             None if self.counts_error is None else wider(self.counts_error, places, width),

@@ -51,6 +51,8 @@ def rare_classes(counts: FloatArray) -> list[int]:
 
     If most of such a class is forgotten, what is left may be the same row twice.
     """
+    if counts.min(initial=np.inf) > FEW:
+        return []
     few = (counts > 0.0) & (counts <= FEW)
     if not few.any() or RARE * counts[few].sum() > counts.sum():
         return []
@@ -92,7 +94,8 @@ def summed_precisely(
         weight: Pair = counts if counts is not None else _total(len(rows), weights)
         held = np.where(weight[0] > 0.0, weight[0], 1.0)
         if products:  # with a column of ones, the sums are among the products
-            squares = gram(tuple(_with_column(*pair) for pair in zip(away, roots, strict=True)))
+            high, low = (_with_column(*pair) for pair in zip(away, roots, strict=True))
+            squares = gram((high, low))
             sums = squares[0][-1, :-1]
             squares = squares[0][:-1, :-1], squares[1][:-1, :-1]
         else:

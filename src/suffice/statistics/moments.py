@@ -28,6 +28,7 @@ from suffice.statistics.rounding import (
     PRECISE,
     Sums,
     added,
+    added_plainly,
     are_rough,
     bound_of,
     far_away,
@@ -159,7 +160,8 @@ class Moments:
     def bound(self) -> FloatArray:
         """Per column, the largest possible error of its variance as `scatter` has it.
 
-        That of a product of two columns is at most the root of the product of their bounds.
+        That of a product of two columns, relative to the root of the product of their variances, is
+        of the order of the larger of their relative bounds (`lost`): at most eight times that.
         """
         return self._bound + 0.5 * EPSILON * np.diagonal(self.scatter)
 
@@ -170,10 +172,13 @@ class Moments:
 
     @property
     def _bound(self) -> FloatArray:
+        if self.anchor is None and self.sum_error is None:
+            return self.error  # of one batch, about its own mean
         sums = self._sums
         if self.weight == 0.0:
             return self.error
         away = np.abs((self.mean - sums.anchor) + self.low)
+        away += np.sqrt(np.diagonal(self.scatter) / self.weight)
         return self.error + bound_of(self.weight, away, sums.sum_error, self.weight_error)
 
     @property
@@ -214,11 +219,9 @@ class Moments:
             mean, low = two_sum(self.mean, self.low + gap * share)
             reach = gap * np.sqrt(self.weight * share)
             scatter = self.scatter + other.scatter + np.multiply.outer(reach, reach)
-            size = np.maximum(np.abs(self.mean), np.abs(other.mean)) * (gap != 0.0)
-            moving = EPSILON * (1.5 * other.weight * np.abs(gap) + 2.0 * EPSILON * weight * size)
             rounding = PER_OPERATION * np.diagonal(scatter)
-            error, sum_error = added(
-                self._sums, other._sums, (mean, low), mean, weight, moving, rounding
+            error, sum_error = added_plainly(
+                self._sums, other._sums, weight, other.weight, gap, mean, rounding
             )
         slack = self.weight_error + other.weight_error
         return type(self)(
@@ -353,7 +356,8 @@ class Moments:
         square = np.ix_(places, places)
         return type(self)(
             self.weight,
-            *(wider(part, places, width) for part in (self.mean, self.low)),
+            wider(self.mean, places, width),
+            wider(self.low, places, width),
             wider(self.scatter, square, (width, width)),
             wider(self.error, places, width),
             None if self.scatter_low is None else wider(self.scatter_low, square, (width, width)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from suffice.statistics.rounding import (
     PRECISE,
     Sums,
     added,
+    added_plainly,
     are_rough,
     bound_of,
     far_away,
@@ -201,15 +202,18 @@ class PooledMoments:
 
     @property
     def _bound(self) -> FloatArray:
-        if not self.labels:
-            return self.error
+        if not self.labels or (self.anchors is None and self.sum_error is None):
+            return self.error  # of one batch, about its own means
         held = self._spread(self.labels)
-        return self.error + self._more(held.weights[0], held.means, held.sums)
+        deviation = np.sqrt(np.diagonal(self.scatter) / self.weight)
+        return self.error + self._more(held.weights[0], held.means, held.sums, deviation)
 
     @staticmethod
-    def _more(weights: FloatArray, means: Pair, sums: Sums) -> FloatArray:
+    def _more(
+        weights: FloatArray, means: Pair, sums: Sums, deviation: FloatArray | float = 0.0
+    ) -> FloatArray:
         """Return what the errors of weights and means add to e, in the bound of S."""
-        away = np.abs((means[0] - sums.anchor) + means[1])
+        away = np.abs((means[0] - sums.anchor) + means[1]) + deviation
         held = weights[:, np.newaxis]
         return over_classes(bound_of(held, away, sums.sum_error, sums.weight_error))
 
@@ -239,7 +243,8 @@ class PooledMoments:
             here = [self.places[labels[i]] for i in there]
             parts = [wider(p[here], there, (len(labels), *p.shape[1:])) for p in parts]
         weights, low, means, lows, anchors, sum_error, slack = parts
-        sums = Sums(anchors, sum_error, self.error, slack[:, np.newaxis])
+        error: Any = 0.0 if self.weights_error is None else slack[:, np.newaxis]
+        sums = Sums(anchors, sum_error, self.error, error)
         return Classes((weights, low), (means, lows), sums)
 
     def __add__(self, other: Self) -> Self:
@@ -275,20 +280,18 @@ class PooledMoments:
             share = (w_b / weights)[:, np.newaxis]
             gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
             fresh = (w_a == 0.0)[:, np.newaxis]
-            means, lows = two_sum(
-                np.where(fresh, m_b, m_a), np.where(fresh, l_b, l_a) + gap * share
-            )
+            means: FloatArray = np.where(fresh, m_b, m_a)
+            means, lows = two_sum(means, np.where(fresh, l_b, l_a) + gap * share)
             reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
             scatter = self.scatter + other.scatter + reach.T @ reach
-            size = np.maximum(np.abs(m_a), np.abs(m_b)) * (gap != 0.0)
-            moving = 1.5 * w_b[:, np.newaxis] * np.abs(gap)
-            moving = EPSILON * (moving + 2.0 * EPSILON * weights[:, np.newaxis] * size)
             rounding = (PER_OPERATION + EPSILON / 2.0 * len(labels)) * np.diagonal(scatter)
-            held = weights[:, np.newaxis]
-            error, sum_error = added(
-                ours.sums, theirs.sums, (means, lows), means, held, moving, rounding
-            )
-        slack = (ours.sums.weight_error + theirs.sums.weight_error)[:, 0]
+            error, sum_error = added_plainly(
+                ours.sums, theirs.sums, weights[:, np.newaxis], w_b[:, np.newaxis], gap, means,
+                rounding,
+            )  # fmt: skip
+        slack = np.broadcast_to(
+            ours.sums.weight_error + theirs.sums.weight_error, (len(labels), 1)
+        )[:, 0]
         return type(self)(
             labels, weights, means, lows, scatter, error, None, sum_error, None,
             weights_low if weights_low.any() else None, slack if slack.any() else None,
@@ -318,7 +321,9 @@ class PooledMoments:
         moving = errors_of_moving(ours, theirs, weights[0], gap, both)
         held = weights[0][:, np.newaxis]
         error, sum_error = added(ours.sums, theirs.sums, means, anchors, held, moving, rounding)
-        slack = (ours.sums.weight_error + theirs.sums.weight_error)[:, 0]
+        slack = np.broadcast_to(
+            ours.sums.weight_error + theirs.sums.weight_error, (len(labels), 1)
+        )[:, 0]
         return self._made(
             labels, weights, means, scatter, error, sum_error, anchors, slack,
             usual_after(self, other),
@@ -398,7 +403,9 @@ class PooledMoments:
                 error = error + over_classes(more)
         refuse_unbounded(error, "forgetting these rows")
         kept = np.flatnonzero(here)
-        slack = (ours.sums.weight_error + theirs.sums.weight_error)[kept]
+        slack = np.broadcast_to(ours.sums.weight_error + theirs.sums.weight_error, (len(here), 1))[
+            kept
+        ]
         weights = weights[0][kept], weights[1][kept]
         means = means[0][kept], means[1][kept]
         anchors, sum_error = anchors[kept], sum_error[kept]
@@ -499,14 +506,15 @@ class PooledMoments:
         """Return the whole state as plain arrays; parts that are not kept are not there."""
         names = ("scatter_low", "sum_error", "anchors", "weights_low", "weights_error",
                  "usual", "unusual")  # fmt: skip
-        return {
-            "labels": labels_to_array(self.labels),  # type: ignore[dict-item]
+        arrays: dict[str, Any] = {
+            "labels": labels_to_array(self.labels),
             "weights": self.weights,
             "means": self.means,
             "lows": self.lows,
             "scatter": self.scatter,
             "error": self.error,
-        } | kept_parts(self, names)
+        }
+        return arrays | kept_parts(self, names)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:

@@ -5,8 +5,11 @@ adds them and forgetting subtracts them, so that errors of single operations add
 compounds. Moments carry a bound E of the error of P (`sum_error`), a bound e of that of Q_jj
 (`error`) and a bound of that of the weight; all else follows from S = Q - P²/W:
 
-    |error of S_jj| ≤ e + 2|m - o|E + E²/W + (m - o)² |error of W|,
-    |error of S_ij| ≤ the root of the product of the bounds of i and j.
+    |error of S_jj| ≤ e + 2|m - o|E + E²/W + (m - o)² |error of W|.
+
+Of products of two columns, |m_i - o_i|E_j + |m_j - o_j|E_i is no more than the root of the product
+of two such bounds if one standard deviation is added to each |m - o|, and both columns have one
+relative error; the larger one holds for both.
 
 All functions work column by column, for one class (d,) or many (k, d); weights broadcast.
 """
@@ -40,6 +43,8 @@ PER_PRECISE_SUM = 4.0 * PRECISE
 NO_VARIANCE = 1e-20
 """A variance below this part of what it was has no effect on any model (`families` floor them),
 so that one which is no larger, and certainly so, may be called zero."""
+LEAST = 5e-324
+"""The smallest number above zero: nothing divided by its root is nothing."""
 FIRM = 8.0
 """Weight from which a mean is a good anchor, some standard errors from any other it may have; with
 less, the anchor follows the mean."""
@@ -58,6 +63,8 @@ class Sums(NamedTuple):
     def about(self, anchor: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what E and e are about another anchor: E (…, d), and what is added to e."""
         away = np.abs(self.anchor - anchor)
+        if type(self.weight_error) is float and self.weight_error == 0.0:
+            return self.sum_error, away * (2.0 * self.sum_error)
         moved = away * self.weight_error
         return self.sum_error + moved, away * (2.0 * self.sum_error + moved)
 
@@ -68,17 +75,18 @@ def implied_sum_error(weight: Any, variances: FloatArray, error: FloatArray) -> 
     A batch whose squares have the relative error r has a mean that is wrong by no more than r
     standard deviations: E = √(W/S) e. If nothing is left of S but error, S is no more than that.
     """
-    if not error.any():
-        return np.zeros(np.broadcast_shapes(np.shape(weight), error.shape))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = np.sqrt(weight) * (error / np.sqrt(np.maximum(variances, error)))
-    return np.where(error > 0.0, found, 0.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = np.sqrt(np.maximum(np.maximum(variances, error), LEAST))
+        found: FloatArray = np.sqrt(weight) * (error / spread)
+    return found
 
 
 def bound_of(weight: Any, away: FloatArray, sum_error: FloatArray, weight_error: Any) -> FloatArray:
     """Return what the errors of weight and mean add to e, in the bound of S; `away` is |m - o|."""
-    bound: FloatArray = away * (2.0 * sum_error + away * weight_error)
-    bound += sum_error * (sum_error / weight)  # a square may be beyond all doubles
+    with np.errstate(over="ignore", invalid="ignore"):
+        bound: FloatArray = away * (2.0 * sum_error + away * weight_error)
+        bound += sum_error * (sum_error / weight)  # a square may be beyond all doubles
+    bound[np.isnan(bound)] = np.inf
     return bound
 
 
@@ -167,3 +175,28 @@ def are_rough(ours: FloatArray, theirs: FloatArray, variances: FloatArray) -> bo
     """
     enough = np.minimum(ours, theirs) >= PER_OPERATION * variances
     return 2 * int(np.count_nonzero(enough)) >= len(enough)
+
+
+def added_plainly(
+    ours: Sums,
+    theirs: Sums,
+    weight: Any,
+    other: Any,
+    gap: FloatArray,
+    mean: FloatArray,
+    rounding: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return e (d,) and E, about the new mean, after a merge in plain doubles.
+
+    `other` is the weight that came to the rest, at a distance of `gap`.
+    """
+    away = np.abs(gap)
+    size = (np.abs(mean) + away) * (away > 0.0)
+    # The gap has three roundings of half an epsilon, and a mean of two doubles ends somewhere.
+    moving = (1.5 * EPSILON * other) * away + (2.0 * PRECISE * weight) * size
+    sum_error, error = moving, ours.error + theirs.error + rounding
+    for side in (ours, theirs):
+        own, more = side.about(mean)
+        sum_error = sum_error + own
+        error = error + over_classes(more)
+    return error + over_classes(moving * (EPSILON * size + moving / weight)), sum_error

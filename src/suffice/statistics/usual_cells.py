@@ -41,13 +41,18 @@ def usual_cells(
 
     None where no column has one; NaN is no cell. Without codes there is one class.
     """
-    apart = isinstance(rows, ColumnsApart)
     if len(rows) < 2:
         return None
+    apart, few = isinstance(rows, ColumnsApart), codes is None
+    at = [0, len(rows) // 2, len(rows) - 1]
+    if not few:  # of two values, one is at two of three places
+        a, b, c = np.array([column[at] for column in rows.columns]).T if apart else rows[at]
+        if not ((a == b) | (a == c) | (b == c)).any():
+            return None
     step = max(1, len(rows) // LOOK)
     look = np.array([column[::step] for column in rows.columns]).T if apart else rows[::step]
     three = look[[0, len(look) // 2, -1]]
-    if codes is None and step == 1:
+    if few and step == 1:
         # Any cell that comes twice may be the one that stays.
         order = np.sort(look, axis=0)
         twice = order[1:] == order[:-1]
@@ -60,7 +65,7 @@ def usual_cells(
     usual = three[matches.argmax(axis=0), np.arange(three.shape[1])].astype(np.float64)
     usual[np.isnan(usual)] = 0.0
     unusual = np.full((size, len(usual)), np.inf)
-    if step == 1 and codes is None:
+    if few and step == 1:
         differs = (look != usual) & ~np.isnan(look)
         weight = differs.sum(axis=0) if weights is None else weights @ differs
         unusual[0, found] = weight[found]
@@ -74,8 +79,8 @@ def usual_cells(
         places = np.flatnonzero(column != value)
         places = places[~np.isnan(column[places])]
         heavy = None if weights is None else weights[places]
-        at = np.zeros(len(places), dtype=np.intp) if codes is None else codes[places]
-        unusual[:, j] = np.bincount(at, heavy, minlength=size)
+        own = np.zeros(len(places), dtype=np.intp) if codes is None else codes[places]
+        unusual[:, j] = np.bincount(own, heavy, minlength=size)
     return None if np.isinf(unusual).all() else (usual, unusual)
 
 
