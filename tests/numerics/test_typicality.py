@@ -303,6 +303,17 @@ def test_every_row_has_a_p_value_between_zero_and_one(form, data):
             assert model.typicality(asked)[4].max() < 1e-6
 
 
+def test_what_a_row_is_told_does_not_depend_on_what_else_is_asked():
+    rng = np.random.default_rng(27)
+    X, y = mixed_rows(rng, 120), np.arange(120) % 2
+    model = mixed_model().fit(X, y)
+    alone = np.vstack([model.typicality(X[i : i + 1]) for i in range(5)])
+    np.testing.assert_allclose(model.typicality(X)[:5], alone, rtol=1e-9)
+    # So many kinds of rows are transformed in single precision, with small parts left out.
+    many = np.vstack([X[:5], mixed_rows(rng, 1500)])
+    np.testing.assert_allclose(model.typicality(many)[:5], alone, atol=1e-5)
+
+
 def test_columns_with_the_same_counts_are_counted_together_and_say_the_same():
     rng = np.random.default_rng(26)
     X = (rng.random((30, 12)) < 0.4).astype(float)
