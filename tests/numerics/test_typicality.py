@@ -303,6 +303,35 @@ def test_every_row_has_a_p_value_between_zero_and_one(form, data):
             assert model.typicality(asked)[4].max() < 1e-6
 
 
+def test_what_a_row_is_told_does_not_depend_on_what_else_is_asked():
+    rng = np.random.default_rng(27)
+    X, y = mixed_rows(rng, 120), np.arange(120) % 2
+    model = mixed_model().fit(X, y)
+    alone = np.vstack([model.typicality(X[i : i + 1]) for i in range(5)])
+    np.testing.assert_allclose(model.typicality(X)[:5], alone, rtol=1e-9)
+    # So many kinds of rows are transformed in single precision, with small parts left out.
+    many = np.vstack([X[:5], mixed_rows(rng, 1500)])
+    np.testing.assert_allclose(model.typicality(many)[:5], alone, atol=1e-5)
+
+
+def test_columns_with_the_same_counts_are_counted_together_and_say_the_same():
+    rng = np.random.default_rng(26)
+    X = (rng.random((30, 12)) < 0.4).astype(float)
+    y = np.arange(30) % 2
+    new = (rng.random((40, 12)) < 0.4).astype(float)
+    found = NaiveBayes("bernoulli").fit(X, y).typicality(new)[:, 0]
+    for row, p in zip(new, found, strict=True):
+        share = (X[y == 0].sum(axis=0) + row) / 16.0
+        draws = rng.random((20_000, 12)) < share
+        logs = np.where(draws, np.log(share), np.log(np.where(share < 1, 1 - share, 1))).sum(axis=1)
+        own = np.where(row > 0, np.log(share), np.log(np.where(share < 1, 1 - share, 1))).sum()
+        # A lattice may break ties of logs, and make some: they are within half a step a column.
+        low, high = (np.mean(logs <= own + side * 12 / 64) for side in (-1, 1))
+        assert low - 0.02 <= p <= high + 0.02
+    levels = NaiveBayes("categorical").fit(np.where(X[:, :1] > 0, "a", "b"), y)
+    assert levels.typicality([["z"]])[0, 0] == pytest.approx(1 / 16)
+
+
 def test_a_row_that_differs_from_a_constant_is_the_odd_one_out():
     X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [0.0, 3.0], [1.0, 2.0], [3.0, 1.0]])
     y = [0, 0, 0, 0, 1, 1]

@@ -87,6 +87,10 @@ def tally_atoms(
         return _atoms(values, shares, values[rows, place], known, inverse)
     held = np.append(counts, 0.0)[places]
     keys, inverse = _unique_pairs(held[known], gone[known])
+    if len(counts) == 2 and not gone.any() and places.max() < 2:
+        # Both laws, whether rows have both or not: columns of the same counts are then alike.
+        keys = np.stack([np.unique(counts), np.zeros(len(np.unique(counts)))], axis=1)
+        inverse = np.searchsorted(keys[:, 0], held[known])
     # Levels of equal weight are one atom: a column may have thousands of them.
     weights, repeats = np.unique(counts[counts > 0.0], return_counts=True)
     many = repeats - (weights == keys[:, :1])

@@ -166,12 +166,66 @@ class Ranked:
         return lattice.kept(np.stack([np.ones(len(mass) // 2 + 1), np.fft.rfft(mass)]))
 
 
-Part = Atoms | Continuous | Ranked
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeated:
+    """Columns that have the same laws: it matters how often a row has each, and not where."""
+
+    parts: Sequence[Atoms]
+    counts: IntArray
+    """How often (kinds, laws) each law is had."""
+    laws: IntArray
+
+    @classmethod
+    def of(cls, parts: Sequence[Atoms]) -> Repeated:
+        """Count the laws of each row."""
+        laws = np.stack([part.laws for part in parts], axis=1)
+        many = np.stack([(laws == law).sum(axis=1) for law in range(len(parts[0].values))], axis=1)
+        counts, inverse = np.unique(many, axis=0, return_inverse=True)
+        return cls(parts, counts, inverse.ravel())
+
+    @property
+    def reach(self) -> float:
+        """The largest sum."""
+        return len(self.parts) * self.parts[0].reach
+
+    def log_moments(self, thetas: FloatArray) -> FloatArray:
+        """Return the largest of log E exp(θΣg) over laws, for each θ."""
+        return len(self.parts) * self.parts[0].log_moments(thetas)
+
+    def places(self, step: float) -> IntArray:
+        """Return the rows' own sums on the lattice, rounded column by column."""
+        found: IntArray = np.sum([part.places(step) for part in self.parts], axis=0)
+        return found
+
+    def transforms(self, lattice: Lattice) -> Complex:
+        """Return the transforms of the sums, one for each kind of row."""
+        single = self.parts[0].transforms(lattice)
+        found = np.ones((len(self.counts), single.shape[1]), dtype=np.complex128)
+        for law in range(self.counts.shape[1]):
+            found *= single[law] ** self.counts[:, law, np.newaxis]
+        return found
+
+
+Part = Atoms | Continuous | Ranked | Repeated
+
+
+def _put_together(parts: Sequence[Part]) -> list[Part]:
+    """Return parts in which columns with the same laws are one: presences of words are many."""
+    found: list[Part] = [part for part in parts if not isinstance(part, Atoms)]
+    same: dict[tuple[bytes, bytes], list[Atoms]] = {}
+    for part in parts:
+        if isinstance(part, Atoms):
+            key = part.values.tobytes(), part.shares.tobytes()
+            same.setdefault(key, []).append(part)
+    for alike in same.values():
+        found += [Repeated.of(alike)] if len(alike) > 2 else alike
+    return found
 
 
 def lattice_tails(size: int, parts: Sequence[Part]) -> FloatArray:
     """Return P(Σg ≥ that of the row) for each of `size` rows."""
-    parts = [part for part in parts if (part.laws != _nothing(part)).any()]
+    parts = [p for p in parts if isinstance(p, Ranked) or (p.laws != _nothing(p)).any()]
+    parts = _put_together(parts)
     if not parts:
         return np.ones(size)
     rates = [steepest(((p.freedom, 1),)) for p in parts if isinstance(p, Continuous)]
@@ -179,13 +233,15 @@ def lattice_tails(size: int, parts: Sequence[Part]) -> FloatArray:
     moments = np.sum([part.log_moments(thetas) for part in parts], axis=0)
     # Chernoff's bound: beyond `reach` there is no more than exp(-27) of any row's law.
     reach = float(np.min((moments + 27.0) / thetas))
-    if all(isinstance(part, Atoms) for part in parts):
-        reach = min(reach, sum(part.reach for part in parts if isinstance(part, Atoms)))
+    if all(isinstance(part, (Atoms, Repeated)) for part in parts):
+        reaches = [part.reach for part in parts if isinstance(part, (Atoms, Repeated))]
+        reach = min(reach, sum(reaches))
     kinds = Kinds.of(parts)
     # The step is the same for all: what else is asked must not change what a row is told.
     # Rounding may carry every column up by half a step.
-    step = max(STEP, reach / (MOST_POINTS - 2 - len(parts)))
-    points = 256 * (2 + int(reach / step + len(parts)) // 256)
+    width = sum(len(part.parts) if isinstance(part, Repeated) else 1 for part in parts)
+    step = max(STEP, reach / (MOST_POINTS // 2))
+    points = 256 * (2 + int(reach / step + min(width, MOST_POINTS // 2)) // 256)
     lattice = _worth_keeping(parts, kinds, Lattice(step, points))
     tables = [part.transforms(lattice) for part in parts]
     if all(isinstance(part, Continuous) for part in parts):

@@ -176,7 +176,13 @@ def _columns(freedom: FloatArray) -> Columns:
 
 
 def bonferroni(freedom: FloatArray, parts: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the smallest p-value of single columns, and of how many."""
+    """Return the smallest p-value of single columns, and of how many; ν as in `tails_of_rows`."""
     there = np.broadcast_to(freedom > 0.0, parts.shape)
+    if len(freedom) == 1 and (freedom == freedom.max(initial=0.0)).all():
+        # Of columns with the same law the one farthest out has the smallest p-value.
+        farthest = parts.max(axis=1, initial=0.0)
+        nu = float(freedom.max(initial=0.0))
+        least = single_tail(nu, farthest) if nu > 0.0 else np.ones(len(parts))
+        return least, there.sum(axis=1)
     single = single_tail(np.where(freedom > 0.0, freedom, 1.0), parts)
     return np.where(there, single, 1.0).min(axis=1, initial=1.0), there.sum(axis=1)

@@ -247,7 +247,7 @@ def _starved(family: Gaussian, fit: Fit, rows: FloatArray, ranks: IntArray) -> N
     summary = fit.summary
     freedom = degrees_of_freedom(family, fit)
     seen = (~np.isnan(rows) & summary.active).sum(axis=1)
-    starved = (ranks < seen)[:, np.newaxis] & (ranks[:, np.newaxis] >= freedom)
+    starved: NDArray[np.bool_] = (ranks < seen)[:, np.newaxis] & (ranks[:, np.newaxis] >= freedom)
     for note in fit.notes:
         if note.classes and not note.silent:
             starved[:, list(note.classes)] = True
@@ -259,7 +259,8 @@ def _smallest(pivots: Pivots) -> FloatArray:
     least, many = bonferroni(pivots.freedom, pivots.parts)
     odd = np.where(pivots.other, 1.0 / (pivots.weights + 1.0), 1.0).min(axis=1, initial=1.0)
     many = many + pivots.constant.sum(axis=1)
-    return np.minimum(np.minimum(least, odd) * np.maximum(many, 1), 1.0)
+    found: FloatArray = np.minimum(np.minimum(least, odd) * np.maximum(many, 1), 1.0)
+    return found
 
 
 def degrees_of_freedom(family: Gaussian, fit: Fit) -> FloatArray:
@@ -293,4 +294,4 @@ def _say_unknown(family: Gaussian, fit: Fit, codes: IntArray | None, gone: Float
             said.append(f"{int(alone.sum())} row(s) are alone in their class")
     if said:
         text = "; ".join(said) + ". Nothing can be said against any row there (p = 1)"
-        warnings.warn(text, NoPValue, stacklevel=5)
+        warnings.warn(text, NoPValue, stacklevel=6)
