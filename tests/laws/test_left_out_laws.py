@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.models import missing_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData"),
@@ -37,6 +40,14 @@ DIAGONAL: list[dict[str, Any]] = [
     for form in ("diagonal", "shared-diagonal", "spherical")
     for divisor in ("mle", "unbiased")
 ]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_a_budget() -> Iterator[None]:
+    """EM may creep for a thousand steps on tables this thin: here exactness may cost that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(missing_rows, "ANEW_BUDGET", np.inf)
+        yield
 
 
 def named(setting: dict[str, Any]) -> str:
@@ -90,7 +101,7 @@ def assert_refitted(make: Any, x: Any, y: Any, w: Any, tolerance: float, some: A
 
 
 @pytest.mark.parametrize("setting", DIAGONAL, ids=named)
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(seeds, st.sampled_from([0.0, 0.2, 0.5]))
 def test_diagonal_forms_are_left_out_exactly(
     setting: dict[str, Any], seed: int, blank: float
@@ -102,7 +113,7 @@ def test_diagonal_forms_are_left_out_exactly(
 
 
 @pytest.mark.parametrize("setting", FULL, ids=named)
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(seeds)
 def test_complete_rows_are_left_out_exactly(setting: dict[str, Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -120,7 +131,7 @@ def test_rows_of_thin_tables_with_blanks_are_left_out_exactly(
     """So thin that the likelihood may have several maxima: estimated anew, and no other one."""
     rng = np.random.default_rng(seed)
     x, y, w = drawn(rng, int(rng.integers(6, 13)), int(rng.integers(1, 4)), blank)
-    some = rng.permutation(len(y))[:5]
+    some = rng.permutation(len(y))[:3]
     tolerance = 1e-6 if "pool" in setting or "shrink" in setting else 1e-9
     assert_refitted(lambda: GaussianDiscriminant(**setting), x, y, w, tolerance, some)
 
@@ -135,7 +146,7 @@ def test_rows_of_tables_with_blanks_are_left_out_exactly(
     x, y, w = drawn(rng, int(rng.integers(40, 70)), int(rng.integers(2, 4)), blank)
     # EM stops when a step moves parameters by 1e-10; where it creeps, as with much missing, a
     # thousand such steps may be left, on either side.
-    some = rng.permutation(len(y))[:4]
+    some = rng.permutation(len(y))[:3]
     assert_refitted(lambda: GaussianDiscriminant(**setting), x, y, w, 1e-6, some)
 
 

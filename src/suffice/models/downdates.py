@@ -148,9 +148,11 @@ def diagonal_log_densities(
         else np.ones(0)
     )
     # A cell that no row of a class shows takes no degree of freedom away.
-    divisors, own_divisor = np.maximum(held - less, 0.0), np.maximum(left - less, 0.0)
-    rest = scatters.sum(axis=0) - lost
-    divisor = divisors.sum(axis=0) - divisors[codes] + own_divisor
+    divisors, own_divisor, rest = held, left, scatters.sum(axis=0) - lost
+    divisor = held.sum(axis=0) - w
+    if less:
+        divisors, own_divisor = np.maximum(held - less, 0.0), np.maximum(left - less, 0.0)
+        divisor = divisors.sum(axis=0) - divisors[codes] + own_divisor
     pooled = rest / divisor
     if spherical:
         pooled = (rest @ unit / divisor.sum(axis=1))[:, np.newaxis] / unit

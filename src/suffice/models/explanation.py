@@ -108,7 +108,7 @@ def _terms(
         return offsets[of] - offsets[against], parts, np.zeros((len(rows), 0))
     z = (rows - law.origin - law.origin_low) / law.scale
     baseline = law.log_volumes[against] - law.log_volumes[of]
-    parts, pairs = _squares(law, z, np.zeros(len(rows), dtype=np.intp), of, against)
+    parts, pairs = _squares(law, z, None, of, against)
     near = np.abs(z) < 2.0**FAR
     far = np.flatnonzero(~near.all(axis=1))
     if len(far):
@@ -124,9 +124,12 @@ def _terms(
 
 
 def _squares(
-    law: NormalClasses, z: FloatArray, powers: IntArray, of: IntArray, against: IntArray
+    law: NormalClasses, z: FloatArray, powers: IntArray | None, of: IntArray, against: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return contributions and pairs, both divided by 4^power, of standardized rows z·2^power."""
+    """Return contributions and pairs, both divided by 4^power, of standardized rows z·2^power.
+
+    Without `powers` they are all zero.
+    """
     n, width = z.shape
     full = isinstance(law, FullNormals)
     pairs = np.zeros((n, width, width) if full else (n, 0, 0))
@@ -135,7 +138,9 @@ def _squares(
     for codes, sign in ((against, 0.5), (of, -0.5)):
         for c in np.unique(codes):
             here = np.flatnonzero(codes == c)
-            means = np.ldexp(law.means[c], -powers[here, np.newaxis])
+            means = law.means[c]
+            if powers is not None:
+                means = np.ldexp(means, -powers[here, np.newaxis])
             u = (z[here] - means)[:, law.active]
             if isinstance(law, FullNormals):
                 # White first: near a floor the precision has entries of 1e10 that cancel.

@@ -43,10 +43,10 @@ FEWEST_CELLS = 3
 """Cells of a class in a column that must be left for its mean to be one of many."""
 NEAR_BUDGET = 2e10
 """Operations for following the maximum of all rows together; beyond, EM takes one step."""
-ANEW_BUDGET = 3e9
+ANEW_BUDGET = 4e9
 """Operations for rows that are estimated anew: a few seconds."""
 STEP = 1e6
-"""What a step of EM costs at least, however small the table."""
+"""What a step of EM costs at least for each covariance, however small the table."""
 TYPICAL_STEPS = 10.0
 FEW_STEPS = 30
 """Steps from EM's own beginning for rows that must not be followed, beyond the budget."""
@@ -88,14 +88,16 @@ def _anew(table: _Table, found: FloatArray, alone: NDArray[np.bool_], said: list
             over.append(i)
             continue
         steps, moving = table.estimate(int(i), found, None if left > 0.0 else FEW_STEPS)
-        left -= max(STEP, table.step_cost) * max(1, steps) + table.summary_cost
+        left -= table.em_cost * max(1, steps) + table.summary_cost
         restless |= moving
     if over:
         places = np.array(over)
         if table.cost(len(places)) <= NEAR_BUDGET:
             table.follow(places, found, flat=True)
+        rest = places[np.isnan(found[places]).any(axis=1)]
+        if len(rest) < len(places):
             said.append("what no row determines was held fixed for rows that were left out")
-        places = places[np.isnan(found[places]).any(axis=1)]
+        places = rest
         for i in places:
             table.estimate(int(i), found, 1, start=table.fit.parameters)
         if len(places):
@@ -129,6 +131,11 @@ class _Table:
         groups = 1 if self.family.covariance == "shared" else len(self.fit.model.labels)
         regression = 4.0 * float(self.rows.shape[1]) ** 3 + 4e3
         return groups * len(self.statistics.groups) * regression
+
+    @property
+    def em_cost(self) -> float:
+        """Operations of one step of EM."""
+        return max(STEP * len(self._sets()), self.step_cost)
 
     @property
     def summary_cost(self) -> float:
