@@ -13,7 +13,7 @@ from suffice.files.rules import LEFTOVER, exceeds
 from suffice.files.stored_labels import are_labels
 from suffice.models.row_samples import are_cells
 from suffice.rows.cells import CATEGORY
-from suffice.statistics.row_sample import MOST
+from suffice.statistics.row_sample import END, MOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,8 +123,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
         return
     if name_of(sample) != "RowSample":
         raise refusal("statistics", f"are {type(sample).__name__}")
-    if len(sample.rows) > MOST or any(not 0 <= h < sample.limit for h in sample.rows):
-        raise refusal("statistics", "hold more documents than are kept")
+    _check_hashes(sample, "statistics")
     held = dict.fromkeys(model.labels, 0.0)
     for row in sample.rows.values():
         pair = isinstance(row.cells, tuple) and len(row.cells) == 2
@@ -163,12 +162,24 @@ def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int
         held = getattr(part, "labels", None) or getattr(getattr(part, "online", None), "labels", ())
         if name not in sizes or sizes[name].get("d") != width or held != labels:
             raise refusal(name, "is not of this model")
-    found: Any = state.get("found")
-    if name_of(found) == "LogisticFit" and state.get("stream") is None:
-        form = found.form
-        for ours, theirs in ((form.weights, model.weights), (form.offsets, model.offsets)):
-            if ours.shape != theirs.shape or not np.allclose(ours, theirs, rtol=1e-6, atol=0.0):
-                raise refusal("found", "has other coefficients than the model")
+    found, stream = state.get("found"), state.get("stream")
+    if stream is not None:
+        _check_form(stream.form(), model, "stream")
+    elif found is not None:
+        _check_form(found.form, model, "found")
+
+
+def _check_form(form: Any, model: Any, place: str) -> None:
+    """Refuse coefficients that are not those of the model.
+
+    An intercept is a difference of larger numbers, of which rounding leaves more: so it is
+    compared with the largest.
+    """
+    for ours, theirs in ((form.weights, model.weights), (form.offsets, model.offsets)):
+        finite = np.abs(theirs[np.isfinite(theirs)])
+        room = 1e-9 * finite.max(initial=0.0)
+        if ours.shape != theirs.shape or not np.allclose(ours, theirs, rtol=1e-6, atol=room):
+            raise refusal(place, "has other coefficients than the model")
 
 
 def _check_choice(chosen: Any, model: Any) -> None:
@@ -226,6 +237,8 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         label: [[set(v) for v in getattr(part, "levels", ())] for part in group.parts]
         for label, group in whole.groups.items()
     }
+    _check_hashes(sample, "statistics.sample")
+    held = dict.fromkeys(shown, 0.0)
     for row in sample.rows.values():
         fits = isinstance(row.cells, tuple) and len(row.cells) == len(product.families)
         weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
@@ -235,3 +248,14 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         for cells, family, columns, levels in parts:
             if not are_cells(cells, family, len(columns), levels):
                 raise refusal("statistics.sample", "holds a row of other cells")
+        held[row.label] += row.weight
+    if any(exceeds(held[label], group.weight) for label, group in whole.groups.items()):
+        raise refusal("statistics.sample", "holds more rows than were learned")
+
+
+def _check_hashes(sample: Any, place: str) -> None:
+    """Refuse more rows than are kept, or rows beyond the limit."""
+    if len(sample.rows) > MOST or not 0 < sample.limit <= END:
+        raise refusal(place, "holds more rows than are kept")
+    if any(h >= sample.limit for h in sample.rows):
+        raise refusal(place, "holds rows beyond its limit")
