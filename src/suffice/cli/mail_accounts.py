@@ -44,9 +44,11 @@ def print_filter(path: Path, *, as_json: bool) -> None:
     )
 
 
-def merge_all(paths: Sequence[Path], output: Path, *, force: bool, as_json: bool) -> None:
+def merge_all(
+    paths: Sequence[Path], output: Path, *, force: bool, wait: float, as_json: bool
+) -> None:
     """Write one filter of several."""
-    from suffice.cli.outputs import check_output, refuse_printing
+    from suffice.cli.outputs import changing, check_output, refuse_printing
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import note, tell
     from suffice.errors import DifferentKinds
@@ -61,10 +63,9 @@ def merge_all(paths: Sequence[Path], output: Path, *, force: bool, as_json: bool
             hint="suffice mail export makes a model file of a filter",
         )
     refuse_printing(output, "a filter")
-    # Onto one of them it cannot be: what that learns meanwhile, in the database, would be lost.
-    inputs = [str(path) for path in paths]
-    check_output(output, inputs, ours=is_database, what="a mail filter", force=force)
-    summary, shared = merge_filters(output, paths)
+    check_output(output, ours=is_database, what="a mail filter", force=force)
+    with changing(output, wait):
+        summary, shared = merge_filters(output, paths)
     if shared:
         note(f"{shared:,} messages were learned by more than one, and count as often")
     ham, spam = summary.documents

@@ -43,7 +43,7 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
     if any(is_database(path) for path in models):
         from suffice.cli.mail_accounts import merge_all
 
-        merge_all(models, output, force=force, as_json=as_json)
+        merge_all(models, output, force=force, wait=wait, as_json=as_json)
         return
     check_model_place(output, (), force=force, as_json=as_json)
     with changing(output, wait) as check:

@@ -185,8 +185,8 @@ class SingleRows(Summarizing):
 
 def moderate(row: FloatArray) -> bool:
     """Whether all cells are finite, and small enough for sums of their squares."""
-    found: bool = vdot(row, row) < MOST_SQUARE  # NumPy's own truth will do: it is sooner there
-    return found
+    # NumPy's own truth will do: it is sooner there.
+    return vdot(row, row) < MOST_SQUARE  # type: ignore[return-value]
 
 
 @cache
