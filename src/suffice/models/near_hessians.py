@@ -94,7 +94,8 @@ def blocks_inverse(
         given[1:] = vector.reshape(m, width)
         given[0] = -given[1:].sum(axis=0)
         found: FloatArray = np.matmul(inverses, given[:, :, np.newaxis])[:, :, 0]
-        return (found[1:] - found[0]).ravel()
+        step: FloatArray = (found[1:] - found[0]).ravel()
+        return step
 
     return solve
 
