@@ -48,7 +48,8 @@ MOST_PROGRAM = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one fit: "converged", "separated" or "not converged", and what is wrong."""
+    """What became of one fit: "converged", "separated", "not known" or "not converged", and what
+    is wrong."""
 
     name: str
     what: str
@@ -101,6 +102,9 @@ def outcome(table: Table, penalty: float = 0.0) -> Outcome:
         found = is_separated(rows, table.y) if cells <= MOST_PROGRAM else True
         complaint = "" if found and penalty == 0.0 else "no plane parts the classes"
         return Outcome(table.name, f"separated ({separated.kind})", refused, complaint)
+    if model._found is not None and model._found.undecided is not None:
+        told = "" if penalty == 0.0 and not model.converged_ else "undecided with a penalty"
+        return Outcome(table.name, "not known within the budget", refused, told)
     if not model.converged_:
         return Outcome(table.name, "not converged", refused, "neither converged nor separated")
     off = largest_score(model, X, table.y)

@@ -34,7 +34,8 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
 
     Categories have a column for each level but the first, which the others are compared with; with
     a penalty, for every level. Levels that are declared but in no row are left out, as R does; one
-    that was not in the rows of the fit speaks for no class. Empty cells are refused: p(y | x) says nothing about x, so it cannot do without a part of it.
+    that was not in the rows of the fit speaks for no class. Empty cells are refused: p(y | x) says
+    nothing about x, so it cannot do without a part of it.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)

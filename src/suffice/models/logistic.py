@@ -13,7 +13,7 @@ from suffice.models.logistic_fit import LogisticFit, estimable_columns, is_insid
 from suffice.models.logistic_loss import LogisticLoss
 from suffice.models.logistic_search import MOST, Search, objective_of, search
 from suffice.models.newton import Found
-from suffice.models.separation import AHEAD, find_separation, finite_theta
+from suffice.models.separation import AHEAD, find_separation, finite_theta, shown_separation
 from suffice.models.separation_programs import Undecided
 from suffice.models.sparse_loss import SparseLoss
 from suffice.models.standardisation import Standardisation
@@ -37,6 +37,9 @@ NEARER = 0.03
 """How much nearer to the maximum a proof is looked for next."""
 SURE = 1e-8
 """The decrement that nearly always is a proof."""
+
+EARLY = 200
+"""Passes after which a search that has not ended is asked whether it runs away."""
 
 USUAL = 10
 """Powers of two that weights may be away from 1."""
@@ -135,7 +138,15 @@ def _ended(
     most: int,
 ) -> _Ending:
     """Search until there is a proof: that the maximum exists, or that it does not."""
-    found = search(loss, penalty, begin, tolerance, bends, most)
+    early = penalty == 0.0 and loss.is_here and loss.shape[0] > 1 and most > EARLY
+    found = search(loss, penalty, begin, tolerance, bends, EARLY if early else most)
+    if early and found.found.passes >= EARLY and found.found.decrement > tolerance:
+        # Long ways are mostly those to no maximum: perhaps the search has shown so by now.
+        if found.found.point.margin <= 0.0:
+            shown = shown_separation(loss, found.objective.theta(found.found.point.at))
+            if shown is not None:
+                return _Ending(found, None, exists=False, separation=shown)
+        found = _continued(found, tolerance, bends, most, patient=False)
     proof = Certificate.of(found)
     nearer = tolerance
     while (

@@ -93,8 +93,9 @@ def blocks_inverse(
         given = np.empty((m + 1, width))
         given[1:] = vector.reshape(m, width)
         given[0] = -given[1:].sum(axis=0)
-        found = np.matmul(inverses, given[:, :, np.newaxis])[:, :, 0]
-        return (found[1:] - found[0]).ravel()
+        found: FloatArray = np.matmul(inverses, given[:, :, np.newaxis])[:, :, 0]
+        step: FloatArray = (found[1:] - found[0]).ravel()
+        return step
 
     return solve
 

@@ -96,6 +96,19 @@ def find_separation(loss: LogisticLoss, theta: FloatArray, margin: float) -> Sep
         return _found(loss, theta, margin)
 
 
+def shown_separation(loss: LogisticLoss, theta: FloatArray) -> Separation | None:
+    """Return the separation that a search shows on its way, where nothing more can be apart.
+
+    None says nothing: the search is not far enough, there is none, or it would take a program.
+    """
+    with pinned():
+        found = runaway_cone(loss, theta)
+        if found is None or not found[1]:
+            return None
+        cone = found[0]
+        return _described(loss, sparse_direction(loss, cone), cone.survey, False)
+
+
 def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
     size = theta.size
     most = max(min(max(START, 4 * size), START_CELLS // size), 1)
