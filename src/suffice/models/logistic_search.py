@@ -159,7 +159,9 @@ def _better(objective: Objective, begin: FloatArray, hessian: bool) -> Point:
     """Look at a start; one that is worse than the class frequencies alone is not used."""
     there = objective.look(begin, hessian)
     weights = objective.loss.class_weights
-    plain = -float(weights @ np.log(weights / weights.sum()))
+    # Beside weights of 1e300, one of 1e-300 is no share at all.
+    shares = np.maximum(weights / weights.sum(), np.finfo(np.float64).tiny)
+    plain = -float(weights @ np.log(shares))
     if there.value <= plain:
         return there
     return objective.look(objective.place(_frequencies(objective.loss)), hessian)
