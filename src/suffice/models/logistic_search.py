@@ -159,9 +159,7 @@ def _better(objective: Objective, begin: FloatArray, hessian: bool) -> Point:
     """Look at a start; one that is worse than the class frequencies alone is not used."""
     there = objective.look(begin, hessian)
     weights = objective.loss.class_weights
-    # Beside weights of 1e300, one of 1e-300 is no share at all.
-    shares = np.maximum(weights / weights.sum(), np.finfo(np.float64).tiny)
-    plain = -float(weights @ np.log(shares))
+    plain = -float(weights @ np.log(weights / weights.sum()))
     if there.value <= plain:
         return there
     return objective.look(objective.place(_frequencies(objective.loss)), hessian)
