@@ -113,7 +113,13 @@ def check(kind: str, state: Any, rows: Rows, widest: FloatArray) -> None:
             if i != j and 0.0 in (variances[i], variances[j]) and bound[i] + bound[j] > 0.0:
                 continue  # a variance that is lost takes its products with it
             if i != j and variances[i] > 0.0 and variances[j] > 0.0:
-                worst = max(bound[i] / variances[i], bound[j] / variances[j])
+                # Products: of the order of the larger relative error of squares and of sums.
+                sums = state.sum_error
+                if sums is None:
+                    sums = np.zeros(WIDTH)
+                weight = state.weight
+                drift = np.sqrt(variances / weight) * np.atleast_2d(sums).sum(axis=0)
+                worst = max((bound[k] + 2.0 * drift[k]) / variances[k] for k in (i, j))
                 room = float(8.0 * worst * np.sqrt(variances[i] * variances[j]))
             # What is less than 1e-20 of a variance that was there is called constant.
             if 0.0 in (state.bound[i], state.bound[j]):

@@ -155,11 +155,10 @@ def _spread(own: Any, seen: Any) -> DiagonalMoments:
     """Return moments of the columns of a pattern as moments of all columns, the others empty."""
     if isinstance(own, DiagonalMoments):
         return own
-    parts = [np.zeros(len(seen)) for _ in range(5)]
-    fields = (own.weight, own.mean, own.low, np.diagonal(own.scatter), own.error)
-    for part, values in zip(parts, fields, strict=True):
-        part[seen] = values
-    return DiagonalMoments(own.weight, *parts)
+    counts, mean, low, scatter, error = (np.zeros(len(seen)) for _ in range(5))
+    counts[seen], mean[seen], low[seen] = own.weight, own.mean, own.low
+    scatter[seen], error[seen] = np.diagonal(own.scatter), own.error
+    return DiagonalMoments(own.weight, counts, mean, low, scatter, error)
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:

@@ -62,10 +62,12 @@ def vouched(statistics: Any) -> Any:
     if hasattr(statistics, "vouched"):
         return statistics.vouched()
     if isinstance(statistics, (ByClass, ByPattern)):
-        groups = {key: vouched(group) for key, group in statistics.groups.items()}
-        return replace(statistics, groups=groups)
+        groups: Any = {key: vouched(group) for key, group in statistics.groups.items()}
+        changed: Any = {"groups": groups}
+        return replace(statistics, **changed)
     if isinstance(statistics, (ByColumn, Folds)):
-        return replace(statistics, parts=tuple(map(vouched, statistics.parts)))
+        changed = {"parts": tuple(map(vouched, statistics.parts))}
+        return replace(statistics, **changed)
     if isinstance(statistics, WithRows):
         return replace(statistics, held=vouched(statistics.held))
     return statistics
@@ -74,7 +76,7 @@ def vouched(statistics: Any) -> Any:
 def warn_of_small_squares(statistics: Any, names: Sequence[str], stacklevel: int) -> None:
     """Say which columns have cells so close together that their squares have lost digits."""
     losses = getattr(statistics, "lost", np.zeros(0))
-    few = [j for j in np.flatnonzero(losses > NOTICEABLE_LOSS) if j < len(names)]
+    few = [j for j in np.flatnonzero(losses > NOTICEABLE_LOSS).tolist() if j < len(names)]
     if few:
         worst = max(losses[few])
         digits = "no" if worst >= 1.0 else f"no more than {-np.log10(worst):.0f}"

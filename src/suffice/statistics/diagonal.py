@@ -200,7 +200,6 @@ class DiagonalMoments:
         sums = self._sums
         away = np.abs((self.mean - sums.anchor) + self.low)
         held = np.where(self.counts > 0.0, self.counts, 1.0)
-        away += np.sqrt(self.scatter / held)
         return self.error + bound_of(held, away, sums.sum_error, sums.weight_error)
 
     @property

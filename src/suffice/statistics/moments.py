@@ -160,8 +160,8 @@ class Moments:
     def bound(self) -> FloatArray:
         """Per column, the largest possible error of its variance as `scatter` has it.
 
-        That of a product of two columns, relative to the root of the product of their variances, is
-        of the order of the larger of their relative bounds (`lost`): at most eight times that.
+        That of a product of two columns is √(e_i e_j) and what errors of their sums do to it
+        (`statistics/rounding.py`): relative to √(S_ii S_jj), of the order of the larger bound.
         """
         return self._bound + 0.5 * EPSILON * np.diagonal(self.scatter)
 
@@ -178,7 +178,6 @@ class Moments:
         if self.weight == 0.0:
             return self.error
         away = np.abs((self.mean - sums.anchor) + self.low)
-        away += np.sqrt(np.diagonal(self.scatter) / self.weight)
         return self.error + bound_of(self.weight, away, sums.sum_error, self.weight_error)
 
     @property

@@ -205,15 +205,12 @@ class PooledMoments:
         if not self.labels or (self.anchors is None and self.sum_error is None):
             return self.error  # of one batch, about its own means
         held = self._spread(self.labels)
-        deviation = np.sqrt(np.diagonal(self.scatter) / self.weight)
-        return self.error + self._more(held.weights[0], held.means, held.sums, deviation)
+        return self.error + self._more(held.weights[0], held.means, held.sums)
 
     @staticmethod
-    def _more(
-        weights: FloatArray, means: Pair, sums: Sums, deviation: FloatArray | float = 0.0
-    ) -> FloatArray:
+    def _more(weights: FloatArray, means: Pair, sums: Sums) -> FloatArray:
         """Return what the errors of weights and means add to e, in the bound of S."""
-        away = np.abs((means[0] - sums.anchor) + means[1]) + deviation
+        away = np.abs((means[0] - sums.anchor) + means[1])
         held = weights[:, np.newaxis]
         return over_classes(bound_of(held, away, sums.sum_error, sums.weight_error))
 
@@ -280,7 +277,7 @@ class PooledMoments:
             share = (w_b / weights)[:, np.newaxis]
             gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
             fresh = (w_a == 0.0)[:, np.newaxis]
-            means: FloatArray = np.where(fresh, m_b, m_a)
+            means = np.asarray(np.where(fresh, m_b, m_a), dtype=np.float64)
             means, lows = two_sum(means, np.where(fresh, l_b, l_a) + gap * share)
             reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
             scatter = self.scatter + other.scatter + reach.T @ reach

@@ -7,9 +7,9 @@ compounds. Moments carry a bound E of the error of P (`sum_error`), a bound e of
 
     |error of S_jj| ≤ e + 2|m - o|E + E²/W + (m - o)² |error of W|.
 
-Of products of two columns, |m_i - o_i|E_j + |m_j - o_j|E_i is no more than the root of the product
-of two such bounds if one standard deviation is added to each |m - o|, and both columns have one
-relative error; the larger one holds for both.
+Of a product of two columns it is √(e_i e_j) + |m_i - o_i|E_j + |m_j - o_j|E_i + E_i E_j/W, up to a
+small factor for anchors that moved: not the root of the product of two bounds if only one of the
+columns has a large E.
 
 All functions work column by column, for one class (d,) or many (k, d); weights broadcast.
 """
