@@ -94,7 +94,7 @@ def test_an_interrupted_report_leaves_the_page_that_was_there(
     place = tmp_path / "page.html"
     place.write_text("what was there")
     monkeypatch.setattr(moment, interrupted)
-    done = run("report", measurements, "-t", "class", "-o", place, "--no-pictures")
+    done = run("report", measurements, "-t", "class", "-o", place, "--no-pictures", "--force")
     assert done.code == 130
     assert done.out == ""
     assert place.read_text() == "what was there"
