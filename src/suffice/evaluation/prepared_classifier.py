@@ -28,7 +28,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
 
 
-class PreparedClassifier(ClassifierMixin, BaseEstimator):
+class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator that takes the rows `compare` took: blanks filled, categories coded, as there.
 
     Blank numbers are filled with the mean of their column among the rows of `fit`, and a column
@@ -75,21 +75,21 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):
         found: NDArray[Any] = self.estimator_.predict(rows)
         return found
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: object) -> FloatArray:
         """Return p(y | x), one column a class."""
         rows = self._rows(X)
         found: FloatArray = self.estimator_.predict_proba(rows)
         return found
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return log p(y | x), one column a class."""
         rows = self._rows(X)
         found: FloatArray = self.estimator_.predict_log_proba(rows)
         return found
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: object) -> FloatArray:
         """Return the scores of the classes, as the estimator has them."""
         rows = self._rows(X)
