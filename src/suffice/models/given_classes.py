@@ -17,8 +17,6 @@ from suffice.statistics.rounding import PER_OPERATION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
-
     from suffice.families.gaussian import Gaussian, GaussianStatistics
     from suffice.rows import FloatArray, Label
 
@@ -34,9 +32,9 @@ class GivenClasses(NamedTuple):
     @classmethod
     def read(
         cls,
-        means: Mapping[Label, ArrayLike],
-        covariance: ArrayLike | Mapping[Label, ArrayLike],
-        weights: float | Mapping[Label, float],
+        means: Any,
+        covariance: Any,
+        weights: Any,
     ) -> GivenClasses:
         """Return the parameters as arrays, checked as those of normal laws are."""
         if not isinstance(means, Mapping) or not means:
@@ -109,7 +107,7 @@ def statistics_of_parameters(family: Gaussian, given: GivenClasses) -> GaussianS
     labels, weights, means, covariances = given
     width = means.shape[1]
     shared = family.covariance in ("shared", "shared-diagonal")
-    lost = 0.0
+    lost: Any = 0.0
     if family.divisor == "unbiased":
         lost = len(labels) / weights.sum() if shared else 1.0 / weights
     factors = weights * (1.0 - lost)
