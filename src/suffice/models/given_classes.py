@@ -47,7 +47,7 @@ class GivenClasses(NamedTuple):
         for label in labels:
             own = _of(covariance, label, "covariance")
             try:
-                laws.append(Normal(means[label], own))  # type: ignore[arg-type]
+                laws.append(Normal(means[label], own))
             except SufficeError as error:
                 raise BadSetting(f"class {label!r}: {error.problem}", hint=error.hint) from None
             if laws[-1].width != laws[0].width:
