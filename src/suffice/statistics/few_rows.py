@@ -122,6 +122,77 @@ def summed_precisely(
     return FewRows(weight, mean, (high, low), error, sum_error, usual, other)
 
 
+class FewClasses(NamedTuple):
+    """Weights, means and scatter of several classes in two doubles, and what they may be wrong by.
+
+    `present` (m,) are the codes of the classes that have rows; weights are (m,), means and
+    sum_error (m, d), squares (d, d) and error (d,) those of all rows about their class's mean.
+    """
+
+    present: IntArray
+    weights: Pair
+    means: Pair
+    squares: Pair
+    error: FloatArray
+    sum_error: FloatArray
+
+
+def classes_summed_precisely(
+    rows: FloatArray, codes: IntArray, weights: FloatArray | None
+) -> FewClasses:
+    """Return what `summed_precisely` does for every class, with one scatter for all of them.
+
+    One product does it: beside the rows there is a column for each class, which holds its ones.
+    """
+    rows = np.asarray(together(rows), dtype=np.float64)
+    width = rows.shape[1]
+    if len(rows) == 1:
+        one = _single(rows[0], 1.0 if weights is None else float(weights[0]), products=True)
+        zero, weight = np.zeros((1, width)), (np.array([one.weight[0]]), np.zeros(1))
+        return FewClasses(codes, weight, (rows, zero), one.squares, one.error, zero)
+    present, codes = np.unique(codes, return_inverse=True)
+    count = len(present)
+    centres = provisional_centres(rows, codes, count)
+    ones = np.zeros((len(rows), count))
+    ones[np.arange(len(rows)), codes] = 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        away: Pair = two_sum(rows, -centres[codes])
+        marks: Pair = (ones, np.zeros_like(ones))
+        if weights is None:
+            totals: Pair = (ones.sum(axis=0), np.zeros(count))
+        else:
+            roots = root((weights[:, np.newaxis], 0.0))
+            away = times(away, roots)
+            marks = (ones * roots[0], ones * roots[1])
+            each = [_total(0, weights[codes == c]) for c in range(count)]
+            totals = (np.array([high for high, _ in each]), np.array([low for _, low in each]))
+        held = totals[0][:, np.newaxis]
+        whole = gram(
+            (
+                np.concatenate([away[0], marks[0]], axis=1),
+                np.concatenate([away[1], marks[1]], axis=1),
+            )
+        )
+        squares = whole[0][:width, :width], whole[1][:width, :width]
+        sums = whole[0][width:, :width]
+        shift, reach = sums / held, sums / np.sqrt(held)
+        variances = np.diagonal(squares[0])
+        # Centres are means but for rounding: of sums and shifts plain doubles are enough.
+        high, low = two_sum(squares[0], -(reach.T @ reach))
+        high, low = two_sum(high, low + squares[1])
+        means: Pair = two_sum(centres, shift)
+        sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * (np.sqrt(held) * np.sqrt(variances))
+        moved = np.square(reach).sum(axis=0)
+        error = GRAM_ERROR * variances + (3.0 + count) * EPSILON * moved
+        error += underflow(
+            np.asarray([len(rows)]), variances[np.newaxis], np.abs(sums).max(axis=0)
+        )[0]
+        error += (sum_error * (2.0 * np.abs(shift) + 2.0 * sum_error / held)).sum(axis=0)
+    if not np.isfinite(high).all():
+        raise non_finite(rows)
+    return FewClasses(present, totals, means, (high, low), error, sum_error)
+
+
 def _single(row: FloatArray, weight: float, products: bool) -> FewRows:
     if not np.isfinite(row).all():
         raise non_finite(row[np.newaxis])

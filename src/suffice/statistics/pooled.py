@@ -30,7 +30,7 @@ from suffice.statistics.double_double import (
     minus,
     plus,
 )
-from suffice.statistics.few_rows import FEW, few_by_class, summed_precisely
+from suffice.statistics.few_rows import FEW, classes_summed_precisely
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
@@ -143,38 +143,24 @@ class PooledMoments:
         cls, rows: FloatArray, codes: IntArray, labels: Sequence[Label], weights: FloatArray | None
     ) -> Self:
         """Summarize no more than 32 rows, in two doubles."""
-        parts = {
-            label: summed_precisely(own, each, products=True)
-            for label, (own, each) in zip(
-                labels, few_by_class(rows, codes, len(labels), weights), strict=True
-            )
-            if len(own)
-        }
-        kept = ordered(parts)
-        few = [parts[label] for label in kept]
-        scatter: Pair = (few[0].squares[0], few[0].squares[1])
-        for each in few[1:]:
-            if each.squares[1] is not None:
-                low = 0.0 if scatter[1] is None else scatter[1]
-                scatter = plus((scatter[0], low), each.squares)
-        zero = np.zeros(rows.shape[1])
-        sums = [zero if each.sum_error is None else each.sum_error for each in few]
-        lows = np.array([float(each.weight[1]) for each in few])
-        error = np.sum([each.error for each in few], axis=0)
-        if len(few) > 1:
-            error += PER_PRECISE_SQUARE * np.diagonal(scatter[0])
-        usual, unusual = None, None
-        if len(rows) > 1:
-            usual, unusual = usual_cells(rows, None, 1, weights) or (None, None)
+        few = classes_summed_precisely(rows, codes, weights)
+        places = {labels[code]: place for place, code in enumerate(few.present.tolist())}
+        kept = ordered(places)
+        here = [places[label] for label in kept]
+        lows = few.weights[1][here]
+        single = len(rows) == 1
+        usual, unusual = (
+            (None, None) if single else (usual_cells(rows, None, 1, weights) or (None, None))
+        )
         return cls(
             kept,
-            np.array([float(each.weight[0]) for each in few]),
-            np.stack([each.mean[0] for each in few]),
-            np.stack([each.mean[1] for each in few]),
-            scatter[0],
-            error,
-            scatter[1],
-            np.stack(sums),
+            few.weights[0][here],
+            few.means[0][here],
+            few.means[1][here],
+            few.squares[0],
+            few.error,
+            few.squares[1],
+            few.sum_error[here],
             weights_low=lows if lows.any() else None,
             usual=usual,
             unusual=None if unusual is None else unusual[0],

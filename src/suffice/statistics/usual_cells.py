@@ -118,8 +118,8 @@ def usual_after(
         # The first rows of a stream: each of them is a constant.
         value = held.mean if hasattr(held, "mean") else held.means[0]
     ours, theirs = _about(held, value), _about(other, value)
-    with np.errstate(invalid="ignore"):
-        left = ours + sign * theirs
-    left[np.isnan(left)] = np.inf
+    unknown = np.isinf(ours) | np.isinf(theirs)
+    left = np.where(unknown, 0.0, ours) + sign * np.where(unknown, 0.0, theirs)
     left[left <= ROUNDING * held.weight] = 0.0
+    left[unknown] = np.inf  # what is not known on either side is not known after it
     return value, left
