@@ -144,7 +144,7 @@ def test_a_fit_that_is_stopped_leaves_the_old_file_and_nothing_beside_it(
     out.write_bytes(b"what was there before")
     there = {path.name for path in measurements.parent.iterdir()}
     arguments = ["fit", str(measurements), "-t", "class", "-o", str(out)]
-    more = [] if stage == "comparing" else ["--model", "gda"]
+    more = ["--force"] if stage == "comparing" else ["--force", "--model", "gda"]
     with subprocess.Popen(
         [sys.executable, "-c", HELD_UP, STAGES[stage], *arguments, *more],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -246,7 +246,7 @@ def test_closed_streams_are_no_traceback(
     assert shell(f"suffice predict {path} {measurements} 2>&-") == (0, expected, "")
 
 
-def test_a_terminal_without_unicode_gets_what_it_can_show(
+def test_data_are_utf_8_whatever_a_terminal_can_show(
     shell: Any, fitted: Callable[..., Path], tmp_path: Path
 ) -> None:
     table = tmp_path / "names.csv"
@@ -255,5 +255,5 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(
     ascii_only = "LANG=C LC_ALL=C PYTHONIOENCODING=ascii suffice"
     done = shell(f"{ascii_only} predict {path} {table}; {ascii_only} inspect {path}")
     assert done.code == 0
-    assert done.out.startswith("prediction\ns??\ns??\nbitter\nbitter\n")
+    assert done.out.startswith("prediction\nsüß\nsüß\nbitter\nbitter\n")
     assert "Traceback" not in done.err

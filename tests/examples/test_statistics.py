@@ -114,8 +114,8 @@ def test_labels_come_back_from_arrays_as_they_were() -> None:
 
 
 def test_a_label_that_has_no_plain_form_is_refused_when_it_is_stored() -> None:
-    held = ByClass.of(Moments, ROWS, [0, 0, 0], [("a", 1)])
-    with pytest.raises(BadLabels, match="tuple"):
+    held = ByClass.of(Moments, ROWS, [0, 0, 0], [frozenset({"a"})])
+    with pytest.raises(BadLabels, match="frozenset"):
         held.to_arrays()
 
 

@@ -280,7 +280,7 @@ def test_t13_raw_sums_would_have_been_negative():
     "priors", [[2, 1, 1], {0: 2, 1: 1, 2: 1}, {0: 0.5, 1: 0.5}, {0: -0.5, 1: 1.0, 2: 0.5}]
 )
 def test_t16_priors_that_are_none_are_refused(kind, priors):
-    with pytest.raises(BadSetting, match=r"priors.*\nHint: "):
+    with pytest.raises(BadSetting, match=r"prior.*\nHint: "):
         kind(priors=priors).fit(np.eye(3), [0, 1, 2])
 
 

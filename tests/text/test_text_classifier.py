@@ -20,6 +20,7 @@ from suffice.errors import (
     ForgettingUnseen,
     NotADensity,
     OneClass,
+    SmallSample,
 )
 from suffice.estimators.state import NotFitted
 from suffice.models.text_learner import GRID
@@ -354,7 +355,8 @@ def test_what_is_left_when_all_sampled_documents_are_forgotten_still_answers() -
     model = TextClassifier("boolean", ngrams=(1, 1)).fit(texts, labels)
     sampled = {row.cells[0] for row in model.statistics_.sample.rows.values()}
     gone = [i for i, text in enumerate(texts) if text in sampled]
-    model.forget([texts[i] for i in gone], [labels[i] for i in gone])
+    with pytest.warns(SmallSample, match="0 are left"):
+        model.forget([texts[i] for i in gone], [labels[i] for i in gone])
     assert not model.statistics_.sample.rows
     assert model.predict(["0 hello", "1 hello"]).tolist() == ["0", "1"]
 

@@ -32,6 +32,10 @@ NUMBERED: dict[str, Any] = {kind.__name__: kind for kind in (ByColumn, NgramCoun
 """Kinds that are as large as what their class has."""
 
 
+KEPT = "_kept"
+"""Behind the name of a part: for which classes it is more than what follows from the others."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ByClass(Generic[S]):
     """Statistics class by class: a dictionary that adds up.
@@ -137,6 +141,10 @@ class ByClass(Generic[S]):
             }
         # Of moments, some classes may keep parts that others leave out.
         names = dict.fromkeys(name for state in states for name in state)
+        for name in list(names):
+            there = np.array([name in state for state in states])
+            if not there.all():
+                head[f"{name}{KEPT}"] = there
         for label, state in zip(labels, states, strict=True):
             for name in names.keys() - state.keys():
                 state[name] = explicit_part(self.groups[label], name)  # type: ignore[arg-type]
@@ -156,10 +164,15 @@ class ByClass(Generic[S]):
             parts = map(NUMBERED[name].from_arrays, held)
             return cls(dict(zip(labels, parts, strict=True)))
         kind = STACKED[name]
-        names = [name for name in arrays if name not in ("kind", "labels")]
-        return cls(
+        names = [
+            name for name in arrays if name not in ("kind", "labels") and not name.endswith(KEPT)
+        ]
+        held = [
             {
-                label: kind.from_arrays({name: arrays[name][i] for name in names})
-                for i, label in enumerate(labels)
+                name: arrays[name][i]
+                for name in names
+                if f"{name}{KEPT}" not in arrays or bool(arrays[f"{name}{KEPT}"][i])
             }
-        )
+            for i in range(len(labels))
+        ]
+        return cls(dict(zip(labels, map(kind.from_arrays, held), strict=True)))

@@ -171,10 +171,13 @@ def over_classes(errors: FloatArray) -> FloatArray:
 def are_rough(ours: FloatArray, theirs: FloatArray, variances: FloatArray) -> bool:
     """Whether, in most columns, a merge in plain doubles adds little to errors on both sides.
 
-    So it is between the parts of one fit, and never where a few rows come to many.
+    So it is between the parts of one fit, and never where a few rows come to many. Columns that do
+    not vary have no say: a level that comes later adds such columns to what was there before, and a
+    run that goes on from a checkpoint has to end at the same bits.
     """
-    enough = np.minimum(ours, theirs) >= PER_OPERATION * variances
-    return 2 * int(np.count_nonzero(enough)) >= len(enough)
+    varying = variances > 0.0
+    enough = (np.minimum(ours, theirs) >= PER_OPERATION * variances) & varying
+    return 2 * int(np.count_nonzero(enough)) >= int(np.count_nonzero(varying))
 
 
 def added_plainly(
