@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from suffice.cli.printed_rows import json_text
 from suffice.cli.remarks import Progress, legible
-from suffice.files.text_cells import FORMULA, inert, number_of, plain_text
+from suffice.files.inert_cells import FORMULA, inert, plain_text
+from suffice.files.text_cells import number_of
 
 if TYPE_CHECKING:
     from pathlib import Path

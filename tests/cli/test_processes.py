@@ -159,7 +159,10 @@ def test_a_fit_that_is_stopped_leaves_the_old_file_and_nothing_beside_it(
     else:
         assert (process.returncode, said) == (-with_signal, "")
     assert out.read_bytes() == b"what was there before"
-    assert {path.name for path in measurements.parent.iterdir()} == there
+    left = {path.name for path in measurements.parent.iterdir()}
+    if with_signal is not signal.SIGINT and stage == "saving":
+        left.discard(".m.suffice.lock")  # of a process that is no more: the next one takes it over
+    assert left == there
 
 
 def test_a_fit_that_is_interrupted_at_work_ends_in_one_line(

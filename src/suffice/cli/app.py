@@ -132,7 +132,8 @@ def _missing(name: str) -> str:
 
     folder = Path(name).parent
     if not folder.is_dir():
-        return f"there is no folder {folder}: is the name right? Folders are not made"
+        shown = without_secrets(str(folder))
+        return f"there is no folder {shown}: is the name right? Folders are not made"
     try:
         near = meant(Path(name).name, (each.name for each in folder.iterdir()))
     except OSError:

@@ -37,7 +37,10 @@ class Design:
         """Read it off a table."""
         if isinstance(table, SparseRows):
             return cls(PlainColumns(table.width))
-        return cls.of(_with_used_levels(Columns.infer(table), table), every_level)
+        columns = Columns.infer(table)
+        if not every_level:
+            columns = _with_used_levels(columns, table)
+        return cls.of(columns, every_level)
 
     @classmethod
     def of(cls, columns: Columns, every_level: bool) -> Self:
@@ -136,8 +139,9 @@ class Design:
 def _with_used_levels(columns: Columns, table: Any) -> Columns:
     """Return a schema without levels that are declared, but in no row.
 
-    A column that is never 1 tells nothing; as the level that others are compared with, it would
-    leave these to add up to the intercept.
+    As the level that others are compared with, it would leave these to add up to the intercept, and
+    no standard error would be known. Where every level has a column there is none to compare with,
+    and the level may stay: its coefficient is 0.
     """
     if table.levels is None or all(levels is None for levels in table.levels):
         return columns

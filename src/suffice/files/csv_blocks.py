@@ -13,12 +13,12 @@ import numpy as np
 
 from suffice.errors import SufficeError
 from suffice.files.csv_quotes import CheckedQuotes, UnsoundQuotes
+from suffice.files.inert_cells import plain_text
 from suffice.files.text_cells import (
     DIGITS,
     LOOK,
     ColumnEvidence,
     is_code,
-    plain_text,
     typed_cells,
 )
 from suffice.rows.cells import CATEGORY, NUMBER

@@ -6,8 +6,9 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from suffice.files.inert_cells import plain_text
 from suffice.files.table_columns import MOST_COLUMNS
-from suffice.files.text_cells import number_of, plain_text
+from suffice.files.text_cells import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadFile, BadRows
 from suffice.files.csv_dialect import SEEN_ROWS, Dialect, sniffed
 from suffice.files.csv_quotes import is_swallowed, opening
+from suffice.files.inert_cells import plain_text
 from suffice.files.table_columns import MOST_COLUMNS, checked_names, too_wide
-from suffice.files.text_cells import plain_text
 from suffice.files.text_chunks import TextRows
 from suffice.files.text_lines import (
     LONGEST_RECORD,

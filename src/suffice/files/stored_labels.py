@@ -56,7 +56,9 @@ def are_labels(values: Collection[object]) -> bool:
         return False
     if len(values) <= ALIKE or all(type(value) is str for value in values):
         return True
-    return max(Counter(map(hash, values)).values()) <= ALIKE
+    # The same label again, as a level of another column, is found at once and does no harm.
+    different = {f"{type(value).__name__} {value!r}": hash(value) for value in values}
+    return max(Counter(different.values()).values()) <= ALIKE
 
 
 def are_levels(values: Collection[object]) -> bool:

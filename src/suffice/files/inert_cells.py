@@ -1,0 +1,53 @@
+"""Texts that a spreadsheet would run as formulas, and how they are written so that it does not."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from suffice.files.text_cells import number_of
+
+FORMULA = "=+-@"
+"""What a spreadsheet takes for the beginning of a formula, wide and small forms (＝) included."""
+BREAKS = "\t\r\n"
+"""What it takes for the beginning of another cell."""
+UNSEEN = " \t\r\n\f\v\u00a0\u200b\ufeff"
+"""Frequent characters that cannot be seen."""
+
+
+def inert(text: str) -> str:
+    """Return a text that a spreadsheet does not take for a formula; `plain_text` takes it back.
+
+    Numbers and single signs are no formulas. What stands before a sign and cannot be seen, such as
+    blanks, does not keep a spreadsheet from it.
+
+    >>> inert("=cmd()"), inert("-1.5"), inert("+"), inert("'=x"), inert(" ＝x")
+    ("'=cmd()", '-1.5', '+', "''=x", "' ＝x")
+    """
+    if text[:1].isalnum():  # nearly all are
+        return text
+    return "'" + text if _is_formula(text) or _is_inert(text) else text
+
+
+def plain_text(cell: str) -> str:
+    """Return what a cell was before it was made inert.
+
+    >>> plain_text("'=cmd()"), plain_text("'tis")
+    ('=cmd()', "'tis")
+    """
+    return cell[1:] if _is_inert(cell) else cell
+
+
+def _is_inert(cell: str) -> bool:
+    """Whether a text is one or more apostrophes before what would be a formula."""
+    return cell[:1] == "'" and _is_formula(cell.lstrip("'"))
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet may take a text for a formula, or its beginning for another cell."""
+    seen = text.lstrip(UNSEEN)
+    while seen and unicodedata.category(seen[0])[0] in "ZC":  # blanks, marks of direction
+        seen = seen[1:].lstrip(UNSEEN)
+    if len(text) > 1 and text[0] in BREAKS:
+        return number_of(text) is None
+    sign = unicodedata.normalize("NFKC", seen[:1])
+    return len(seen) > 1 and sign in FORMULA and sign != "" and number_of(text) is None
