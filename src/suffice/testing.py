@@ -55,6 +55,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from suffice.statistics.algebra import Statistics, leave_one_out, total
+from suffice.statistics.by_class import KEPT
 from suffice.statistics.rounding import bound_of, implied_sum_error
 
 if TYPE_CHECKING:
@@ -91,12 +92,13 @@ TINY = 16.0 * float(np.finfo(np.float64).tiny)
 """Below the range of normal doubles digits are lost to underflow, whatever is done."""
 
 ERRORS_OF_WEIGHTS = ("weight_error", "weights_error", "counts_error")
-PRECISION = {
+_PARTS = (
     "scatter_low", "sum_error", "anchor", "anchors", "weight_low", "weights_low", "counts_low",
     "usual", "unusual",
     *ERRORS_OF_WEIGHTS,
-}  # fmt: skip
-"""Parts of moments that say how well the others are known."""
+)  # fmt: skip
+PRECISION = {*_PARTS, *(f"{name}{KEPT}" for name in _PARTS)}
+"""Parts of moments that say how well the others are known, and which classes keep them."""
 
 A = TypeVar("A", bound=Statistics)
 A_co = TypeVar("A_co", bound=Statistics, covariant=True)

@@ -170,7 +170,7 @@ def test_a_fit_that_is_interrupted_at_work_ends_in_one_line(
 ) -> None:
     rng = np.random.default_rng(0)
     table, out = tmp_path / "large.csv", tmp_path / "m.suffice"
-    rows = rng.normal(size=(30_000, 12))
+    rows = rng.normal(size=(120_000, 12))  # minutes of work: it is not done when it is stopped
     np.savetxt(table, np.c_[rows, rows[:, 0] > 0], delimiter=",", fmt="%.5g")
     process = subprocess.Popen(
         [sys.executable, "-m", "suffice.cli", "fit", table, "-t", "x12", "-o", out],

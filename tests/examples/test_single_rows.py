@@ -61,7 +61,7 @@ def waiting(model: Any) -> int:
 def numbers(statistics: Any) -> dict[str, Any]:
     """Return moments, and not what says how well they are known, which differs."""
     arrays = statistics.to_arrays()
-    apart = ("error", "low", "lows", "anchor", "anchors", "usual")
+    apart = ("error", "low", "lows", "anchor", "anchors", "usual", "_kept")
     return {name: held for name, held in arrays.items() if not name.endswith(apart)}
 
 

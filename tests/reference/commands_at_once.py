@@ -136,11 +136,7 @@ def prepared(folder: Path) -> dict[str, list[str]]:
 
 
 def pairs_at_once(count: int, *, killed: float, seed: int = 0) -> Iterator[Outcome]:
-    """Yield what becomes of pairs of commands that begin together.
-
-    `killed` is the share of commands that are ended by SIGKILL within their first tenth of a
-    second, which is about how long they take.
-    """
+    """Yield what becomes of pairs of commands that begin together."""
     rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held)
@@ -151,7 +147,7 @@ def pairs_at_once(count: int, *, killed: float, seed: int = 0) -> Iterator[Outco
                 (folder / "model").write_bytes((folder / "start").read_bytes())
                 names = PAIRS[number % len(PAIRS)]
                 after = [
-                    float(rng.uniform(0.005, 0.12)) if rng.random() < killed else None
+                    float(rng.uniform(0.0005, 0.03)) if rng.random() < killed else None
                     for _ in names
                 ]
                 codes = run(

@@ -9,7 +9,8 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ColumnMismatch, OddCells, listed
-from suffice.files.tables import CELLS, MOST_ROWS, open_table
+from suffice.files import tables as table_files
+from suffice.files.tables import open_table
 from suffice.files.text_chunks import CHARACTERS
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.labels import labels_of_cells, weights_of_cells
@@ -62,7 +63,8 @@ class TableSource(LocalSource):
         """Which rows these are: the files, if they are files, how they are read and where cut."""
         if not all(file.is_lasting for file in self._files):
             return None
-        return [*identity_of(self._paths), self._reading, [CELLS, MOST_ROWS, CHARACTERS]]
+        cut = [table_files.CELLS, table_files.MOST_ROWS, CHARACTERS]
+        return [*identity_of(self._paths), self._reading, cut]
 
     def share(self) -> float | None:
         """Return which part of the bytes has been read; None where that is not known."""
