@@ -9,6 +9,8 @@ from suffice.kernels import compilation
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 
 def held(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
@@ -36,3 +38,20 @@ def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
     compilation._forget_stale.cache_clear()
     compilation._forget_stale(str(tmp_path / "new" / "cache"))
     assert held(tmp_path / "new" / "cache") == {compilation.STAMP}
+
+
+def test_a_cache_is_emptied_when_a_loop_in_another_folder_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, cache = tmp_path / "kernels" / "lanes" / "sums_numba.py", tmp_path / "cache"
+    source.parent.mkdir(parents=True)
+    monkeypatch.setattr(compilation, "__file__", str(tmp_path / "kernels" / "compilation.py"))
+    kept = {}
+    for content in ("one", "one", "another"):
+        source.write_text(content, encoding="ascii")
+        compilation._forget_stale.cache_clear()
+        compilation._forget_stale(str(cache))
+        kept[content] = "scores_numba.f-1.py311.nbi" in held(cache)
+        (cache / "scores_numba.f-1.py311.nbi").write_bytes(b"compiled")
+    compilation._forget_stale.cache_clear()
+    assert kept == {"one": True, "another": False}

@@ -19,12 +19,12 @@ from suffice.rows import SparseRows
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
 from suffice.kernels import (
-    exponentials_numba,
     logistic_curvature_numba,
     logistic_numba,
     softmax_numba,
     sparse_logistic_numba,
 )
+from suffice.kernels.lanes import exponentials_numba
 
 CLOSE = 1e-13
 TINY = 1e-305

@@ -92,10 +92,10 @@ def compiled(loop: Callable[..., None], *arguments: Any) -> Callable[..., None]:
 def _forget_stale(folder: str) -> None:
     """Remove compiled loops from a cache that was made from other sources than these.
 
-    numba looks at the file of the loop only; what the loop calls may be in another one, and would
-    stay as it was after an upgrade.
+    numba looks at the file of the loop only; what the loop calls may be in another one, in any
+    folder, and would stay as it was after an upgrade.
     """
-    sources = sorted(Path(__file__).parent.glob("*_numba.py"))
+    sources = sorted(Path(__file__).parent.rglob("*_numba.py"))
     content = b"".join(source.read_bytes() for source in sources)
     mark, stamp = hashlib.sha256(content).hexdigest(), Path(folder) / STAMP
     if stamp.exists() and stamp.read_text(encoding="ascii") == mark:

@@ -14,7 +14,7 @@ import numpy as np
 from numba import float32, float64, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.reading_numba import AHEAD, expect
+from suffice.kernels.lanes.prefetch_numba import AHEAD, expect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ import numpy as np
 from numba import float64, intp, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.exponentials_numba import exponential, log_one_plus
-from suffice.kernels.straight_rows_numba import cells_type, straight_parts
+from suffice.kernels.lanes.contiguous_numba import cells_type, straight_parts
+from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus
 
 if TYPE_CHECKING:
     from collections.abc import Callable

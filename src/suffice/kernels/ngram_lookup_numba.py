@@ -8,7 +8,7 @@ import numpy as np
 from numba import boolean, int32, int64, njit, uint8, uint64
 
 from suffice.kernels.compilation import array
-from suffice.kernels.lanes_numba import prefetch
+from suffice.kernels.lanes.intrinsics_numba import prefetch
 from suffice.kernels.ngram_index import FACTORS
 from suffice.kernels.ngram_texts import BITS, EOT, beginning, mask
 

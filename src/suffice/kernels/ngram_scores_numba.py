@@ -13,7 +13,7 @@ import numpy as np
 from numba import float64, int64, types, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.lanes_numba import prefetch
+from suffice.kernels.lanes.intrinsics_numba import prefetch
 from suffice.kernels.ngram_lookup_numba import (
     MASKS,
     SHIFT,

@@ -12,7 +12,7 @@ import numpy as np
 from numba import boolean, int64, intp, njit, uint8, uint32, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.lanes_numba import types
+from suffice.kernels.lanes.intrinsics_numba import types
 from suffice.kernels.ngram_texts import BITS, EOT, beginning, mask
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numba import float64, njit
 
-from suffice.kernels.lanes_numba import prefetch
+from suffice.kernels.lanes.intrinsics_numba import prefetch
 
 if TYPE_CHECKING:
     import numpy as np

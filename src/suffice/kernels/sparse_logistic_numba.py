@@ -14,8 +14,8 @@ from numba import float64, from_dtype, intp, njit, uint64
 
 from suffice.kernels import sparse_binary_numba
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.exponentials_numba import exponential, log_one_plus_any
-from suffice.kernels.lanes_numba import (
+from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus_any
+from suffice.kernels.lanes.intrinsics_numba import (
     add_scaled,
     lanes_of,
     prefetch,

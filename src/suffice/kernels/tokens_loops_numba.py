@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import int64, njit, uint64
 
-from suffice.kernels.lanes_numba import intrinsic, ir, types
+from suffice.kernels.lanes.intrinsics_numba import intrinsic, ir, types
 from suffice.kernels.tokens_hash import FIRST, SECOND, SEED, STEP
 
 if TYPE_CHECKING:

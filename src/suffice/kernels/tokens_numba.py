@@ -15,7 +15,7 @@ from numba import int32, int64, uint8, uint64
 from suffice.kernels import tokens_counts_numba as counts_loops
 from suffice.kernels import tokens_loops_numba as loops
 from suffice.kernels.compilation import array, compiled, once
-from suffice.kernels.lanes_numba import types
+from suffice.kernels.lanes.intrinsics_numba import types
 from suffice.kernels.tokens_characters import PADDING, character_kinds, packed
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import int64, njit, uint64
 
-from suffice.kernels.lanes_numba import prefetch
+from suffice.kernels.lanes.intrinsics_numba import prefetch
 from suffice.kernels.tokens_loops_numba import STEP_, eight_bytes, kept_bytes, mixed
 
 if TYPE_CHECKING:

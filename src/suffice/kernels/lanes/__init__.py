@@ -1,0 +1,1 @@
+"""What loops in numba share: vectors of sums, exponentials, prefetching, contiguous rows."""
