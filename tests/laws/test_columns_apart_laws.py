@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.families import Gaussian
-from suffice.kernels import centres, compilation, scatter, scatter_numpy
-from suffice.kernels.columns_apart import ColumnsApart, together
+from suffice.kernels import compilation
+from suffice.kernels.dense import centres, scatter, scatter_numpy
+from suffice.kernels.dense.columns_apart import ColumnsApart, together
 from suffice.models import GaussianLearner
 from suffice.sources.column_tables import ColumnTable
 

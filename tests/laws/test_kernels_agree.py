@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.kernels import (
+from suffice.kernels import compilation
+from suffice.kernels.dense import (
     centres_numpy,
-    compilation,
     diagonal_scores,
     diagonal_scores_numpy,
     scatter,
@@ -25,7 +25,7 @@ from suffice.kernels import (
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
 from suffice.families import Gaussian
-from suffice.kernels import (
+from suffice.kernels.dense import (
     centres_numba,
     diagonal_scores_numba,
     posteriors_numba,

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.families.far import far_winners
 from suffice.families.patterns import by_pattern
-from suffice.kernels.scores import linear_scores, quadratic_scores
+from suffice.kernels.dense.scores import linear_scores, quadratic_scores
 from suffice.linear_algebra import LOG_TAU, lower_factor, lower_inverse
 
 if TYPE_CHECKING:

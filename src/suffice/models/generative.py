@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import for_blocks
 from suffice.errors import BadSetting, NotLinear, listed
 from suffice.families.full_normals import FullNormals
-from suffice.kernels.scores import (
+from suffice.kernels.dense.scores import (
     binary_log_posterior,
     binary_posterior,
     linear_scores,

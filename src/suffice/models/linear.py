@@ -10,14 +10,14 @@ import numpy as np
 from suffice.engines.sparse_blocks import score_rows
 from suffice.engines.threads import for_blocks
 from suffice.errors import BadSetting, listed
-from suffice.kernels.score_table import score_table
-from suffice.kernels.scores import (
+from suffice.kernels.dense.scores import (
     binary_log_posterior,
     binary_posterior,
     linear_scores,
     softmax,
     winners,
 )
+from suffice.kernels.score_table import score_table
 from suffice.linear_algebra import normalized
 from suffice.rows.blanks import refuse_blanks_of
 from suffice.rows.sparse import SparseRows

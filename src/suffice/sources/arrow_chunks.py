@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
 from suffice.files.arrow_checks import holds_words, words_of
-from suffice.kernels.columns_apart import ColumnsApart
+from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER, object_array
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import table_of_columns

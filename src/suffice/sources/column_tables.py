@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from suffice.kernels.columns_apart import ColumnsApart
+from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.rows.cells import NUMBER
 from suffice.rows.tables import Table
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from suffice.kernels.columns_apart import together
+from suffice.kernels.dense.columns_apart import together
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.centres import non_finite, provisional_centres, underflow
 from suffice.statistics.double_double import (

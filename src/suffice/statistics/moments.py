@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.kernels.columns_apart import together
-from suffice.kernels.scatter import class_scatters
+from suffice.kernels.dense.columns_apart import together
+from suffice.kernels.dense.scatter import class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (

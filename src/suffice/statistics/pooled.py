@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
-from suffice.kernels.scatter import pooled_scatter
+from suffice.kernels.dense.scatter import pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.kernels.columns_apart import ColumnsApart
+from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.statistics.algebra import ROUNDING
 
 if TYPE_CHECKING:

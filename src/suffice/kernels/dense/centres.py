@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.kernels import centres_numpy
-from suffice.kernels.columns_apart import ColumnsApart
 from suffice.kernels.compilation import pays
+from suffice.kernels.dense import centres_numpy
+from suffice.kernels.dense.columns_apart import ColumnsApart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def sampled_centres(rows: Rows, codes: Codes, size: int, step: int) -> Floats:
         sample, drawn = _sample(rows, codes, size, step)
         return sampled_centres(sample, drawn, size, 1)
     if pays(rows):
-        from suffice.kernels import centres_numba
+        from suffice.kernels.dense import centres_numba
 
         return centres_numba.sampled_centres(rows, codes, size, step)
     return centres_numpy.sampled_centres(rows, codes, size, step)

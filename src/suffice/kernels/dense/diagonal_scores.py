@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels import diagonal_scores_numpy
 from suffice.kernels.compilation import pays
+from suffice.kernels.dense import diagonal_scores_numpy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ def diagonal_scores(
     narrow.
     """
     if pays(rows):
-        from suffice.kernels import diagonal_scores_numba
+        from suffice.kernels.dense import diagonal_scores_numba
 
         diagonal_scores_numba.diagonal_scores(rows, origin, scales, shifts, constants, out)
     else:
@@ -48,7 +48,7 @@ def diagonal_odds(
     The log odds of two classes in one column: half the work, and half the memory, of two scores.
     """
     if pays(rows):
-        from suffice.kernels import diagonal_scores_numba
+        from suffice.kernels.dense import diagonal_scores_numba
 
         diagonal_scores_numba.diagonal_odds(rows, origin, curves, slopes, offset, out)
     else:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from suffice.kernels import scatter_numpy
-from suffice.kernels.columns_apart import ColumnsApart, together
 from suffice.kernels.compilation import pays
+from suffice.kernels.dense import scatter_numpy
+from suffice.kernels.dense.columns_apart import ColumnsApart, together
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,12 +42,12 @@ def pooled_scatter(
     if isinstance(rows, ColumnsApart):
         few = size <= FEW_CLASSES and rows.shape[1] <= WIDEST
         if few and weights is None and pays(cast("Any", rows)):
-            from suffice.kernels import column_scatter_numba
+            from suffice.kernels.dense import column_scatter_numba
 
             return column_scatter_numba.pooled_scatter(rows, codes, size, centres)
         rows = rows.stacked
     if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels import scatter_numba
+        from suffice.kernels.dense import scatter_numba
 
         return scatter_numba.pooled_scatter(rows, codes, size, weights, centres)
     return scatter_numpy.pooled_scatter(rows, codes, size, weights, centres)
@@ -59,7 +59,7 @@ def class_scatters(
     """Return (totals (k,), sums (k, d), scatters (k, d, d)), one scatter a class."""
     rows = together(rows)
     if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels import scatter_numba
+        from suffice.kernels.dense import scatter_numba
 
         return scatter_numba.class_scatters(rows, codes, size, weights, centres)
     return scatter_numpy.class_scatters(rows, codes, size, weights, centres)
@@ -71,7 +71,7 @@ def class_squares(
     """Return (totals (k,), counts (k, d), sums (k, d), squares (k, d)); NaN cells are skipped."""
     rows = together(rows)
     if pays(rows):
-        from suffice.kernels import squares_numba
+        from suffice.kernels.dense import squares_numba
 
         return squares_numba.class_squares(rows, codes, size, weights, centres)
     return scatter_numpy.class_squares(rows, codes, size, weights, centres)

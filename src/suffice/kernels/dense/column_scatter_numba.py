@@ -20,14 +20,14 @@ import numpy as np
 from numba import float32, float64, intp, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.scatter_numba import BLOCK, STRIDE, _mirror, _multiply
+from suffice.kernels.dense.scatter_numba import BLOCK, STRIDE, _mirror, _multiply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.columns_apart import ColumnsApart
+    from suffice.kernels.dense.columns_apart import ColumnsApart
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]

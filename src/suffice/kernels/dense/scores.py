@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels import scores_numpy
 from suffice.kernels.compilation import pays
+from suffice.kernels.dense import scores_numpy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ def linear_scores(
 ) -> None:
     """Write (x - origin)·w + b into `out`, a column a class. Two classes need one column only."""
     if (rows.shape[1] <= WIDEST or len(weights) == 1) and pays(rows):
-        from suffice.kernels import scores_numba
+        from suffice.kernels.dense import scores_numba
 
         scores_numba.linear_scores(rows, origin, weights, intercepts, out)
     else:
@@ -45,7 +45,7 @@ def quadratic_scores(
 ) -> None:
     """Write constant - ½‖W(x - origin) - shift‖² into `out`; each W is lower triangular."""
     if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels import scores_numba
+        from suffice.kernels.dense import scores_numba
 
         scores_numba.quadratic_scores(rows, origin, whitenings, shifts, constants, out)
     else:
@@ -59,7 +59,7 @@ def binary_posterior(scores: Floats, out: Floats) -> None:
     odds may lie in `out[:, 1]` itself, which saves a buffer.
     """
     if pays(scores):
-        from suffice.kernels import posteriors_numba
+        from suffice.kernels.dense import posteriors_numba
 
         posteriors_numba.binary_posterior(scores, out)
     else:
@@ -72,7 +72,7 @@ def binary_log_posterior(scores: Floats, out: Floats) -> None:
     Far odds come out as themselves: there is no floor. They too may lie in `out[:, 1]`.
     """
     if pays(scores):
-        from suffice.kernels import posteriors_numba
+        from suffice.kernels.dense import posteriors_numba
 
         posteriors_numba.binary_log_posterior(scores, out)
     else:
@@ -85,7 +85,7 @@ def softmax(scores: Floats, log: bool) -> None:
     Where the best score is infinite, the classes that have it share alike: the limit of far points.
     """
     if pays(scores):
-        from suffice.kernels import posteriors_numba
+        from suffice.kernels.dense import posteriors_numba
 
         posteriors_numba.softmax(scores, log)
     else:
@@ -99,7 +99,7 @@ def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
     some score is not finite: they have to be scored with more care.
     """
     if pays(scores):
-        from suffice.kernels import posteriors_numba
+        from suffice.kernels.dense import posteriors_numba
 
         posteriors_numba.winners(scores, codes, hard)
     else:

@@ -1,0 +1,1 @@
+"""Sums and scores of dense rows: what normal classes are estimated from and predict with."""
