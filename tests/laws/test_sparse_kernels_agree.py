@@ -10,13 +10,15 @@ from scipy import sparse as scipy_sparse
 
 from suffice.engines import sparse_blocks, threads
 from suffice.errors import BadRows
-from suffice.kernels import compilation, sparse, sparse_numpy
-from suffice.kernels.score_table import lanes, score_table
+from suffice.kernels import compilation
+from suffice.kernels.sparse import sums as sparse
+from suffice.kernels.sparse import sums_numpy as sparse_numpy
+from suffice.kernels.sparse.score_table import lanes, score_table
 from suffice.rows import SparseRows, read_sparse
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels import sparse_numba
+from suffice.kernels.sparse import sums_numba as sparse_numba
 
 CLOSE = 1e-12
 TWINS = [sparse_numpy, sparse_numba]

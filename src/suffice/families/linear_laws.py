@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.families.laws import Scores
-from suffice.kernels.sparse import score_table, sparse_scores
+from suffice.kernels.sparse.sums import score_table, sparse_scores
 from suffice.rows.sparse import SparseRows
 from suffice.rows.stored import refuse_huge_stored, refuse_stored
 

@@ -23,7 +23,7 @@ from suffice.kernels.lanes.intrinsics_numba import (
     types,
     write,
 )
-from suffice.kernels.score_table import LINE, lanes
+from suffice.kernels.sparse.score_table import LINE, lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from suffice.families.linear_laws import LinearLaws
 from suffice.families.multinomial import MultinomialCounts
 from suffice.families.normal_columns import LogNormalColumns, NormalColumns
 from suffice.kernels.dense.scores import softmax
-from suffice.kernels.sparse import score_table
+from suffice.kernels.sparse.sums import score_table
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.drawing import drawn_codes
 from suffice.models.far_rows import with_far_rows

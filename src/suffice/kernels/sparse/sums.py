@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.kernels import sparse_numpy
 from suffice.kernels.compilation import pays
-from suffice.kernels.score_table import score_table
+from suffice.kernels.sparse import sums_numpy as sparse_numpy
+from suffice.kernels.sparse.score_table import score_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ def class_sums(
 ) -> tuple[Floats, Floats, float]:
     """Return (totals (k,), sums (k, d), smallest cell): Σw and Σw f(x) of every class."""
     if pays(rows.cells):
-        from suffice.kernels import sparse_numba
+        from suffice.kernels.sparse import sums_numba as sparse_numba
 
         return sparse_numba.class_sums(rows, codes, size, weights, threshold)
     return sparse_numpy.class_sums(rows, codes, size, weights, threshold)
@@ -51,7 +51,7 @@ def sparse_scores(
     A cell that counts 0 adds nothing, not even where the table is infinite.
     """
     if pays(rows.cells):
-        from suffice.kernels import sparse_numba
+        from suffice.kernels.sparse import sums_numba as sparse_numba
 
         return sparse_numba.sparse_scores(rows, table, offsets, threshold, out)
     return sparse_numpy.sparse_scores(rows, table, offsets, threshold, out)
@@ -65,7 +65,7 @@ def sparse_winners(
     The scores themselves are not kept.
     """
     if pays(rows.cells):
-        from suffice.kernels import sparse_numba
+        from suffice.kernels.sparse import sums_numba as sparse_numba
 
         return sparse_numba.sparse_winners(rows, table, offsets, threshold, out)
     return sparse_numpy.sparse_winners(rows, table, offsets, threshold, out)

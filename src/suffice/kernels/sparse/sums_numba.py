@@ -15,8 +15,8 @@ from numba import boolean, float64, from_dtype, intp, njit, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.intrinsics_numba import add_scaled, lanes_of, prefetch, types, write
-from suffice.kernels.score_table import lanes, packed
-from suffice.kernels.sparse_numpy import smallest_cell
+from suffice.kernels.sparse.score_table import lanes, packed
+from suffice.kernels.sparse.sums_numpy import smallest_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable

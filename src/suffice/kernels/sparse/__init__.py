@@ -1,0 +1,1 @@
+"""Sums by class and scores of sparse rows."""
