@@ -7,24 +7,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from suffice.kernels import (
-    compilation,
-    logistic,
-    logistic_numpy,
-    sparse_logistic,
-    sparse_logistic_numpy,
-)
+from suffice.kernels import compilation
+from suffice.kernels.logistic import dense as logistic
+from suffice.kernels.logistic import dense_numpy as logistic_numpy
+from suffice.kernels.logistic import sparse as sparse_logistic
+from suffice.kernels.logistic import sparse_numpy as sparse_logistic_numpy
 from suffice.rows import SparseRows
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels import (
-    logistic_curvature_numba,
-    logistic_numba,
-    softmax_numba,
-    sparse_logistic_numba,
-)
 from suffice.kernels.lanes import exponentials_numba
+from suffice.kernels.logistic import binary_numba as logistic_numba
+from suffice.kernels.logistic import hessian_numba as logistic_curvature_numba
+from suffice.kernels.logistic import softmax_numba
+from suffice.kernels.logistic import sparse_softmax_numba as sparse_logistic_numba
 
 CLOSE = 1e-13
 TINY = 1e-305

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import numpy as np
 
 from suffice.engines.threads import answers, collect_blocks, workers
-from suffice.kernels import logistic
 from suffice.kernels.compilation import part_of
+from suffice.kernels.logistic import dense as logistic
 from suffice.statistics.curvature import Curvature
 from suffice.statistics.pooled import PooledMoments
 

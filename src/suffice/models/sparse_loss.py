@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.engines.sparse_blocks import for_sparse_blocks
 from suffice.engines.threads import workers
-from suffice.kernels import sparse_logistic
+from suffice.kernels.logistic import sparse as sparse_logistic
 from suffice.models.logistic_loss import LogisticLoss
 from suffice.statistics.curvature import Curvature
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.kernels.logistic_numpy import bent, shares_of, told
+from suffice.kernels.logistic.dense_numpy import bent, shares_of, told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels import logistic_numpy
 from suffice.kernels.compilation import pays
+from suffice.kernels.logistic import dense_numpy as logistic_numpy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,11 +45,11 @@ def loss_and_gradient(
 ) -> tuple[float, Floats, float]:
     """Return (loss, gradient (m, d + 1), smallest margin)."""
     if len(theta) == 1 and pays(rows):
-        from suffice.kernels import logistic_numba
+        from suffice.kernels.logistic import binary_numba as logistic_numba
 
         return logistic_numba.loss_and_gradient(rows, origin, inverse, codes, weights, theta)
     if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels import softmax_numba
+        from suffice.kernels.logistic import softmax_numba
 
         return softmax_numba.loss_and_gradient(rows, origin, inverse, codes, weights, theta)
     return logistic_numpy.loss_and_gradient(rows, origin, inverse, codes, weights, theta)
@@ -65,7 +65,7 @@ def curvature(
 ) -> tuple[float, Floats, Floats, float]:
     """Return (loss, gradient, Hessian (m(d + 1), m(d + 1)), smallest margin)."""
     if len(theta) == 1 and rows.shape[1] <= WIDEST_HESSIAN and pays(rows):
-        from suffice.kernels import logistic_curvature_numba
+        from suffice.kernels.logistic import hessian_numba as logistic_curvature_numba
 
         return logistic_curvature_numba.curvature(rows, origin, inverse, codes, weights, theta)
     return logistic_numpy.curvature(rows, origin, inverse, codes, weights, theta)
@@ -81,11 +81,11 @@ def hessian_product(
 ) -> Floats:
     """Return the Hessian at theta times a direction, both (m, d + 1)."""
     if len(theta) == 1 and pays(rows):
-        from suffice.kernels import logistic_numba
+        from suffice.kernels.logistic import binary_numba as logistic_numba
 
         return logistic_numba.hessian_product(rows, origin, inverse, weights, theta, direction)
     if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels import softmax_numba
+        from suffice.kernels.logistic import softmax_numba
 
         return softmax_numba.hessian_product(rows, origin, inverse, weights, theta, direction)
     return logistic_numpy.hessian_product(rows, origin, inverse, weights, theta, direction)
@@ -94,7 +94,7 @@ def hessian_product(
 def reach(rows: Rows, origin: Floats, inverse: Floats) -> float:
     """Return the largest 1 + ‖z‖² of all rows: how far one row can pull."""
     if pays(rows):
-        from suffice.kernels import logistic_numba
+        from suffice.kernels.logistic import binary_numba as logistic_numba
 
         return logistic_numba.reach(rows, origin, inverse)
     return logistic_numpy.reach(rows, origin, inverse)

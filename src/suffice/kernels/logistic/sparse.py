@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.kernels import sparse_logistic_numpy
 from suffice.kernels.compilation import pays
+from suffice.kernels.logistic import sparse_numpy as sparse_logistic_numpy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ def loss_and_gradient(
 ) -> tuple[float, Floats, Floats, float]:
     """Return (loss, Σ r x (m, d), Σ r (m,), smallest margin) and write the scores (n, m)."""
     if pays(rows.cells):
-        from suffice.kernels import sparse_logistic_numba
+        from suffice.kernels.logistic import sparse_softmax_numba as sparse_logistic_numba
 
         return sparse_logistic_numba.loss_and_gradient(rows, codes, weights, table, offsets, scores)
     return sparse_logistic_numpy.loss_and_gradient(rows, codes, weights, table, offsets, scores)
@@ -48,7 +48,7 @@ def hessian_product(
 ) -> tuple[Floats, Floats]:
     """Return (Σ t x (m, d), Σ t (m,)), t = w·p∘(δ - Σpδ) for the direction δ = offset + table·x."""
     if pays(rows.cells):
-        from suffice.kernels import sparse_logistic_numba
+        from suffice.kernels.logistic import sparse_softmax_numba as sparse_logistic_numba
 
         return sparse_logistic_numba.hessian_product(rows, weights, scores, table, offsets)
     return sparse_logistic_numpy.hessian_product(rows, weights, scores, table, offsets)

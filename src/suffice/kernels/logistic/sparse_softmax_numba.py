@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import float64, from_dtype, intp, njit, uint64
 
-from suffice.kernels import sparse_binary_numba
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus_any
 from suffice.kernels.lanes.intrinsics_numba import (
@@ -23,6 +22,7 @@ from suffice.kernels.lanes.intrinsics_numba import (
     types,
     write,
 )
+from suffice.kernels.logistic import sparse_binary_numba
 from suffice.kernels.sparse.score_table import LINE, lanes
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numba import float64, intp, njit
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.dense.scatter_numba import BLOCK, STRIDE, _multiply
 from suffice.kernels.lanes.contiguous_numba import cells_type, straight_parts
-from suffice.kernels.logistic_numba import NO_WEIGHTS, add_rows, bend, score, told
+from suffice.kernels.logistic.binary_numba import NO_WEIGHTS, add_rows, bend, score, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable

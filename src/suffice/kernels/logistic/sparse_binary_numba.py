@@ -13,7 +13,7 @@ from numba import float64, from_dtype, intp, njit, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.intrinsics_numba import prefetch
-from suffice.kernels.logistic_numba import NO_WEIGHTS, bend, told
+from suffice.kernels.logistic.binary_numba import NO_WEIGHTS, bend, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable

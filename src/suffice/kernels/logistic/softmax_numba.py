@@ -14,7 +14,7 @@ from numba import float64, intp, njit
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.contiguous_numba import cells_type, straight_parts
 from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus_any
-from suffice.kernels.softmax_tiles_numba import (
+from suffice.kernels.logistic.softmax_tiles_numba import (
     buffers,
     gather,
     gradient_of,
