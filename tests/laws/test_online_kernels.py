@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from suffice.kernels import compilation, online, online_numpy
+from suffice.kernels import compilation
+from suffice.kernels.online import rules as online
+from suffice.kernels.online import rules_numpy as online_numpy
 from suffice.rows import SparseRows, read_sparse
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels import online_numba
+from suffice.kernels.online import rules_numba as online_numba
 
 TWINS = [online_numpy, online_numba]
 CLOSE = 1e-9

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from suffice.errors import NotFinite
-from suffice.kernels.online import ascend
+from suffice.kernels.online.rules import ascend
 from suffice.models.seen_rows import SeenRows
 from suffice.models.stochastic import Stochastic
 from suffice.rows import read_sparse

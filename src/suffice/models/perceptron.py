@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.compilation import part_of
-from suffice.kernels.online import correct_mistakes
+from suffice.kernels.online.rules import correct_mistakes
 from suffice.models.carried_theta import (
     embedded_theta,
     every_class,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.compilation import part_of
-from suffice.kernels.online import A_ROW, ascend
+from suffice.kernels.online.rules import A_ROW, ascend
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.carried_theta import (
     embedded_theta,

@@ -14,8 +14,7 @@ import numpy as np
 from numba import float32, float64, from_dtype, intp, njit
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.online_numpy import SMALL, TIE
-from suffice.kernels.online_rows_numba import (
+from suffice.kernels.online.rows_numba import (
     expect,
     move,
     move_stored,
@@ -24,6 +23,7 @@ from suffice.kernels.online_rows_numba import (
     standardize,
     standardize_stored,
 )
+from suffice.kernels.online.rules_numpy import SMALL, TIE
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels import online_numpy
 from suffice.kernels.compilation import part_of, pays
+from suffice.kernels.online import rules_numpy as online_numpy
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def correct_mistakes(
                  of theta over all rows, each time as it was after the row
     """
     if _pays(rows, order):
-        from suffice.kernels import online_numba
+        from suffice.kernels.online import rules_numba as online_numba
 
         walk = online_numba.correct_mistakes
     else:
@@ -88,7 +88,7 @@ def ascend(
         mean     as theta
     """
     if _pays(rows, order):
-        from suffice.kernels import online_numba
+        from suffice.kernels.online import rules_numba as online_numba
 
         walk = online_numba.ascend
     else:
