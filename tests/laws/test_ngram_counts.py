@@ -19,8 +19,10 @@ from suffice.errors import (
     DifferentKinds,
     ForgettingUnseen,
 )
-from suffice.kernels import compilation, ngrams, ngrams_numpy
-from suffice.kernels.ngram_texts import BITS, BOS, EOT, Texts
+from suffice.kernels import compilation
+from suffice.kernels.ngrams import counts as ngrams
+from suffice.kernels.ngrams import counts_numpy as ngrams_numpy
+from suffice.kernels.ngrams.texts import BITS, BOS, EOT, Texts
 from suffice.statistics.ngram_counts import NgramCounts
 from suffice.testing import (
     assert_same,
@@ -229,7 +231,7 @@ def test_both_twins_make_count_sort_and_merge_alike(
     texts: list[bytes], order: int, limit: int | None, random: Any
 ) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels import ngrams_numba
+    from suffice.kernels.ngrams import counts_numba as ngrams_numba
 
     some = random.sample(range(len(texts)), len(texts) // 2)
     for side in (Texts.of(texts, limit), Texts.of(texts, limit).taken(some)):
@@ -252,7 +254,7 @@ def test_both_twins_make_count_sort_and_merge_alike(
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=50))
 def test_numbers_of_all_64_bits_are_sorted(numbers: list[int]) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels import ngrams_numba
+    from suffice.kernels.ngrams import counts_numba as ngrams_numba
 
     keys = np.array(numbers, dtype=np.uint64)
     for twin in (ngrams_numpy, ngrams_numba):
@@ -263,7 +265,7 @@ def test_numbers_of_all_64_bits_are_sorted(numbers: list[int]) -> None:
 
 def test_few_documents_are_counted_without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels import ngrams_numba
+    from suffice.kernels.ngrams import counts_numba as ngrams_numba
 
     def refused(*_: object) -> None:
         raise AssertionError("compiled")

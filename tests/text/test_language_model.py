@@ -17,8 +17,10 @@ from suffice.errors import BadSetting, DifferentKinds, ForgettingUnseen
 from suffice.families.language import Language
 from suffice.families.ngram_levels import levels_of
 from suffice.families.witten_bell import class_counts
-from suffice.kernels import compilation, ngram_scores_numpy, ngram_sums_numpy
-from suffice.kernels.ngram_texts import BOS, EOT, Texts
+from suffice.kernels import compilation
+from suffice.kernels.ngrams import scores_numpy as ngram_scores_numpy
+from suffice.kernels.ngrams import sums_numpy as ngram_sums_numpy
+from suffice.kernels.ngrams.texts import BOS, EOT, Texts
 from suffice.statistics.ngram_counts import NgramCounts
 
 CLOSE = 1e-12
@@ -211,7 +213,8 @@ def test_both_twins_score_alike(
     groups: list[list[bytes]], texts: list[bytes], order: int, limit: int | None
 ) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels import ngram_left_out_numba, ngram_scores_numba
+    from suffice.kernels.ngrams import left_out_numba as ngram_left_out_numba
+    from suffice.kernels.ngrams import scores_numba as ngram_scores_numba
 
     laws = laws_of(groups, order, limit)
     given_texts = Texts.of([*texts, *groups[0]], limit)
@@ -238,7 +241,7 @@ def test_both_twins_score_alike(
 @given(st.lists(batches, min_size=1, max_size=3), orders)
 def test_both_twins_sum_and_interpolate_alike(groups: list[list[bytes]], order: int) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels import ngram_sums_numba
+    from suffice.kernels.ngrams import sums_numba as ngram_sums_numba
 
     levels = levels_of([NgramCounts.of(group, order) for group in groups])
     low = np.full((1, len(groups)), 1 / 257)

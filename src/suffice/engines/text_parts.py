@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_texts import Texts
+    from suffice.kernels.ngrams.texts import Texts
     from suffice.rows import FloatArray, IntArray
 
 R = TypeVar("R")
@@ -30,7 +30,7 @@ LARGEST = 1 << 22
 def check_codes(texts: Texts, codes: IntArray, weights: FloatArray | None) -> None:
     """Refuse classes or weights that are not as many as the documents.
 
-    >>> from suffice.kernels.ngram_texts import Texts
+    >>> from suffice.kernels.ngrams.texts import Texts
     >>> check_codes(Texts.of([b"ham", b"spam"]), np.array([0]), None)
     Traceback (most recent call last):
     suffice.errors.BadLabels: 2 documents have 1 classes
@@ -53,7 +53,7 @@ def count_by_class(
 ) -> list[NgramCounts]:
     """Return the counts of each class 0 … size - 1, by all cores.
 
-    >>> from suffice.kernels.ngram_texts import Texts
+    >>> from suffice.kernels.ngrams.texts import Texts
     >>> texts = Texts.of([b"ham", b"spam", b"ham"])
     >>> [group.weight for group in count_by_class(texts, 2, np.array([0, 1, 0]), 2)]
     [2.0, 1.0]
@@ -82,7 +82,7 @@ def for_text_parts(
 ) -> list[R]:
     """Return what `work` returns for parts of the documents `which`, on several threads.
 
-    >>> from suffice.kernels.ngram_texts import Texts
+    >>> from suffice.kernels.ngrams.texts import Texts
     >>> for_text_parts(len, Texts.of([b"ham", b"spam"]), np.arange(2), 5)
     [2]
     """

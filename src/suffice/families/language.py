@@ -9,7 +9,7 @@ from suffice.engines.text_parts import count_by_class
 from suffice.errors import BadSetting, DifferentKinds
 from suffice.families.language_laws import LanguageLaws
 from suffice.families.witten_bell import score_table
-from suffice.kernels.ngram_texts import Texts
+from suffice.kernels.ngrams.texts import Texts
 from suffice.statistics.ngram_counts import checked_limit, checked_order
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from suffice.errors import BadSetting, ForgettingUnseen
 from suffice.families.language_samples import TextSampler
 from suffice.families.witten_bell import class_counts
 from suffice.kernels.compilation import part_of
-from suffice.kernels.ngram_scores import left_out_scores, ngram_scores
-from suffice.kernels.ngram_scores_numpy import symbol_logs
-from suffice.kernels.ngram_texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
-from suffice.kernels.ngrams_numpy import keys_of
+from suffice.kernels.ngrams.counts_numpy import keys_of
+from suffice.kernels.ngrams.scores import left_out_scores, ngram_scores
+from suffice.kernels.ngrams.scores_numpy import symbol_logs
+from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.differences import are_whole
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_index import ClassCounts, NgramIndex, NgramTable
+    from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
     from suffice.rows import FloatArray, IntArray
     from suffice.statistics.ngram_counts import NgramCounts
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from suffice.families.ngram_levels import levels_of
-from suffice.kernels.ngram_texts import BITS, EOT, SYMBOLS, beginning, mask
+from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, beginning, mask
 
 if TYPE_CHECKING:
-    from suffice.kernels.ngram_texts import Keys
+    from suffice.kernels.ngrams.texts import Keys
     from suffice.rows import FloatArray
     from suffice.statistics.ngram_counts import NgramCounts
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from suffice.kernels.compilation import part_of
-from suffice.kernels.ngram_sums import run_sums, successor_sums
-from suffice.kernels.ngram_texts import BITS, mask
-from suffice.kernels.ngrams import runs, sort_keys
+from suffice.kernels.ngrams.counts import runs, sort_keys
+from suffice.kernels.ngrams.sums import run_sums, successor_sums
+from suffice.kernels.ngrams.texts import BITS, mask
 from suffice.statistics.algebra import total
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_texts import Keys
+    from suffice.kernels.ngrams.texts import Keys
     from suffice.rows import FloatArray
     from suffice.statistics.ngram_counts import NgramCounts
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from suffice.kernels.ngrams import runs, sort_keys
+from suffice.kernels.ngrams.counts import runs, sort_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

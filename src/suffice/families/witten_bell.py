@@ -16,10 +16,10 @@ import numpy as np
 
 from suffice.families.ngram_levels import levels_of
 from suffice.kernels.compilation import part_of
-from suffice.kernels.ngram_index import ClassCounts, NgramIndex, NgramTable
-from suffice.kernels.ngram_sums import interpolated
-from suffice.kernels.ngram_sums_numpy import SMALLEST
-from suffice.kernels.ngram_texts import SYMBOLS
+from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
+from suffice.kernels.ngrams.sums import interpolated
+from suffice.kernels.ngrams.sums_numpy import SMALLEST
+from suffice.kernels.ngrams.texts import SYMBOLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

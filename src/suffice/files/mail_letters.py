@@ -15,8 +15,8 @@ import numpy as np
 
 from suffice.files.mail_entries import Entries
 from suffice.kernels.compilation import part_of
-from suffice.kernels.ngram_texts import Texts, mask
-from suffice.kernels.ngrams_numpy import keys_of
+from suffice.kernels.ngrams.counts_numpy import keys_of
+from suffice.kernels.ngrams.texts import Texts, mask
 from suffice.text.counting import term_hashes
 from suffice.text.mail import message_text
 from suffice.text.mail_headers import VERDICTS

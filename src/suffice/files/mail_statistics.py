@@ -12,7 +12,7 @@ from suffice.files.mail_entries import Entries
 from suffice.files.mail_letters import LEVEL, ORDER, leveled
 from suffice.files.mail_sample import read_sample
 from suffice.files.mail_summary import LABELS
-from suffice.kernels.ngram_texts import mask
+from suffice.kernels.ngrams.texts import mask
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.ngram_counts import NgramCounts
 from suffice.statistics.term_counts import TermCounts

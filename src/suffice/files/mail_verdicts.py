@@ -17,7 +17,7 @@ from suffice.files.mail_database import refusals
 from suffice.files.mail_entries import Damage
 from suffice.files.mail_letters import ORDER, TOKENS, leveled
 from suffice.files.mail_summary import HAM, SPAM
-from suffice.kernels.ngram_texts import SYMBOLS, mask
+from suffice.kernels.ngrams.texts import SYMBOLS, mask
 from suffice.kernels.tokens_hash import term_hash
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.files.rules import exceeds, priors
-from suffice.kernels.ngram_texts import BITS, BOS, EOT, LONGEST
+from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

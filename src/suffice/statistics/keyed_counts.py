@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.errors import DifferentKinds, ForgettingUnseen
-from suffice.kernels.ngrams import merge_counts
+from suffice.kernels.ngrams.counts import merge_counts
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.differences import are_whole, differences
 from suffice.statistics.what_is_left import remaining

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import BadSetting, BadWeights, DifferentKinds
-from suffice.kernels.ngram_texts import BITS, BOS, EOT, LONGEST, Texts
-from suffice.kernels.ngrams import count_ngrams
+from suffice.kernels.ngrams.counts import count_ngrams
+from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST, Texts
 from suffice.statistics.keyed_counts import KeyedCounts
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.kernels.ngrams import runs, sort_keys
+from suffice.kernels.ngrams.counts import runs, sort_keys
 from suffice.statistics.keyed_counts import KeyedCounts
 
 if TYPE_CHECKING:

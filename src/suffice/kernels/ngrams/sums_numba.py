@@ -8,7 +8,7 @@ import numpy as np
 from numba import float64, intp
 
 from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.ngram_sums_numpy import SMALLEST
+from suffice.kernels.ngrams.sums_numpy import SMALLEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

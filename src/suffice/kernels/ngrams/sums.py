@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.kernels import ngram_sums_numpy
 from suffice.kernels.compilation import pays
+from suffice.kernels.ngrams import sums_numpy as ngram_sums_numpy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +31,7 @@ def run_sums(counts: Floats, places: Places, firsts: Places) -> Floats:
            [2.]])
     """
     if pays(counts):
-        from suffice.kernels import ngram_sums_numba
+        from suffice.kernels.ngrams import sums_numba as ngram_sums_numba
 
         return ngram_sums_numba.run_sums(counts, places, firsts)
     return ngram_sums_numpy.run_sums(counts, places, firsts)
@@ -45,7 +45,7 @@ def successor_sums(counts: Floats, firsts: Places) -> tuple[Floats, Floats]:
     (array([[7.]]), array([[3.]]))
     """
     if pays(counts):
-        from suffice.kernels import ngram_sums_numba
+        from suffice.kernels.ngrams import sums_numba as ngram_sums_numba
 
         return ngram_sums_numba.successor_sums(counts, firsts)
     return ngram_sums_numpy.successor_sums(counts, firsts)
@@ -66,7 +66,7 @@ def interpolated(
     """
     given = counts, contexts, successors, low, ending, context
     if pays(counts):
-        from suffice.kernels import ngram_sums_numba
+        from suffice.kernels.ngrams import sums_numba as ngram_sums_numba
 
         return ngram_sums_numba.interpolated(*given)
     return ngram_sums_numpy.interpolated(*given)

@@ -13,14 +13,14 @@ from numba import boolean, int64, intp, njit, uint8, uint32, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.intrinsics_numba import types
-from suffice.kernels.ngram_texts import BITS, EOT, beginning, mask
+from suffice.kernels.ngrams.texts import BITS, EOT, beginning, mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_texts import Keys, Texts
+    from suffice.kernels.ngrams.texts import Keys, Texts
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]

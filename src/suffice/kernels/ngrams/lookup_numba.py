@@ -9,13 +9,13 @@ from numba import boolean, int32, int64, njit, uint8, uint64
 
 from suffice.kernels.compilation import array
 from suffice.kernels.lanes.intrinsics_numba import prefetch
-from suffice.kernels.ngram_index import FACTORS
-from suffice.kernels.ngram_texts import BITS, EOT, beginning, mask
+from suffice.kernels.ngrams.index import FACTORS
+from suffice.kernels.ngrams.texts import BITS, EOT, beginning, mask
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_texts import Keys
+    from suffice.kernels.ngrams.texts import Keys
 
 FEW = 8
 """Keys that are gone through one by one; among more of them the place is halved."""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.ngram_texts import BITS, BOS, EOT
+from suffice.kernels.ngrams.texts import BITS, BOS, EOT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_texts import Keys, Texts
+    from suffice.kernels.ngrams.texts import Keys, Texts
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]

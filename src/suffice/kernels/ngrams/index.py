@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from suffice.kernels.ngrams import sort_keys
+from suffice.kernels.ngrams.counts import sort_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_texts import Keys
+    from suffice.kernels.ngrams.texts import Keys
 
     Places = NDArray[np.intp]
 

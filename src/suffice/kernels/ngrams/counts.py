@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels import ngrams_numpy
 from suffice.kernels.compilation import part_of, pays
-from suffice.kernels.ngram_texts import BITS
+from suffice.kernels.ngrams import counts_numpy as ngrams_numpy
+from suffice.kernels.ngrams.texts import BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_texts import Keys, Texts
+    from suffice.kernels.ngrams.texts import Keys, Texts
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -32,7 +32,7 @@ def count_ngrams(texts: Texts, order: int, weights: Floats | None) -> tuple[Keys
 
     With weights a document counts as often as its weight says.
 
-    >>> from suffice.kernels.ngram_texts import Texts
+    >>> from suffice.kernels.ngrams.texts import Texts
     >>> keys, counts = count_ngrams(Texts.of([b"aab", b"a"]), 1, None)
     >>> dict(zip(keys.tolist(), counts.tolist(), strict=True))
     {97: 3.0, 98: 1.0, 257: 2.0}
@@ -40,7 +40,7 @@ def count_ngrams(texts: Texts, order: int, weights: Floats | None) -> tuple[Keys
     lengths, bits = texts.lengths, BITS * order
     with part_of(int(lengths.sum()) * order):
         if pays(texts.buffer):
-            from suffice.kernels import ngrams_numba
+            from suffice.kernels.ngrams import counts_numba as ngrams_numba
 
             keys = ngrams_numba.keys_of(texts, order)
             if weights is None:
@@ -63,7 +63,7 @@ def sort_keys(keys: Keys, bits: int) -> tuple[Keys, Places]:
     array([1, 0, 2])
     """
     if pays(keys):
-        from suffice.kernels import ngrams_numba
+        from suffice.kernels.ngrams import counts_numba as ngrams_numba
 
         return ngrams_numba.ordered(keys, bits)
     return ngrams_numpy.ordered(keys, bits)
@@ -81,7 +81,7 @@ def merge_counts(
     if len(keys) < len(more):
         keys, counts, more, more_counts = more, more_counts, keys, counts
     if pays(more):  # few are put into many more quickly by bisection
-        from suffice.kernels import ngrams_numba
+        from suffice.kernels.ngrams import counts_numba as ngrams_numba
 
         return ngrams_numba.merged(keys, counts, more, more_counts)
     return ngrams_numpy.merged(keys, counts, more, more_counts)

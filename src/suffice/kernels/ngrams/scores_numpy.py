@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.ngram_sums_numpy import SMALLEST
-from suffice.kernels.ngram_texts import BITS, SYMBOLS, beginning, mask
-from suffice.kernels.ngrams_numpy import keys_of
+from suffice.kernels.ngrams.counts_numpy import keys_of
+from suffice.kernels.ngrams.sums_numpy import SMALLEST
+from suffice.kernels.ngrams.texts import BITS, SYMBOLS, beginning, mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_index import ClassCounts, NgramIndex, NgramTable
-    from suffice.kernels.ngram_texts import Keys, Texts
+    from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
+    from suffice.kernels.ngrams.texts import Keys, Texts
 
     Floats = NDArray[np.float64]
 

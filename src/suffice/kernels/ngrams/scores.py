@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.kernels import ngram_scores_numpy
 from suffice.kernels.compilation import part_of, pays
+from suffice.kernels.ngrams import scores_numpy as ngram_scores_numpy
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_index import ClassCounts, NgramIndex, NgramTable
-    from suffice.kernels.ngram_texts import Texts
+    from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
+    from suffice.kernels.ngrams.texts import Texts
 
     Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ def ngram_scores(texts: Texts, table: NgramTable, out: Floats) -> None:
     """Write log p of every document in every class into `out` (n, k)."""
     with part_of(int(texts.lengths.sum()) * table.where.order):
         if pays(texts.buffer):
-            from suffice.kernels import ngram_scores_numba
+            from suffice.kernels.ngrams import scores_numba as ngram_scores_numba
 
             ngram_scores_numba.scores(texts, table, out)
         else:
@@ -45,7 +45,7 @@ def left_out_scores(
     """
     with part_of(int(texts.lengths.sum()) * index.order):
         if pays(texts.buffer):
-            from suffice.kernels import ngram_left_out_numba
+            from suffice.kernels.ngrams import left_out_numba as ngram_left_out_numba
 
             return ngram_left_out_numba.left_out(texts, weights, index, held, rounding, out)
         return ngram_scores_numpy.left_out(texts, weights, index, held, rounding, out)

@@ -14,7 +14,7 @@ from numba import float64, int64, types, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.intrinsics_numba import prefetch
-from suffice.kernels.ngram_lookup_numba import (
+from suffice.kernels.ngrams.lookup_numba import (
     MASKS,
     SHIFT,
     fetch_node,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_index import NgramTable
-    from suffice.kernels.ngram_texts import Texts
+    from suffice.kernels.ngrams.index import NgramTable
+    from suffice.kernels.ngrams.texts import Texts
 
     Floats = NDArray[np.float64]
 

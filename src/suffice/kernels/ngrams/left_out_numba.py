@@ -14,7 +14,7 @@ from numba import float64, int32, njit, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.intrinsics_numba import prefetch
-from suffice.kernels.ngram_lookup_numba import (
+from suffice.kernels.ngrams.lookup_numba import (
     BEGINNINGS,
     MASKS,
     fetch_node,
@@ -25,16 +25,16 @@ from suffice.kernels.ngram_lookup_numba import (
     page,
     text_types,
 )
-from suffice.kernels.ngram_sums_numpy import SMALLEST
-from suffice.kernels.ngram_texts import SYMBOLS
+from suffice.kernels.ngrams.sums_numpy import SMALLEST
+from suffice.kernels.ngrams.texts import SYMBOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.ngram_index import ClassCounts, NgramIndex
-    from suffice.kernels.ngram_texts import Texts
+    from suffice.kernels.ngrams.index import ClassCounts, NgramIndex
+    from suffice.kernels.ngrams.texts import Texts
 
     Floats = NDArray[np.float64]
 
