@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
 from benchmarks.contest import Contest
 from suffice import TextVectorizer
-from suffice.kernels.tokens_characters import PATTERN
+from suffice.kernels.tokens.characters import PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

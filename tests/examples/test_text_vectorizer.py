@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from suffice import TextVectorizer
 from suffice.errors import BadRows, BadSetting, DifferentKinds, ForgettingUnseen
 from suffice.kernels.compilation import WORTH_COMPILING, part_of
-from suffice.kernels.tokens_characters import PATTERN
+from suffice.kernels.tokens.characters import PATTERN
 from suffice.testing import assert_same
 from suffice.text import TfIdf, Tokens
 

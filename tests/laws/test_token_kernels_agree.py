@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from suffice.engines import threads
 from suffice.errors import BadSetting
 from suffice.kernels.compilation import WORTH_COMPILING, part_of
-from suffice.kernels.tokens_characters import PATTERN, character_kinds
+from suffice.kernels.tokens.characters import PATTERN, character_kinds
 from suffice.text import (
     Tokens,
     Vocabulary,
@@ -27,7 +27,8 @@ from suffice.text import (
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels import tokens_numba, tokens_vocabulary_numba
+from suffice.kernels.tokens import documents_numba as tokens_numba
+from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
 
 ODD = [
     "", " ", "\0", "a\0b", "İstanbul", "ΟΔΟΣ Σ ΣΑΣ.", "e\u0301te\u0301", "\ud800x\udfff",

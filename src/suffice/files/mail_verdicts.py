@@ -18,7 +18,7 @@ from suffice.files.mail_entries import Damage
 from suffice.files.mail_letters import ORDER, TOKENS, leveled
 from suffice.files.mail_summary import HAM, SPAM
 from suffice.kernels.ngrams.texts import SYMBOLS, mask
-from suffice.kernels.tokens_hash import term_hash
+from suffice.kernels.tokens.term_hash import term_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

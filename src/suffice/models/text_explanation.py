@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.families.term_events import TermScores
 from suffice.families.term_index import KnownTerms
-from suffice.kernels.tokens_hash import term_hash
+from suffice.kernels.tokens.term_hash import term_hash
 
 if TYPE_CHECKING:
     from suffice.models.text_model import TextModel

@@ -15,9 +15,9 @@ import numpy as np
 
 from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
 from suffice.errors import BadSetting
-from suffice.kernels import tokens as kernels
 from suffice.kernels.compilation import part_of
-from suffice.kernels.tokens_table import Table, with_nodes
+from suffice.kernels.tokens import counts as kernels
+from suffice.kernels.tokens.vocabulary_table import Table, with_nodes
 from suffice.text.tokens import Tokens, read_documents, term_hash
 from suffice.text.vocabulary import GivenTerms, Vocabulary
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.kernels import tokens as kernels
+from suffice.kernels.tokens import counts as kernels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
-    from suffice.kernels.tokens_table import Table
+    from suffice.kernels.tokens.vocabulary_table import Table
 
 
 class Vocabulary(Sequence[str]):

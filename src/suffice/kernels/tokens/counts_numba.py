@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import int64, njit, uint64
 
-from suffice.kernels.tokens_loops_numba import STEP_
-from suffice.kernels.tokens_tables_numba import UNKNOWN
+from suffice.kernels.tokens.loops_numba import STEP_
+from suffice.kernels.tokens.vocabulary_table_numba import UNKNOWN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.kernels.tokens_characters import PADDING
+from suffice.kernels.tokens.characters import PADDING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

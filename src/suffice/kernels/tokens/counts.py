@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels import tokens_python
 from suffice.kernels.compilation import pays
+from suffice.kernels.tokens import counts_python as tokens_python
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from suffice.kernels.tokens_table import Table
+    from suffice.kernels.tokens.vocabulary_table import Table
 
     Documents = Sequence[str | bytes]
     Places = NDArray[np.int64]
@@ -46,7 +46,7 @@ def hashed_terms(
 ) -> Rows:
     """Return the different terms of each document by number (`tokens_hash`), or its remainder."""
     if pays_for_text(sum(map(len, documents))):
-        from suffice.kernels import tokens_numba
+        from suffice.kernels.tokens import documents_numba as tokens_numba
 
         return tokens_numba.hashed(documents, ngrams, lower, size, boolean)
     return tokens_python.hashed(documents, ngrams, lower, size, boolean)
@@ -62,27 +62,27 @@ def counted_terms(
     """
     if isinstance(held, dict):
         return tokens_python.counted(documents, ngrams, lower, held, grow, boolean)
-    from suffice.kernels import tokens_vocabulary_numba
+    from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
 
     return tokens_vocabulary_numba.counted(documents, ngrams, lower, held, grow, boolean)
 
 
 def merge_tables(table: Table, other: Table) -> Places:
     """Add to a table, in place, the terms of another; return the numbers they have now."""
-    from suffice.kernels import tokens_vocabulary_numba
+    from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
 
     return tokens_vocabulary_numba.merge(table, other)
 
 
 def table_of(terms: Sequence[str]) -> Table:
     """Return terms, all different, as a table for the compiled loops."""
-    from suffice.kernels import tokens_vocabulary_numba
+    from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
 
     return tokens_vocabulary_numba.table_of(terms)
 
 
 def sort_rows(keys: NDArray[np.uint64], counts: NDArray[np.int32], ends: Places) -> None:
     """Put the keys of every row in ascending order, in place, their counts with them."""
-    from suffice.kernels import tokens_numba
+    from suffice.kernels.tokens import documents_numba as tokens_numba
 
     tokens_numba.sort_rows(keys, counts, ends)

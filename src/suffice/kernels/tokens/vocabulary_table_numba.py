@@ -14,7 +14,7 @@ import numpy as np
 from numba import int64, njit, uint64
 
 from suffice.kernels.lanes.intrinsics_numba import prefetch
-from suffice.kernels.tokens_loops_numba import STEP_, eight_bytes, kept_bytes, mixed
+from suffice.kernels.tokens.loops_numba import STEP_, eight_bytes, kept_bytes, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ import numpy as np
 from numba import int64, njit, uint64
 
 from suffice.kernels.lanes.intrinsics_numba import intrinsic, ir, types
-from suffice.kernels.tokens_hash import FIRST, SECOND, SEED, STEP
+from suffice.kernels.tokens.term_hash import FIRST, SECOND, SEED, STEP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

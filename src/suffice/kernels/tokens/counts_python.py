@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.kernels.tokens_characters import PATTERN, text_of
-from suffice.kernels.tokens_hash import FIRST, SECOND, STEP, word_hash
+from suffice.kernels.tokens.characters import PATTERN, text_of
+from suffice.kernels.tokens.term_hash import FIRST, SECOND, STEP, word_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,11 +12,11 @@ import numpy as np
 from numba import boolean as truth
 from numba import int32, int64, uint8, uint64
 
-from suffice.kernels import tokens_counts_numba as counts_loops
-from suffice.kernels import tokens_loops_numba as loops
 from suffice.kernels.compilation import array, compiled, once
 from suffice.kernels.lanes.intrinsics_numba import types
-from suffice.kernels.tokens_characters import PADDING, character_kinds, packed
+from suffice.kernels.tokens import counts_numba as counts_loops
+from suffice.kernels.tokens import loops_numba as loops
+from suffice.kernels.tokens.characters import PADDING, character_kinds, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

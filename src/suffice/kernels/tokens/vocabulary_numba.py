@@ -8,11 +8,10 @@ import numpy as np
 from numba import boolean as truth
 from numba import int32, int64
 
-from suffice.kernels import tokens_tables_numba as loops
 from suffice.kernels.compilation import array, compiled, once
-from suffice.kernels.tokens_characters import PADDING
-from suffice.kernels.tokens_hash import word_hash
-from suffice.kernels.tokens_numba import (
+from suffice.kernels.tokens import vocabulary_table_numba as loops
+from suffice.kernels.tokens.characters import PADDING
+from suffice.kernels.tokens.documents_numba import (
     Room,
     Tokens,
     blocks,
@@ -26,14 +25,15 @@ from suffice.kernels.tokens_numba import (
     to_numbers,
     to_places,
 )  # fmt: skip
-from suffice.kernels.tokens_table import Table, with_nodes
+from suffice.kernels.tokens.term_hash import word_hash
+from suffice.kernels.tokens.vocabulary_table import Table, with_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.tokens_numba import Documents, Keys, Places, Rows
+    from suffice.kernels.tokens.documents_numba import Documents, Keys, Places, Rows
 
 numbers = array(int32, 1)
 

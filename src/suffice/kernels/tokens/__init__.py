@@ -1,0 +1,1 @@
+"""Terms of documents: found, hashed or numbered, and counted."""
