@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.kernels import header_words_python, markup_python
 from suffice.kernels.compilation import part_of
-from suffice.kernels.header_words import Rules, header_words
-from suffice.kernels.markup import page_text
+from suffice.kernels.mail import header_words_python
+from suffice.kernels.mail import html_python as markup_python
+from suffice.kernels.mail.header_words import Rules, header_words
+from suffice.kernels.mail.html import page_text
 from suffice.text.mail import message_text
 from suffice.text.mail_headers import RULES
 from tests.text.hostile_mail import HOSTILE, TEMPLATE, mutated
@@ -69,7 +70,7 @@ def test_hostile_messages_are_read_alike(what):
 
 
 def test_no_more_facts_are_kept_than_asked_for():
-    from suffice.kernels import markup_numba
+    from suffice.kernels.mail import html_numba as markup_numba
 
     page = b"".join(b"<a%d href=x%d>" % (i, i) for i in range(50))
     for most in (0, 1, 2, 7):

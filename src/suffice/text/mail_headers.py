@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from suffice.kernels import header_words as kernel
+from suffice.kernels.mail import header_words as kernel
 from suffice.text.charsets import decoded, sound
 from suffice.text.encoded_words import plain
 from suffice.text.mail_limits import HEADER_BYTES, HEADER_FIELDS

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from suffice.kernels import markup_python
 from suffice.kernels.compilation import pays
+from suffice.kernels.mail import html_python as markup_python
 
 FACTS: Final = 400
 """Facts of a page that are kept."""
@@ -31,7 +31,7 @@ def page_text(page: bytes) -> tuple[bytes, bytes]:
     (b' Buy viagra now, cheap', b'p\nbr\nfont\ncolor=red\n')
     """
     if pays(_ALONE):
-        from suffice.kernels import markup_numba
+        from suffice.kernels.mail import html_numba as markup_numba
 
         return markup_numba.page_text(np.frombuffer(page, np.uint8), FACTS)
     return markup_python.page_text(page, FACTS)

@@ -8,14 +8,14 @@ import numpy as np
 from numba import boolean, intp, njit, uint8
 
 from suffice.kernels.compilation import array, compiled, once
-from suffice.kernels.header_words_python import COLON, LONG, NAME, TABLE
+from suffice.kernels.mail.header_words_python import COLON, LONG, NAME, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.header_words import Rules
+    from suffice.kernels.mail.header_words import Rules
 
     Bytes = NDArray[np.uint8]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numba import intp, njit, uint8, uint64
 
 from suffice.kernels.compilation import array, compiled, once
-from suffice.kernels.markup_python import KEPT_KEYS, KEY, NAME, PARTING, UNREAD, VALUE
+from suffice.kernels.mail.html_python import KEPT_KEYS, KEY, NAME, PARTING, UNREAD, VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from suffice.kernels.header_words import Rules
+    from suffice.kernels.mail.header_words import Rules
 
 NAME: Final = 24
 """Bytes that a name may have to be a prefix."""

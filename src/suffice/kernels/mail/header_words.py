@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.kernels import header_words_python
 from suffice.kernels.compilation import pays
+from suffice.kernels.mail import header_words_python
 
 _ALONE = np.empty(0, np.uint8)
 """What one message counts for: only where it is part of much mail do compiled loops pay."""
@@ -35,7 +35,7 @@ def header_words(head: bytes, rules: Rules) -> tuple[bytes, bool]:
     (b' to_you to_example_com to_bob', False)
     """
     if pays(_ALONE):
-        from suffice.kernels import header_words_numba
+        from suffice.kernels.mail import header_words_numba
 
         return header_words_numba.header_words(np.frombuffer(head, np.uint8), rules)
     return header_words_python.header_words(head, rules)

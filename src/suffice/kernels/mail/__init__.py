@@ -1,0 +1,1 @@
+"""What mail is read with: the words of headers, and the text of HTML pages."""
