@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from suffice.families import Gaussian
 from suffice.kernels import compilation
-from suffice.kernels.dense import centres, scatter, scatter_numpy
+from suffice.kernels.dense import scatter
 from suffice.kernels.dense.columns_apart import ColumnsApart, together
 from suffice.models import GaussianLearner
 from suffice.sources.column_tables import ColumnTable
@@ -53,8 +53,8 @@ def test_columns_apart_are_added_up_as_the_matrix_is(given_rows, weighted):
     weights = np.linspace(0.5, 2.0, len(rows)) if weighted else None
     found = scatter.pooled_scatter(rows, codes, size, weights, about)
     matrix = together(rows)
-    expected = scatter_numpy.pooled_scatter(matrix, codes, size, weights, about)
-    spreads = scatter_numpy.class_scatters(matrix, codes, size, weights, about)[2]
+    expected = scatter.pooled_scatter.plain(matrix, codes, size, weights, about)
+    spreads = scatter.class_scatters.plain(matrix, codes, size, weights, about)[2]
     spread = np.sqrt(np.diagonal(spreads, axis1=-2, axis2=-1))
     whole = np.sqrt(np.diagonal(expected[2]))
     bounds = (
@@ -75,8 +75,8 @@ def test_centres_of_columns_apart_are_those_of_the_matrix(given_rows, step, hole
     rng = np.random.default_rng(4)
     for column in rows.columns:
         column[rng.random(len(column)) < holes] = np.nan
-    found = centres.sampled_centres(rows, codes, size, step)
-    expected = centres.sampled_centres(together(rows), codes, size, step)
+    found = scatter.sampled_centres(rows, codes, size, step)
+    expected = scatter.sampled_centres(together(rows), codes, size, step)
     here = np.unique(codes)
     assert (found[here] == expected[here]).all()
 

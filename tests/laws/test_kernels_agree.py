@@ -12,28 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.kernels import compilation
-from suffice.kernels.dense import (
-    centres_numpy,
-    diagonal_scores,
-    diagonal_scores_numpy,
-    scatter,
-    scatter_numpy,
-    scores,
-    scores_numpy,
-)
+from suffice.kernels.dense import scatter, scores
+from tests.twins import choices, plain
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
 from suffice.families import Gaussian
-from suffice.kernels.dense import (
-    centres_numba,
-    diagonal_scores_numba,
-    posteriors_numba,
-    scatter_numba,
-    scores_numba,
-    squares_numba,
-)
+from suffice.kernels.dense import posteriors_numba, scatter_numba, scores_numba, squares_numba
 from suffice.models import GaussianLearner
+
+scatter_plain, scores_plain = plain(scatter), plain(scores)
 
 CLOSE = 1e-12
 WIDTHS = (0, 1, 2, 3, 5, 20, 32, 33)
@@ -105,7 +93,7 @@ def bounds_of(totals, scatters):
     return spread * np.sqrt(totals)[:, None], spread[..., :, None] * spread[..., None, :]
 
 
-@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@pytest.mark.parametrize("twin", [scatter_plain, scatter_numba])
 @often
 @given(given_rows=classified())
 def test_a_pooled_scatter_is_what_a_plain_loop_adds_up(twin, given_rows):
@@ -120,7 +108,7 @@ def test_a_pooled_scatter_is_what_a_plain_loop_adds_up(twin, given_rows):
     assert (found[2] == found[2].T).all()
 
 
-@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@pytest.mark.parametrize("twin", [scatter_plain, scatter_numba])
 @often
 @given(given_rows=classified())
 def test_class_scatters_are_what_a_plain_loop_adds_up(twin, given_rows):
@@ -133,7 +121,7 @@ def test_class_scatters_are_what_a_plain_loop_adds_up(twin, given_rows):
     assert (found[2] == found[2].transpose(0, 2, 1)).all()
 
 
-@pytest.mark.parametrize("twin", [scatter_numpy, squares_numba])
+@pytest.mark.parametrize("twin", [scatter_plain, squares_numba])
 @often
 @given(given_rows=classified(), holes=st.floats(0, 1), seed=st.integers(0, 2**32 - 1))
 def test_missing_cells_are_skipped_column_by_column(twin, given_rows, holes, seed):
@@ -167,13 +155,13 @@ def test_blocks_with_and_without_missing_cells_take_turns(layout, weighted):
     given_rows = laid_out(rows, layout), codes, 2, weights, np.full((2, 3), 1e3)
     for found, expected in zip(
         squares_numba.class_squares(*given_rows),
-        scatter_numpy.class_squares(*given_rows),
+        scatter_plain.class_squares(*given_rows),
         strict=True,
     ):
         np.testing.assert_allclose(found, expected, rtol=CLOSE, atol=1e-9)
 
 
-@pytest.mark.parametrize("twin", [scatter_numpy, squares_numba])
+@pytest.mark.parametrize("twin", [scatter_plain, squares_numba])
 def test_whole_weights_are_counted_exactly(twin):
     rows, weights = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0]]), np.array([2.0, 3.0, 5.0])
     totals, counts, _, _ = twin.class_squares(rows, np.array([0, 0, 1]), 2, weights, rows[1:])
@@ -184,7 +172,7 @@ def test_whole_weights_are_counted_exactly(twin):
 def test_an_infinite_cell_among_missing_ones_still_shows():
     rows, codes = np.ones((3 * squares_numba.BLOCK, 3)), np.arange(3 * squares_numba.BLOCK) % 2
     rows[10, 0], rows[12, 1] = np.nan, np.inf
-    for twin in (scatter_numpy, squares_numba):
+    for twin in (scatter_plain, squares_numba):
         _, counts, sums, squares = twin.class_squares(rows, codes, 2, None, np.zeros((2, 3)))
         assert counts[0, 0] == len(rows) / 2 - 1
         assert np.isinf(sums[0, 1])
@@ -192,7 +180,7 @@ def test_an_infinite_cell_among_missing_ones_still_shows():
         assert np.isfinite(sums).sum() == 5
 
 
-@pytest.mark.parametrize("twin", [scatter_numpy, scatter_numba])
+@pytest.mark.parametrize("twin", [scatter_plain, scatter_numba])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_a_cell_that_is_not_finite_shows_in_the_sums(twin, bad):
     rows, codes, centres = np.ones((600, 5)), np.arange(600) % 3, np.zeros((3, 5))
@@ -207,7 +195,7 @@ def test_a_cell_that_is_not_finite_shows_in_the_sums(twin, bad):
     assert np.isfinite(sums[others]).all()
     assert np.isfinite(scatters[others]).all()
     if np.isinf(bad):
-        by_column = twin if twin is scatter_numpy else squares_numba
+        by_column = twin if twin is scatter_plain else squares_numba
         _, _, sums, squares = by_column.class_squares(rows, codes, 3, None, centres)
         assert not np.isfinite(sums[code, 2])
         assert not np.isfinite(squares[code, 2])
@@ -225,8 +213,8 @@ def test_centres_are_means_of_the_sample_or_rows(given_rows, step, holes):
     for bad in (np.nan, np.inf):
         rows[rng.uniform(size=rows.shape) < holes / 2] = bad
     sampled = np.arange(0, len(rows), step)
-    found = centres_numba.sampled_centres(rows, codes, size, step)
-    twin = centres_numpy.sampled_centres(rows, codes, size, step)
+    found = scatter_numba.sampled_centres(rows, codes, size, step)
+    twin = scatter_plain.sampled_centres(rows, codes, size, step)
     for code in np.unique(codes):
         own = rows[sampled][codes[sampled] == code].astype(np.longdouble)
         own = own if len(own) else rows[codes == code][:1].astype(np.longdouble)
@@ -238,7 +226,7 @@ def test_centres_are_means_of_the_sample_or_rows(given_rows, step, holes):
         assert (np.abs(twin[code] - expected) <= bound).all()
 
 
-@pytest.mark.parametrize("twin", [centres_numpy, centres_numba])
+@pytest.mark.parametrize("twin", [scatter_plain, scatter_numba])
 def test_a_column_that_never_moves_is_centred_exactly(twin):
     rows = np.full((1000, 2), 0.1)
     assert (twin.sampled_centres(rows, np.arange(1000) % 3, 3, 7) == 0.1).all()
@@ -254,7 +242,7 @@ def scored(draw):
     return rows, centres[0], size, width, rng
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_plain, scores_numba])
 @often
 @given(case=scored())
 def test_linear_scores_are_inner_products(twin, case):
@@ -269,7 +257,7 @@ def test_linear_scores_are_inner_products(twin, case):
     assert (found[:, 1::2] == 7).all()
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_plain, scores_numba])
 @often
 @given(case=scored())
 def test_quadratic_scores_are_squared_distances(twin, case):
@@ -288,7 +276,7 @@ def test_quadratic_scores_are_squared_distances(twin, case):
         assert (np.abs(found[:, code] - expected) <= CLOSE * bound).all()
 
 
-@pytest.mark.parametrize("twin", [diagonal_scores_numpy, diagonal_scores_numba])
+@pytest.mark.parametrize("twin", [scores_plain, scores_numba])
 @pytest.mark.parametrize("shared", [False, True])
 @often
 @given(case=scored())
@@ -310,7 +298,7 @@ def test_diagonal_scores_are_sums_of_squares(twin, shared, case):
         assert (np.abs(found[:, 2 * code] - expected) <= CLOSE * bound).all()
 
 
-@pytest.mark.parametrize("twin", [diagonal_scores_numpy, diagonal_scores_numba])
+@pytest.mark.parametrize("twin", [scores_plain, scores_numba])
 @often
 @given(case=scored())
 def test_diagonal_odds_are_curved_sums(twin, case):
@@ -329,13 +317,13 @@ def test_a_narrow_class_keeps_its_digits():
     # 1e6 deviations from the origin, and right on the mean of the second class.
     rows, origin = np.array([[3.0], [3.0 + 1e-6]]), np.zeros(1)
     scales, shifts = np.array([[1.0], [1e6]]), np.array([[0.0], [3e6]])
-    for twin in (diagonal_scores_numpy, diagonal_scores_numba):
+    for twin in (scores_plain, scores_numba):
         found = np.empty((2, 2))
         twin.diagonal_scores(rows, origin, scales, shifts, np.zeros(2), found)
         np.testing.assert_allclose(found[:, 1], [0.0, -0.5], atol=1e-8)
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
+@pytest.mark.parametrize("twin", [scores_plain, posteriors_numba])
 @often
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1, 2, 3, 10]))
 def test_the_winner_is_the_first_of_the_best(twin, seed, size):
@@ -352,7 +340,7 @@ def test_the_winner_is_the_first_of_the_best(twin, seed, size):
     assert (codes[easy] == best[easy]).all()
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
+@pytest.mark.parametrize("twin", [scores_plain, posteriors_numba])
 @often
 @given(odds=st.lists(st.floats(-1e300, 1e300), max_size=40))
 def test_both_tails_of_a_posterior_keep_their_digits(twin, odds):
@@ -370,7 +358,7 @@ def test_both_tails_of_a_posterior_keep_their_digits(twin, odds):
         )
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
+@pytest.mark.parametrize("twin", [scores_plain, posteriors_numba])
 def test_log_odds_may_lie_where_the_second_posterior_goes(twin):
     odds = np.linspace(-40, 40, 301)
     for posterior in (twin.binary_posterior, twin.binary_log_posterior):
@@ -382,7 +370,7 @@ def test_log_odds_may_lie_where_the_second_posterior_goes(twin):
 
 
 @pytest.mark.parametrize("log", [False, True])
-@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
+@pytest.mark.parametrize("twin", [scores_plain, posteriors_numba])
 @often
 @given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1, 2, 3, 10]))
 def test_softmax_gives_shares_of_one(twin, log, seed, size):
@@ -396,7 +384,7 @@ def test_softmax_gives_shares_of_one(twin, log, seed, size):
     np.testing.assert_allclose(table, expected.astype(np.float64), rtol=CLOSE, atol=1e-15)
 
 
-@pytest.mark.parametrize("twin", [scores_numpy, posteriors_numba])
+@pytest.mark.parametrize("twin", [scores_plain, posteriors_numba])
 def test_infinite_scores_have_a_limit(twin):
     table = np.array([[np.inf, np.inf, 0], [-np.inf, -np.inf, -np.inf], [-np.inf, 3, -np.inf]])
     twin.softmax(table, False)
@@ -404,7 +392,7 @@ def test_infinite_scores_have_a_limit(twin):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("twin", [diagonal_scores_numpy, diagonal_scores_numba])
+@pytest.mark.parametrize("twin", [scores_plain, scores_numba])
 def test_no_row_spoils_another_where_columns_are_independent(twin, bad):
     rng = np.random.default_rng(6)
     clean, scales, shifts = rng.normal(size=(150, 5)), *rng.normal(size=(2, 3, 5))
@@ -418,7 +406,7 @@ def test_no_row_spoils_another_where_columns_are_independent(twin, bad):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("twin", [scores_numpy, scores_numba])
+@pytest.mark.parametrize("twin", [scores_plain, scores_numba])
 def test_no_row_spoils_another(twin, bad):
     rng = np.random.default_rng(5)
     rows, origin, size = rng.normal(size=(600, 6)), np.zeros(6), 3
@@ -441,17 +429,18 @@ def test_no_row_spoils_another(twin, bad):
 
 
 def test_the_choice_of_twin_depends_on_the_whole_input_only(monkeypatch):
-    called = []
-    for twin in (scatter_numpy, squares_numba):
-        monkeypatch.setattr(twin, "class_squares", lambda *_, twin=twin: called.append(twin))
+    chosen = choices(monkeypatch, {squares_numba: ("class_squares",)})
     rows, codes, centres = np.ones((1000, 2)), np.zeros(1000, int), np.zeros((1, 2))
-    scatter.class_squares(rows, codes, 1, None, centres)
-    with compilation.part_of(compilation.WORTH_COMPILING):
+
+    def call():
         scatter.class_squares(rows, codes, 1, None, centres)
+
+    assert chosen(call) == [None]
+    with compilation.part_of(compilation.WORTH_COMPILING):
+        assert chosen(call) == [squares_numba]
         with compilation.part_of(10):
-            scatter.class_squares(rows, codes, 1, None, centres)
-    scatter.class_squares(rows, codes, 1, None, centres)
-    assert called == [scatter_numpy, squares_numba, squares_numba, scatter_numpy]
+            assert chosen(call) == [squares_numba]
+    assert chosen(call) == [None]
 
 
 @pytest.mark.parametrize("apart", [1.0, 1e4])
@@ -483,21 +472,24 @@ def test_classes_and_posteriors_are_those_of_the_scores(form, size, apart):
 
 
 def test_wide_rows_are_left_to_blas(monkeypatch):
-    called = []
-    for name in ("pooled_scatter", "class_scatters"):
-        monkeypatch.setattr(scatter_numpy, name, lambda *_, name=name: called.append(name))
-    rows, codes = np.ones((2, scatter.WIDEST + 1)), np.zeros(2, int)
-    with compilation.part_of(compilation.WORTH_COMPILING):
-        scatter.pooled_scatter(rows, codes, 1, None, rows[:1])
-        scatter.class_scatters(rows, codes, 1, None, rows[:1])
-    assert called == ["pooled_scatter", "class_scatters"]
+    chosen = choices(monkeypatch, {scatter_numba: ("pooled_scatter", "class_scatters")})
+    for more, expected in ((0, scatter_numba), (1, None)):
+        rows, codes = np.ones((2, scatter.WIDEST + more)), np.zeros(2, int)
+        with compilation.part_of(compilation.WORTH_COMPILING):
+            assert (
+                chosen(
+                    lambda: scatter.pooled_scatter(rows, codes, 1, None, rows[:1]),  # noqa: B023
+                    lambda: scatter.class_scatters(rows, codes, 1, None, rows[:1]),  # noqa: B023
+                )
+                == [expected, expected]
+            )
 
 
 def test_a_cache_that_cannot_be_written_costs_time_only():
     # Below a file there can be no folder, not even for an administrator.
     script = """
 import numpy as np
-from suffice.kernels import posteriors_numba
+from suffice.kernels.dense import posteriors_numba
 scores, out = np.zeros(3), np.empty((3, 2))
 posteriors_numba.binary_posterior(scores, out)
 assert (out == 0.5).all()
@@ -533,9 +525,7 @@ def test_scores_are_the_same_whichever_twin_is_chosen():
             scores.linear_scores(rows, origin, weights, np.zeros(2), linear)
             whitenings = np.stack([np.eye(8)] * 2)
             scores.quadratic_scores(rows, origin, whitenings, weights, np.zeros(2), quadratic)
-            diagonal_scores.diagonal_scores(
-                rows, origin, np.ones((1, 8)), weights, np.zeros(2), diagonal
-            )
+            scores.diagonal_scores(rows, origin, np.ones((1, 8)), weights, np.zeros(2), diagonal)
             scores.winners(diagonal, codes, hard)
             scores.binary_posterior(linear[:, 0], plain)
             scores.binary_log_posterior(linear[:, 0], logs)

@@ -8,19 +8,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice.kernels import compilation
-from suffice.kernels.logistic import dense as logistic
-from suffice.kernels.logistic import dense_numpy as logistic_numpy
-from suffice.kernels.logistic import sparse as sparse_logistic
-from suffice.kernels.logistic import sparse_numpy as sparse_logistic_numpy
+from suffice.kernels.logistic import dense, sparse
 from suffice.rows import SparseRows
+from tests.twins import choices, plain
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
 from suffice.kernels.lanes import exponentials_numba
-from suffice.kernels.logistic import binary_numba as logistic_numba
-from suffice.kernels.logistic import hessian_numba as logistic_curvature_numba
-from suffice.kernels.logistic import softmax_numba
-from suffice.kernels.logistic import sparse_softmax_numba as sparse_logistic_numba
+from suffice.kernels.logistic import binary_numba, softmax_numba, sparse_numba
+
+dense_plain, sparse_plain = plain(dense), plain(sparse)
 
 CLOSE = 1e-13
 TINY = 1e-305
@@ -33,27 +30,27 @@ wide = np.longdouble
 class Compiled:
     """The compiled twins under the names of the NumPy ones, each for the classes it is made for."""
 
-    reach = staticmethod(logistic_numba.reach)
+    reach = staticmethod(binary_numba.reach)
 
     @staticmethod
     def loss_and_gradient(*given_rows):
-        twin = logistic_numba if len(given_rows[-1]) == 1 else softmax_numba
+        twin = binary_numba if len(given_rows[-1]) == 1 else softmax_numba
         return twin.loss_and_gradient(*given_rows)
 
     @staticmethod
     def hessian_product(*given_rows):
-        twin = logistic_numba if len(given_rows[-1]) == 1 else softmax_numba
+        twin = binary_numba if len(given_rows[-1]) == 1 else softmax_numba
         return twin.hessian_product(*given_rows)
 
     @staticmethod
     def curvature(*given_rows):
-        twin = logistic_curvature_numba if len(given_rows[-1]) == 1 else logistic_numpy
+        twin = binary_numba if len(given_rows[-1]) == 1 else dense_plain
         return twin.curvature(*given_rows)
 
 
 sizes = pytest.mark.parametrize("size", [1, 2, 3, 9])
-both = pytest.mark.parametrize("twin", [logistic_numpy, Compiled])
-both_sparse = pytest.mark.parametrize("twin", [sparse_logistic_numpy, sparse_logistic_numba])
+both = pytest.mark.parametrize("twin", [dense_plain, Compiled])
+both_sparse = pytest.mark.parametrize("twin", [sparse_plain, sparse_numba])
 
 
 def laid_out(rows, layout):
@@ -285,7 +282,7 @@ def test_gradient_and_hessian_are_the_slopes_of_the_loss(seed, size, weighted):
         scores = np.concatenate((np.zeros((30, 1), wide), design @ moved.T), 1)
         return (heavy * (np.log(np.exp(scores).sum(1)) - scores[np.arange(30), codes])).sum()
 
-    found = logistic_numpy.curvature(*problem)
+    found = dense_plain.curvature(*problem)
     assert found[0] == pytest.approx(float(loss(theta.astype(wide))), rel=1e-13)
     gradient = slopes(loss, theta, wide(1e-4)).reshape(theta.shape)
     np.testing.assert_allclose(found[1], gradient.astype(float), rtol=1e-10, atol=1e-10)
@@ -296,7 +293,7 @@ def test_gradient_and_hessian_are_the_slopes_of_the_loss(seed, size, weighted):
     np.testing.assert_allclose(found[2], np.array(bends, float), rtol=1e-6, atol=1e-6)
     direction = rng.normal(size=theta.shape)
     np.testing.assert_allclose(
-        logistic_numpy.hessian_product(*problem[:3], weights, theta, direction).ravel(),
+        dense_plain.hessian_product(*problem[:3], weights, theta, direction).ravel(),
         found[2] @ direction.ravel(),
         rtol=1e-10,
         atol=1e-10,
@@ -421,51 +418,44 @@ def test_sparse_sums_are_those_of_filled_rows(twin, size, data, seed):
 
 
 def test_the_choice_of_twin_depends_on_classes_width_and_the_size_of_the_whole(monkeypatch):
-    called = []
-    twins = {
-        logistic_numpy: ("loss_and_gradient", "curvature", "hessian_product", "reach"),
-        logistic_numba: ("loss_and_gradient", "hessian_product", "reach"),
-        logistic_curvature_numba: ("curvature",),
-        softmax_numba: ("loss_and_gradient", "hessian_product"),
-        sparse_logistic_numpy: ("loss_and_gradient", "hessian_product"),
-        sparse_logistic_numba: ("loss_and_gradient", "hessian_product"),
-    }
-    for twin, names in twins.items():
-        for name in names:
-            monkeypatch.setattr(twin, name, lambda *_, twin=twin: called.append(twin))
+    sums = ("loss_and_gradient", "hessian_product")
+    chosen = choices(
+        monkeypatch,
+        {
+            binary_numba: (*sums, "curvature", "reach"),
+            softmax_numba: sums,
+            sparse_numba: sums,
+        },
+    )
 
     def calls(rows, size):
-        called.clear()
-        theta = np.zeros((size, rows.shape[1] + 1))
-        logistic.loss_and_gradient(rows, None, None, None, None, theta)
-        logistic.curvature(rows, None, None, None, None, theta)
-        logistic.hessian_product(rows, None, None, None, theta, theta)
-        logistic.reach(rows, None, None)
-        return list(called)
+        width = rows.shape[1]
+        scale, codes = (np.zeros(width), np.ones(width)), np.zeros(len(rows), int)
+        theta = np.zeros((size, width + 1))
+        return chosen(
+            lambda: dense.loss_and_gradient(rows, *scale, codes, None, theta),
+            lambda: dense.curvature(rows, *scale, codes, None, theta),
+            lambda: dense.hessian_product(rows, *scale, None, theta, theta),
+            lambda: dense.reach(rows, *scale),
+        )
 
     small = np.zeros((2, 3))
-    assert calls(small, 1) == calls(small, 2) == [logistic_numpy] * 4
+    assert calls(small, 1) == calls(small, 2) == [None] * 4
     with compilation.part_of(compilation.WORTH_COMPILING):
-        assert calls(small, 1) == [
-            logistic_numba, logistic_curvature_numba, logistic_numba, logistic_numba
-        ]  # fmt: skip
-        assert calls(small, 2) == [softmax_numba, logistic_numpy, softmax_numba, logistic_numba]
-        broad = np.zeros((2, logistic.WIDEST + 1))
-        assert calls(broad, 1) == [
-            logistic_numba, logistic_numpy, logistic_numba, logistic_numba
-        ]  # fmt: skip
-        assert calls(broad, 2) == [logistic_numpy] * 3 + [logistic_numba]
+        assert calls(small, 1) == [binary_numba] * 4
+        assert calls(small, 2) == [softmax_numba, None, softmax_numba, binary_numba]
+        broad = np.zeros((2, dense.WIDEST + 1))
+        assert calls(broad, 1) == [binary_numba, None, binary_numba, binary_numba]
+        assert calls(broad, 2) == [None, None, None, binary_numba]
 
     rows = SparseRows(np.zeros(1), np.zeros(1, np.int32), np.array([0, 1], np.int32), 3)
-    for cells, twin in (
-        (0, sparse_logistic_numpy),
-        (compilation.WORTH_COMPILING, sparse_logistic_numba),
-    ):
-        called.clear()
+    table, codes = (np.zeros((1, 3)), np.zeros(1)), np.zeros(1, int)
+    for cells, expected in ((0, None), (compilation.WORTH_COMPILING, sparse_numba)):
         with compilation.part_of(cells):
-            sparse_logistic.loss_and_gradient(rows, None, None, None, None, None)
-            sparse_logistic.hessian_product(rows, None, None, None, None)
-        assert called == [twin] * 2
+            assert chosen(
+                lambda: sparse.loss_and_gradient(rows, codes, None, *table, np.zeros((1, 1))),
+                lambda: sparse.hessian_product(rows, None, np.zeros((1, 1)), *table),
+            ) == [expected, expected]
 
 
 def units_away(found, exact):

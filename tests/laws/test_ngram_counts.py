@@ -20,8 +20,7 @@ from suffice.errors import (
     ForgettingUnseen,
 )
 from suffice.kernels import compilation
-from suffice.kernels.ngrams import counts as ngrams
-from suffice.kernels.ngrams import counts_numpy as ngrams_numpy
+from suffice.kernels.ngrams import counts
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT, Texts
 from suffice.statistics.ngram_counts import NgramCounts
 from suffice.testing import (
@@ -38,6 +37,9 @@ from suffice.testing import (
     check_scaling_is_repetition,
     check_weights_are_repetitions,
 )
+from tests.twins import plain
+
+counts_plain = plain(counts)
 
 orders = st.integers(1, 7)
 limits = st.none() | st.integers(1, 6)
@@ -231,22 +233,22 @@ def test_both_twins_make_count_sort_and_merge_alike(
     texts: list[bytes], order: int, limit: int | None, random: Any
 ) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels.ngrams import counts_numba as ngrams_numba
+    from suffice.kernels.ngrams import counts_numba
 
     some = random.sample(range(len(texts)), len(texts) // 2)
     for side in (Texts.of(texts, limit), Texts.of(texts, limit).taken(some)):
-        keys = ngrams_numpy.keys_of(side, order)
-        assert ngrams_numba.keys_of(side, order).tolist() == keys.tolist()
+        keys = counts_plain.ngram_keys(side, order)
+        assert counts_numba.ngram_keys(side, order).tolist() == keys.tolist()
         bits = BITS * order
-        one, other = (twin.ordered(keys, bits) for twin in (ngrams_numpy, ngrams_numba))
+        one, other = (twin.sort_keys(keys, bits) for twin in (counts_plain, counts_numba))
         assert one[0].tolist() == other[0].tolist()
         assert one[1].tolist() == other[1].tolist()
-        one, other = (twin.counted(keys.copy(), bits) for twin in (ngrams_numpy, ngrams_numba))
+        one, other = (twin.count_keys(keys.copy(), bits) for twin in (counts_plain, counts_numba))
         assert one[0].tolist() == other[0].tolist()
         assert one[1].tolist() == other[1].tolist()
         more, less = keys[::2].copy(), keys[1::3].copy()
-        pair = *ngrams_numpy.counted(more, bits), *ngrams_numpy.counted(less, bits)
-        one, other = (twin.merged(*pair) for twin in (ngrams_numpy, ngrams_numba))
+        pair = *counts_plain.count_keys(more, bits), *counts_plain.count_keys(less, bits)
+        one, other = (twin.merge_counts(*pair) for twin in (counts_plain, counts_numba))
         assert one[0].tolist() == other[0].tolist()
         assert one[1].tolist() == other[1].tolist()
 
@@ -254,23 +256,23 @@ def test_both_twins_make_count_sort_and_merge_alike(
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=50))
 def test_numbers_of_all_64_bits_are_sorted(numbers: list[int]) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels.ngrams import counts_numba as ngrams_numba
+    from suffice.kernels.ngrams import counts_numba
 
     keys = np.array(numbers, dtype=np.uint64)
-    for twin in (ngrams_numpy, ngrams_numba):
-        found, order = twin.ordered(keys, 64)
+    for twin in (counts_plain, counts_numba):
+        found, order = twin.sort_keys(keys, 64)
         assert found.tolist() == sorted(numbers)
         assert keys[order].tolist() == sorted(numbers)
 
 
 def test_few_documents_are_counted_without_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels.ngrams import counts_numba as ngrams_numba
+    from suffice.kernels.ngrams import counts_numba
 
     def refused(*_: object) -> None:
         raise AssertionError("compiled")
 
-    monkeypatch.setattr(ngrams_numba, "keys_of", refused)
-    ngrams.count_ngrams(Texts.of([b"a" * 100_000]), 5, None)
+    monkeypatch.setattr(counts_numba, "ngram_keys", refused)
+    counts.count_ngrams(Texts.of([b"a" * 100_000]), 5, None)
     with pytest.raises(AssertionError, match="compiled"):
-        ngrams.count_ngrams(Texts.of([b"a" * 200_000]), 5, None)
+        counts.count_ngrams(Texts.of([b"a" * 200_000]), 5, None)

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from suffice.kernels import compilation
-from suffice.kernels.online import rules as online
-from suffice.kernels.online import rules_numpy as online_numpy
+from suffice.kernels.online import rules
 from suffice.rows import SparseRows, read_sparse
+from tests.twins import choices, plain
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels.online import rules_numba as online_numba
+from suffice.kernels.online import rules_numba
 
-TWINS = [online_numpy, online_numba]
+TWINS = [plain(rules), rules_numba]
 CLOSE = 1e-9
 TYPES = [(np.float64, np.int32), (np.float32, np.int64), (np.int64, np.int64)]
 """Of cells and of columns of sparse rows."""
@@ -32,7 +32,7 @@ def plain_perceptron(rows, order, codes, weights, theta, drift, seen):
         while left > 0:
             step, z, own = min(left, 1.0), rows[i], codes[i]
             scores = theta @ z
-            least = online_numpy.TIE * np.sqrt(square * (z @ z))
+            least = rules.TIE * np.sqrt(square * (z @ z))
             if len(theta) == 1:
                 wrong = not scores[0] * (1 if own else -1) > least
                 change = np.outer([step if own else -step], z)
@@ -214,18 +214,17 @@ def test_far_scores_neither_overflow_nor_lose_the_residual(twin):
 
 
 def test_many_rows_are_compiled_however_narrow_and_few_are_not(monkeypatch):
-    used = []
-    for twin in TWINS:
-        for name in ("ascend", "correct_mistakes"):
-            monkeypatch.setattr(
-                twin, name, lambda *_, twin=twin, name=name: used.append((twin, name))
-            )
-    codes = np.zeros(100, dtype=np.intp)
+    chosen = choices(monkeypatch, {rules_numba: ("ascend", "correct_mistakes")})
+    codes, scale, theta = np.zeros(100, int), (np.zeros(1), np.ones(1)), np.zeros((1, 2))
     for rows in (np.zeros((100, 1)), read_sparse(csr_array(np.ones((100, 1))))):
-        for length in (100, compilation.WORTH_COMPILING // online.A_ROW):
-            order = np.zeros(length, dtype=np.intp)
-            online.ascend(rows, *[None] * 2, order, codes, *[None] * 5)
-            online.correct_mistakes(rows, *[None] * 2, order, codes, *[None] * 4)
-    few = [(online_numpy, "ascend"), (online_numpy, "correct_mistakes")]
-    many = [(online_numba, "ascend"), (online_numba, "correct_mistakes")]
-    assert used == [*few, *many] * 2
+        many = compilation.WORTH_COMPILING // rules.A_ROW
+        for length, expected in ((100, None), (many, rules_numba)):
+            order, ones = np.zeros(length, int), np.ones(length)
+            given_rows = rows, *scale, order, codes
+            assert (
+                chosen(
+                    lambda: rules.ascend(*given_rows, ones, ones, 1.0, theta, theta.copy()),  # noqa: B023
+                    lambda: rules.correct_mistakes(*given_rows, None, theta, theta.copy(), 0.0),  # noqa: B023
+                )
+                == [expected] * 2
+            )

@@ -11,17 +11,18 @@ from scipy import sparse as scipy_sparse
 from suffice.engines import sparse_blocks, threads
 from suffice.errors import BadRows
 from suffice.kernels import compilation
-from suffice.kernels.sparse import sums as sparse
-from suffice.kernels.sparse import sums_numpy as sparse_numpy
-from suffice.kernels.sparse.score_table import lanes, score_table
+from suffice.kernels.sparse import sums
+from suffice.kernels.sparse.sums import lanes, score_table
 from suffice.rows import SparseRows, read_sparse
+from tests.twins import choices, plain
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels.sparse import sums_numba as sparse_numba
+from suffice.kernels.sparse import sums_numba
 
 CLOSE = 1e-12
-TWINS = [sparse_numpy, sparse_numba]
+sums_plain = plain(sums)
+TWINS = [sums_plain, sums_numba]
 TYPES = [
     (np.float64, np.int32),
     (np.float32, np.int32),
@@ -220,17 +221,19 @@ def test_a_score_table_is_whole_lanes_that_begin_with_a_line_of_the_cache():
 
 
 def test_the_choice_of_twin_depends_on_the_stored_cells_of_the_whole(monkeypatch):
-    called = []
-    for twin in TWINS:
-        for name in ("class_sums", "sparse_scores", "sparse_winners"):
-            monkeypatch.setattr(twin, name, lambda *_, twin=twin: called.append(twin))
-    rows = read_sparse(scipy_sparse.csr_array(np.eye(3)))
-    for cells in (0, compilation.WORTH_COMPILING):
+    names = ("class_sums", "sparse_scores", "sparse_winners")
+    chosen = choices(monkeypatch, {sums_numba: names})
+    rows, table = read_sparse(scipy_sparse.csr_array(np.eye(3))), (np.eye(3), np.zeros(3))
+    for cells, expected in ((0, None), (compilation.WORTH_COMPILING, sums_numba)):
         with compilation.part_of(cells):
-            sparse.class_sums(rows, np.zeros(3, int), 1, None, None)
-            sparse.sparse_scores(rows, np.eye(3), np.zeros(3), None, np.empty((3, 3)))
-            sparse.sparse_winners(rows, np.eye(3), np.zeros(3), None, np.empty(3, int))
-    assert called == [sparse_numpy] * 3 + [sparse_numba] * 3
+            assert (
+                chosen(
+                    lambda: sums.class_sums(rows, np.zeros(3, int), 1, None, None),
+                    lambda: sums.sparse_scores(rows, *table, None, np.empty((3, 3))),
+                    lambda: sums.sparse_winners(rows, *table, None, np.empty(3, int)),
+                )
+                == [expected] * 3
+            )
 
 
 @pytest.fixture
@@ -254,13 +257,13 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(large, cores, thres
     monkeypatch.setattr(sparse_blocks, "workers", lambda: cores)
     found = sparse_blocks.collect_class_sums(rows, codes, 4, weights, threshold)
     for left, right in zip(
-        found, sparse_numpy.class_sums(rows, codes, 4, weights, threshold), strict=True
+        found, sums_plain.class_sums(rows, codes, 4, weights, threshold), strict=True
     ):
         assert np.array_equal(left, right)
     table, offsets = np.random.default_rng(4).normal(size=(1000, 4)), np.ones(4)
     scores, low = sparse_blocks.score_rows(rows, table, offsets, threshold)
     expected = np.empty((3000, 4))
-    assert low == sparse_numpy.sparse_scores(rows, table, offsets, threshold, expected) == 0.0
+    assert low == sums_plain.sparse_scores(rows, table, offsets, threshold, expected) == 0.0
     np.testing.assert_allclose(scores, expected, rtol=1e-10, atol=1e-10)
     winners, _ = sparse_blocks.winning_codes(rows, table, offsets, threshold)
     assert (winners == scores.argmax(axis=1)).all()
@@ -298,7 +301,7 @@ def test_sums_wider_than_what_is_stored_are_not_kept_twice(large, monkeypatch):
 
     def counting(part, *others):
         calls.append(part.size)
-        return sparse_numpy.class_sums(part, *others)
+        return sums_plain.class_sums(part, *others)
 
     monkeypatch.setattr(sparse_blocks, "class_sums", counting)
     sparse_blocks.collect_class_sums(rows, codes, 4)

@@ -27,8 +27,7 @@ from suffice.text import (
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
-from suffice.kernels.tokens import documents_numba as tokens_numba
-from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
+from suffice.kernels.tokens import documents_numba, vocabulary_numba
 
 ODD = [
     "", " ", "\0", "a\0b", "İstanbul", "ΟΔΟΣ Σ ΣΑΣ.", "e\u0301te\u0301", "\ud800x\udfff",
@@ -188,7 +187,7 @@ def test_words_of_equal_hash_stay_two_words(small, monkeypatch):
     def alike(buffer, starts, stops, hashes):
         hashes[:] = 5
 
-    monkeypatch.setattr(tokens_numba, "_hashing_words", lambda: alike)
+    monkeypatch.setattr(documents_numba, "_word_loop", lambda: alike)
     texts = ["a b eightlet eightlets eightlett a", "b eightlets eightletters"]
     with part_of(0) if small else compiled():
         found = count_terms(texts)
@@ -203,7 +202,7 @@ def test_long_rows_are_sorted_whatever_their_order():
         organ = np.concatenate([up[::2], up[1::2][::-1]])
         for keys in (up, up[::-1], organ, rng.permutation(up)):
             ours, counts = keys.copy(), (keys >> np.uint64(40)).astype(np.int32)
-            tokens_numba.sort_rows(ours, counts, np.array([size]))
+            documents_numba.sort_rows(ours, counts, np.array([size]))
             assert np.array_equal(ours, up)
             assert np.array_equal(counts, np.arange(size))
 
@@ -224,9 +223,9 @@ def test_what_can_be_no_term_is_refused(odd):
 
 @pytest.mark.parametrize("ngrams", [(1, 1), (1, 2)])
 def test_a_document_longer_than_many_blocks_is_counted_as_a_short_one(ngrams, monkeypatch):
-    monkeypatch.setattr(tokens_numba, "BLOCK", 64)
-    monkeypatch.setattr(tokens_vocabulary_numba, "AT_ONCE", 16)
-    monkeypatch.setattr(tokens_numba, "SORTED", 8)
+    monkeypatch.setattr(documents_numba, "BLOCK_CHARACTERS", 64)
+    monkeypatch.setattr(vocabulary_numba, "WORDS_AT_ONCE", 16)
+    monkeypatch.setattr(documents_numba, "SORTED_KEYS", 8)
     rng = np.random.default_rng(2)
     long = " ".join(f"w{number}!" for number in rng.integers(0, 300, 2000))
     texts, tokens = ["a b", long, "b w7", "é " + long, ""], Tokens(ngrams)

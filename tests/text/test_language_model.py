@@ -18,10 +18,10 @@ from suffice.families.language import Language
 from suffice.families.ngram_levels import levels_of
 from suffice.families.witten_bell import class_counts
 from suffice.kernels import compilation
-from suffice.kernels.ngrams import scores_numpy as ngram_scores_numpy
-from suffice.kernels.ngrams import sums_numpy as ngram_sums_numpy
+from suffice.kernels.ngrams import counts, scores
 from suffice.kernels.ngrams.texts import BOS, EOT, Texts
 from suffice.statistics.ngram_counts import NgramCounts
+from tests.twins import plain
 
 CLOSE = 1e-12
 
@@ -213,27 +213,26 @@ def test_both_twins_score_alike(
     groups: list[list[bytes]], texts: list[bytes], order: int, limit: int | None
 ) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels.ngrams import left_out_numba as ngram_left_out_numba
-    from suffice.kernels.ngrams import scores_numba as ngram_scores_numba
+    from suffice.kernels.ngrams import scores_numba
 
     laws = laws_of(groups, order, limit)
     given_texts = Texts.of([*texts, *groups[0]], limit)
     one, other = (np.empty((given_texts.size, len(groups))) for _ in range(2))
-    ngram_scores_numpy.scores(given_texts, laws.table, one)
-    ngram_scores_numba.scores(given_texts, laws.table, other)
+    scores.ngram_scores.plain(given_texts, laws.table, one)
+    scores_numba.ngram_scores(given_texts, laws.table, other)
     np.testing.assert_allclose(one, other, rtol=CLOSE)
     index, held = class_counts(laws.groups)
     own, ones = Texts.of(groups[0], limit), np.ones(len(groups[0]))
     one, other = np.empty(len(ones)), np.empty(len(ones))
-    assert ngram_scores_numpy.left_out(own, ones, index, held[0], 0.0, one) == -1
-    assert ngram_left_out_numba.left_out(own, ones, index, held[0], 0.0, other) == -1
+    assert scores.left_out_scores.plain(own, ones, index, held[0], 0.0, one) == -1
+    assert scores_numba.left_out_scores(own, ones, index, held[0], 0.0, other) == -1
     np.testing.assert_allclose(one, other, rtol=CLOSE)
     stranger = Texts.of([*groups[0], b"never seen"])
     answers = [
-        twin.left_out(
+        twin.left_out_scores(
             stranger, np.ones(stranger.size), index, held[0], 0.0, np.empty(stranger.size)
         )
-        for twin in (ngram_scores_numpy, ngram_left_out_numba)
+        for twin in (plain(scores), scores_numba)
     ]
     assert answers[0] == answers[1] >= 0
 
@@ -241,14 +240,14 @@ def test_both_twins_score_alike(
 @given(st.lists(batches, min_size=1, max_size=3), orders)
 def test_both_twins_sum_and_interpolate_alike(groups: list[list[bytes]], order: int) -> None:
     pytest.importorskip("numba")
-    from suffice.kernels.ngrams import sums_numba as ngram_sums_numba
+    from suffice.kernels.ngrams import counts_numba
 
     levels = levels_of([NgramCounts.of(group, order) for group in groups])
     low = np.full((1, len(groups)), 1 / 257)
     for below, level in pairwise(levels):
         parts = below.contexts, below.successors, low, level.ending, level.context
         one, other = (
-            twin.interpolated(level.counts, *parts) for twin in (ngram_sums_numpy, ngram_sums_numba)
+            twin.interpolated(level.counts, *parts) for twin in (plain(counts), counts_numba)
         )
         np.testing.assert_allclose(one, other, rtol=CLOSE)
         firsts = np.arange(0, len(level.keys), 3)
@@ -258,7 +257,7 @@ def test_both_twins_sum_and_interpolate_alike(groups: list[list[bytes]], order: 
                 twin.run_sums(level.counts, places, firsts),
                 *twin.successor_sums(level.counts, firsts),
             ]
-            for twin in (ngram_sums_numpy, ngram_sums_numba)
+            for twin in (plain(counts), counts_numba)
         ]
         for left, right in zip(*sums, strict=True):
             assert np.array_equal(left, right)

@@ -2,19 +2,17 @@
 
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.kernels.compilation import part_of
-from suffice.kernels.mail import header_words_python
-from suffice.kernels.mail import html_python as markup_python
 from suffice.kernels.mail.header_words import Rules, header_words
 from suffice.kernels.mail.html import page_text
 from suffice.text.mail import message_text
 from suffice.text.mail_headers import RULES
 from tests.text.hostile_mail import HOSTILE, TEMPLATE, mutated
+from tests.twins import choices
 
 pytest.importorskip("numba", reason="the compiled loops need numba")
 
@@ -70,19 +68,23 @@ def test_hostile_messages_are_read_alike(what):
 
 
 def test_no_more_facts_are_kept_than_asked_for():
-    from suffice.kernels.mail import html_numba as markup_numba
-
     page = b"".join(b"<a%d href=x%d>" % (i, i) for i in range(50))
     for most in (0, 1, 2, 7):
-        text, facts = markup_python.page_text(page, most)
+        text, facts = page_text.plain(page, most)
         assert facts.count(b"\n") == most
-        assert markup_numba.page_text(np.frombuffer(page, np.uint8), most) == (text, facts)
+        assert page_text.compiled(page, most) == page_text(page, most=most) == (text, facts)
 
 
 def test_one_message_alone_does_not_wait_for_a_compiler(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        header_words_python, "header_words", lambda head, rules: seen.append(head) or (b"", False)
+    from suffice.kernels.mail import header_words_numba, html_numba
+
+    chosen = choices(
+        monkeypatch, {header_words_numba: ("header_words",), html_numba: ("page_text",)}
     )
-    header_words(b"a: b\n" * 1_000_000, Rules())
-    assert seen
+    calls = (
+        lambda: header_words(b"a: b\n" * 250_000, Rules()),
+        lambda: page_text(b"<p>a" * 300_000),
+    )
+    assert chosen(*calls) == [None, None]
+    with part_of(MUCH):
+        assert chosen(*calls) == [header_words_numba, html_numba]

@@ -13,8 +13,7 @@ import numpy as np
 
 from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
 from suffice.kernels.compilation import part_of
-from suffice.kernels.sparse.score_table import packed
-from suffice.kernels.sparse.sums import class_sums, sparse_scores, sparse_winners
+from suffice.kernels.sparse.sums import class_sums, packed, sparse_scores, sparse_winners
 from suffice.rows import read_sparse
 
 if TYPE_CHECKING:

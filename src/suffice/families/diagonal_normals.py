@@ -12,8 +12,7 @@ from suffice.engines.threads import for_blocks
 from suffice.families.diagonal_lines import shared_lines
 from suffice.families.far import far_winners, hard_rows
 from suffice.families.patterns import by_pattern
-from suffice.kernels.dense.diagonal_scores import diagonal_odds, diagonal_scores
-from suffice.kernels.dense.scores import linear_scores
+from suffice.kernels.dense.scores import diagonal_odds, diagonal_scores, linear_scores
 from suffice.linear_algebra import LOG_TAU
 from suffice.rows import refuse_infinite
 

@@ -12,9 +12,8 @@ from suffice.errors import BadSetting, ForgettingUnseen
 from suffice.families.language_samples import TextSampler
 from suffice.families.witten_bell import class_counts
 from suffice.kernels.compilation import part_of
-from suffice.kernels.ngrams.counts_numpy import keys_of
-from suffice.kernels.ngrams.scores import left_out_scores, ngram_scores
-from suffice.kernels.ngrams.scores_numpy import symbol_logs
+from suffice.kernels.ngrams.counts import ngram_keys
+from suffice.kernels.ngrams.scores import left_out_scores, ngram_scores, symbol_logs
 from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.differences import are_whole
@@ -119,7 +118,7 @@ class LanguageLaws:
                     hint=f"use a number from 0 to {self.size - 1}",
                 )
         texts = Texts.of([document], self.limit)
-        logs = symbol_logs(keys_of(texts, self.order), self.table)
+        logs = symbol_logs(ngram_keys.plain(texts, self.order), self.table)
         added: FloatArray = logs[:, first] - logs[:, second]
         return added
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from suffice.kernels.compilation import part_of
-from suffice.kernels.ngrams.counts import runs, sort_keys
-from suffice.kernels.ngrams.sums import run_sums, successor_sums
+from suffice.kernels.ngrams.counts import run_sums, runs, sort_keys, successor_sums
 from suffice.kernels.ngrams.texts import BITS, mask
 from suffice.statistics.algebra import total
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from suffice.families.ngram_levels import levels_of
 from suffice.kernels.compilation import part_of
+from suffice.kernels.ngrams.counts import SMALLEST, interpolated
 from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
-from suffice.kernels.ngrams.sums import interpolated
-from suffice.kernels.ngrams.sums_numpy import SMALLEST
 from suffice.kernels.ngrams.texts import SYMBOLS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.files.mail_entries import Entries
 from suffice.kernels.compilation import part_of
-from suffice.kernels.ngrams.counts_numpy import keys_of
+from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.texts import Texts, mask
 from suffice.text.counting import term_hashes
 from suffice.text.mail import message_text
@@ -58,7 +58,7 @@ class Letter(NamedTuple):
 
     def ngrams(self) -> Keys:
         """Return the n-gram that ends at each of its symbols."""
-        return keys_of(Texts.of([self.start], LIMIT), ORDER)
+        return ngram_keys.plain(Texts.of([self.start], LIMIT), ORDER)
 
 
 def bare(raw: bytes) -> bytes:

@@ -1,8 +1,14 @@
-"""When a compiled loop pays, and how it is compiled.
+"""When a compiled loop pays, how a kernel chooses between its twins, and how loops are compiled.
 
 A compiled loop is worth its price (importing numba, compiling or loading from the cache) on large
 inputs only. An engine that cuts a large input into blocks says so with `part_of`, so that the
 choice depends on the input alone: not on the number of cores, and not on what ran before.
+
+A kernel is written twice. Its plain form, in NumPy or Python, is the function that everybody
+calls; `twin` names the module in which the compiled form has the same name and parameters:
+
+    @twin("suffice.kernels.dense.squares_numba")
+    def class_squares(rows, codes, size, weights, centres): ...
 """
 
 from __future__ import annotations
@@ -11,23 +17,35 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import os
 import pickle
 import threading
+import types
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from numpy.typing import NDArray
 
+    from suffice.kernels.dense.columns_apart import ColumnsApart
+    from suffice.rows.sparse_rows import SparseRows
+
 Made = TypeVar("Made")
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
 
 WORTH_COMPILING = 1_000_000
-"""Cells from which a compiled loop is used."""
+"""Cells from which a compiled loop is used: below, NumPy is done before numba is imported."""
+
+NO_WEIGHTS = np.empty(0)
+"""What a compiled loop is given where rows have no weights: its arguments have one type."""
 
 STAMP = "suffice-kernels.txt"
 """What a cache of compiled loops was made from."""
@@ -45,10 +63,82 @@ def part_of(cells: int) -> Iterator[None]:
         _whole.reset(token)
 
 
-def pays(cells: NDArray[Any]) -> bool:
-    """Return whether the compiled loops should work on these cells, and can."""
-    large = max(cells.size, _whole.get()) >= WORTH_COMPILING
-    return large and cells.flags.aligned and cells.dtype.isnative and _numba_is_here()
+def worth_compiling(cells: int, *_: object) -> bool:
+    """Return whether so many cells, or what they are part of, are worth numba, which is here."""
+    return (cells >= WORTH_COMPILING or _whole.get() >= WORTH_COMPILING) and _numba_is_here()
+
+
+def readable(cells: NDArray[Any] | ColumnsApart) -> bool:
+    """Return whether a compiled loop can read these cells."""
+    return cells.flags.aligned and cells.dtype.isnative
+
+
+def pays(cells: NDArray[Any] | ColumnsApart, *_: object) -> bool:
+    """Return whether the compiled loops should work on these cells, and can.
+
+    It is asked at every call of a kernel, whose other arguments do not matter here.
+    """
+    large = cells.size >= WORTH_COMPILING or _whole.get() >= WORTH_COMPILING
+    return large and readable(cells) and _numba_is_here()
+
+
+def stored_cells_pay(rows: SparseRows, *_: object) -> bool:
+    """Return the same of the cells that sparse rows store."""
+    return pays(rows.cells)
+
+
+class Twin(Protocol[P, R_co]):
+    """A kernel that chooses between its two forms, each of which can be called by itself."""
+
+    __name__: str
+
+    @property
+    def plain(self) -> Callable[P, R_co]:
+        """The form that needs no compiler."""
+
+    @property
+    def compiled(self) -> Callable[P, R_co]:
+        """The form in numba, which is imported when it is called."""
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R_co:
+        """Return what the form returns that suits the arguments."""
+
+
+def twin(
+    module: str, *, when: Callable[..., bool] = pays
+) -> Callable[[Callable[P, R_co]], Twin[P, R_co]]:
+    """Let the function of the same name in a module of numba work where `when` holds.
+
+    `when` is asked with all arguments, by position. Nothing is imported before it has said yes.
+    Above another `twin` it is asked first: so one kernel can have several compiled forms.
+    """
+
+    def decorated(function: Callable[P, R_co]) -> Twin[P, R_co]:
+        form: Any = function
+        name = form.__name__
+
+        def compiled_form(*arguments: Any) -> Any:
+            return getattr(importlib.import_module(module), name)(*arguments)
+
+        def by_position(*arguments: Any, **named: Any) -> Any:
+            return inspect.signature(form).bind(*arguments, **named).args
+
+        def chosen(*arguments: Any, **named: Any) -> Any:
+            if named:
+                arguments = by_position(*arguments, **named)
+            if when(*arguments):
+                return compiled_form(*arguments)
+            return form(*arguments)
+
+        # A function of its own module: there doctest looks for examples.
+        made: Any = types.FunctionType(
+            chosen.__code__, inspect.unwrap(form).__globals__, closure=chosen.__closure__
+        )
+        functools.update_wrapper(made, form)
+        made.plain, made.compiled = getattr(form, "plain", form), compiled_form
+        return cast("Twin[P, R_co]", made)
+
+    return decorated
 
 
 @functools.cache
@@ -66,8 +156,23 @@ def array(cells: Any, dimensions: int, layout: str = "C") -> Any:
 
 def target(dimensions: int, layout: str = "C") -> Any:
     """Return numba's type of a float64 array that is written to."""
-    types = _numba().types
-    return types.Array(types.float64, dimensions, layout)
+    kinds = _numba().types
+    return kinds.Array(kinds.float64, dimensions, layout)
+
+
+def cells_type(name: str) -> Any:
+    """Return numba's float32 or float64, of the cells whose dtype is called so."""
+    return _numba().from_dtype(np.dtype(name))
+
+
+def stored_names(rows: SparseRows) -> tuple[str, str, str]:
+    """Return what loops over sparse rows are compiled for: the types of their arrays, by name."""
+    return rows.data.dtype.str, rows.indices.dtype.str, rows.indptr.dtype.str
+
+
+def stored_types(names: tuple[str, ...]) -> list[Any]:
+    """Return numba's types of the arrays of sparse rows."""
+    return [array(cells_type(name), 1) for name in names]
 
 
 def compiled(loop: Callable[..., None], *arguments: Any) -> Callable[..., None]:
@@ -84,8 +189,8 @@ def compiled(loop: Callable[..., None], *arguments: Any) -> Callable[..., None]:
         fast = njit(nogil=True)(loop)
         fast.compile(arguments)
     fast.disable_compile()
-    found: Callable[..., None] = fast
-    return found
+    made: Callable[..., None] = fast
+    return made
 
 
 @functools.cache
@@ -100,8 +205,8 @@ def _forget_stale(folder: str) -> None:
     mark, stamp = hashlib.sha256(content).hexdigest(), Path(folder) / STAMP
     if stamp.exists() and stamp.read_text(encoding="ascii") == mark:
         return
-    for held in Path(folder).glob("*_numba.*.nb?"):
-        held.unlink(missing_ok=True)
+    for stale in Path(folder).glob("*_numba.*.nb?"):
+        stale.unlink(missing_ok=True)
     Path(folder).mkdir(parents=True, exist_ok=True)
     beside = stamp.with_suffix(f".{os.getpid()}")
     beside.write_text(mark, encoding="ascii")

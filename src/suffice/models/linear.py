@@ -17,7 +17,7 @@ from suffice.kernels.dense.scores import (
     softmax,
     winners,
 )
-from suffice.kernels.sparse.score_table import score_table
+from suffice.kernels.sparse.sums import score_table
 from suffice.linear_algebra import normalized
 from suffice.rows.blanks import refuse_blanks_of
 from suffice.rows.sparse import SparseRows

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.logistic.dense_numpy import shares_of
+from suffice.kernels.logistic.dense import shares_of
 from suffice.models.kronecker import Kronecker
 from suffice.models.newton import Factor
 from suffice.models.objective import Objective

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from suffice.errors import NotFinite
-from suffice.kernels.dense.centres import sampled_centres
+from suffice.kernels.dense.scatter import sampled_centres
 from suffice.linear_algebra import EPSILON, two_sum
 
 if TYPE_CHECKING:

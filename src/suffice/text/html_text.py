@@ -6,8 +6,7 @@ import html.entities
 import re
 from typing import Final
 
-from suffice.kernels.mail.html import page_text
-from suffice.kernels.mail.html_python import BLOCKS
+from suffice.kernels.mail.html import BLOCKS, page_text
 from suffice.text.charsets import sound
 from suffice.text.hosts import host_marks
 

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadRows, BadSetting
-from suffice.kernels.tokens.counts_python import terms_of
+from suffice.kernels.tokens.counts import terms_of
 from suffice.kernels.tokens.term_hash import term_hash
 
 if TYPE_CHECKING:

@@ -15,18 +15,14 @@ from suffice.kernels.compilation import array, compiled, once, target
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.intp]
-    Flags = NDArray[np.bool_]
+    from suffice.kernels.dense.scores import Codes, Flags, Floats
 
 EXPONENTIALS = 1 << 15
 """Scores turned into shares at a time: a quarter of a megabyte."""
 
 
 def binary_posterior(scores: Floats, out: Floats) -> None:
-    """See `scores_numpy.binary_posterior`."""
+    """See `scores.binary_posterior`."""
     share, buffer = _binary(_odds), np.empty(min(EXPONENTIALS, len(scores)))
     with np.errstate(all="ignore"):
         for part in _parts(len(scores), 1):
@@ -34,7 +30,7 @@ def binary_posterior(scores: Floats, out: Floats) -> None:
 
 
 def binary_log_posterior(scores: Floats, out: Floats) -> None:
-    """See `scores_numpy.binary_log_posterior`."""
+    """See `scores.binary_log_posterior`."""
     share, buffer = _binary(_log_odds), np.empty(min(EXPONENTIALS, len(scores)))
     with np.errstate(all="ignore"):
         for part in _parts(len(scores), 1):
@@ -43,7 +39,7 @@ def binary_log_posterior(scores: Floats, out: Floats) -> None:
 
 
 def softmax(scores: Floats, log: bool) -> None:
-    """See `scores_numpy.softmax`."""
+    """See `scores.softmax`."""
     lower, divide, subtract = _softmax()
     with np.errstate(all="ignore"):
         for part in _parts(*scores.shape):
@@ -57,7 +53,7 @@ def softmax(scores: Floats, log: bool) -> None:
 
 
 def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
-    """See `scores_numpy.winners`."""
+    """See `scores.winners`."""
     _winners()(scores, codes, hard)
 
 

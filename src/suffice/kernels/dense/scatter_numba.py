@@ -7,75 +7,133 @@ registers of AVX2. The buffer's columns are a little longer than a power of two:
 
 Sums may be reassociated inside the products (that is what lets the compiler vectorise them), but
 NaN and infinities keep their meaning.
+
+Columns that lie apart are centred straight from where the file's reader has put them, a block of
+256 rows at a time. Which class a row is of enters as numbers: a mark is 1 in the rows of its class
+and 0 in all others, and
+
+    x - Σ_c mark_c · centre_c    and    Σ_rows mark_c · (x - centre)
+
+are the centred cell and the sum of its class. Both are exact where a plain choice is, for a product
+with 0 or 1 is, and unlike a choice they are the same operations for all rows: four at a time.
+Classes are taken by threes, so that a pass over a column serves three of them.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import float32, float64, intp, njit
+from numba import float64, intp, njit
 
-from suffice.kernels.compilation import array, compiled, once, target
+from suffice.kernels.compilation import NO_WEIGHTS, array, cells_type, compiled, once, target
+from suffice.kernels.dense.columns_apart import ColumnsApart, together
+from suffice.kernels.lanes.intrinsics_numba import intrinsic, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from suffice.kernels.dense.scatter import Codes, Floats, Rows
 
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.intp]
-    Rows = NDArray[Any]
+carray: Any = import_module("numba").carray  # untyped: only some releases of numba have types
+
+FEW_CLASSES = 6
+"""Classes up to which columns are added up where they lie: each costs, as they have to be parted
+by arithmetic. With more of them, putting the columns together first is faster."""
 
 BLOCK = 256
-"""Rows in the buffer."""
+"""Rows in the buffer: two kilobytes a column, so that those of a tile stay in the first cache."""
 
 STRIDE = BLOCK + 8
-"""Doubles from one column of the buffer to the next."""
+"""Doubles from one column of the buffer to the next: no power of two, for the cache's sake."""
 
 CHUNK = 4096
 """Rows sorted by class at a time, at least; and 32 for each class, that its products are long."""
 
-NO_WEIGHTS = np.empty(0)
+
+def sampled_centres(rows: Rows, codes: Codes, size: int, step: int) -> Floats:
+    """See `scatter.sampled_centres`."""
+    rows = together(rows)
+    centres = np.zeros((size, rows.shape[1]))
+    _centre_loop(rows.dtype.str)(rows, codes, step, centres)
+    return centres
+
+
+@once
+def _centre_loop(cells: str) -> Callable[..., None]:
+    rows = array(cells_type(cells), 2, "A")
+    return compiled(_add_deviations, rows, array(intp, 1, "A"), intp, target(2))
+
+
+def _add_deviations(rows: Rows, codes: Codes, step: int, centres: Floats) -> None:
+    size, width = centres.shape
+    first = np.full(size, -1)
+    left = size
+    for apart in (step, 1):  # where a class is not in the sample, its first row has to do
+        for row in range(0, rows.shape[0], apart):
+            if left == 0:
+                break
+            if first[codes[row]] < 0:
+                first[codes[row]] = row
+                left -= 1
+    for code in range(size):
+        if first[code] >= 0:
+            for j in range(width):
+                cell = float64(rows[first[code], j])
+                centres[code, j] = cell if np.isfinite(cell) else 0.0
+    sums, counts = np.zeros((size, width)), np.zeros((size, width))
+    for row in range(0, rows.shape[0], step):
+        code = codes[row]
+        for j in range(width):
+            away = rows[row, j] - centres[code, j]
+            if np.isfinite(away):
+                sums[code, j] += away
+                counts[code, j] += 1.0
+    for code in range(size):
+        for j in range(width):
+            centre = centres[code, j] + sums[code, j] / max(counts[code, j], 1.0)
+            centres[code, j] = centre if np.isfinite(centre) else 0.0
 
 
 def pooled_scatter(
     rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """See `scatter_numpy.pooled_scatter`."""
+    """See `scatter.pooled_scatter`."""
+    if isinstance(rows, ColumnsApart) and size <= FEW_CLASSES and weights is None:
+        return _pooled_columns(rows, codes, size, centres)
+    rows = together(rows)
     width = rows.shape[1]
     totals, sums, scatter = np.zeros(size), np.zeros((size, width)), np.zeros((width, width))
     loop = _loop(_pool, rows.dtype.str, 2)
-    loop(rows, codes, _or_none(weights), np.ascontiguousarray(centres), totals, sums, scatter)
+    given = NO_WEIGHTS if weights is None else weights
+    loop(rows, codes, given, np.ascontiguousarray(centres), totals, sums, scatter)
     return totals, sums, scatter
 
 
 def class_scatters(
     rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """See `scatter_numpy.class_scatters`."""
+    """See `scatter.class_scatters`."""
+    rows = together(rows)
     width = rows.shape[1]
     totals, sums, scatters = np.zeros(size), np.zeros((size, width)), np.zeros((size, width, width))
     loop = _loop(_separate, rows.dtype.str, 3)
-    loop(rows, codes, _or_none(weights), np.ascontiguousarray(centres), totals, sums, scatters)
+    given = NO_WEIGHTS if weights is None else weights
+    loop(rows, codes, given, np.ascontiguousarray(centres), totals, sums, scatters)
     return totals, sums, scatters
-
-
-def _or_none(weights: Floats | None) -> Floats:
-    """Return the weights, or an array of none of them: a loop's arguments have one type."""
-    return NO_WEIGHTS if weights is None else weights
 
 
 @once
 def _loop(loop: Callable[..., None], cells: str, dimensions: int) -> Callable[..., None]:
     """Return a loop compiled for float32 or float64 cells, with products of these dimensions."""
-    kind = float32 if cells == np.dtype(np.float32).str else float64
-    inputs = array(kind, 2, "A"), array(intp, 1, "A"), array(float64, 1, "A"), array(float64, 2)
+    rows = array(cells_type(cells), 2, "A")
+    inputs = rows, array(intp, 1, "A"), array(float64, 1, "A"), array(float64, 2)
     return compiled(loop, *inputs, target(1), target(2), target(dimensions))
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
-def _multiply(buffer: Floats, products: Floats, length: int) -> None:
+def add_products(buffer: Floats, products: Floats, length: int) -> None:
     """Add buffer · bufferᵀ to the tiles on and below the diagonal."""
     for i in range(0, products.shape[0], 4):
         for j in range(0, i + 4, 2):
@@ -138,7 +196,7 @@ def _pool(
                     cell = rows[row, j] - centres[code, j]
                     buffer[j, r] = cell
                     sums[code, j] += cell
-        _multiply(buffer, products, held)
+        add_products(buffer, products, held)
     _mirror(products, scatter)
 
 
@@ -191,6 +249,113 @@ def _separate(
                             cell = rows[row, j] - centres[code, j]
                             buffer[j, r] = cell
                             sums[code, j] += cell
-                _multiply(buffer, products, held)
+                add_products(buffer, products, held)
                 first += held
             _mirror(products, scatters[code])
+
+
+def _pooled_columns(
+    rows: ColumnsApart, codes: Codes, size: int, centres: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the pooled scatter of columns that lie apart, and have no weights."""
+    width = rows.shape[1]
+    totals, sums, scatter = np.zeros(size), np.zeros((size, width)), np.zeros((width, width))
+    places = np.array([column.ctypes.data for column in rows.columns], np.intp)
+    loop = _column_loop(rows.dtype.str)
+    codes, centres = np.ascontiguousarray(codes), np.ascontiguousarray(centres)
+    loop(places, rows.columns[0][:0], codes, centres, totals, sums, scatter)
+    return totals, sums, scatter
+
+
+@once
+def _column_loop(cells: str) -> Callable[..., None]:
+    """Return the loop compiled for columns of float32 or float64."""
+    kind = cells_type(cells)
+    inputs = array(intp, 1), array(kind, 1), array(intp, 1), array(float64, 2)
+    return compiled(_pool_columns, *inputs, target(1), target(2), target(2))
+
+
+@intrinsic
+def _cells(_: Any, like: Any, place: Any) -> Any:
+    """Return the cells at an address, of the type of those of `like`, as a pointer."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.inttoptr(given[1], context.get_value_type(signature.return_type))
+
+    return types.CPointer(like.dtype)(like, place), generate
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def _centre_column(
+    cells: Any, buffer: Floats, marks: Floats, centres: Floats
+) -> tuple[float, float, float]:
+    """Write cells without the centres of three classes; return what they add up to in each."""
+    one, two, three = marks[0], marks[1], marks[2]
+    a, b, c = centres[0], centres[1], centres[2]
+    first = second = third = 0.0
+    for r in range(cells.size):
+        cell = ((cells[r] - a * one[r]) - b * two[r]) - c * three[r]
+        buffer[r] = cell
+        first += one[r] * cell
+        second += two[r] * cell
+        third += three[r] * cell
+    return first, second, third
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def _centre_further(buffer: Floats, marks: Floats, centres: Floats) -> tuple[float, float, float]:
+    """Do the same for three more classes, in place: under two names it would be slow."""
+    one, two, three = marks[0], marks[1], marks[2]
+    a, b, c = centres[0], centres[1], centres[2]
+    first = second = third = 0.0
+    for r in range(buffer.size):
+        cell = ((buffer[r] - a * one[r]) - b * two[r]) - c * three[r]
+        buffer[r] = cell
+        first += one[r] * cell
+        second += two[r] * cell
+        third += three[r] * cell
+    return first, second, third
+
+
+@njit(nogil=True)
+def _mark(codes: Codes, code: int, marks: Floats) -> float:
+    """Write 1 where a class is, and 0 elsewhere; return how many rows it has."""
+    count = 0
+    for r in range(codes.size):
+        marks[r] = 1.0 if codes[r] == code else 0.0
+        count += codes[r] == code
+    return float64(count)
+
+
+def _pool_columns(
+    places: Codes, like: Any, codes: Codes, centres: Floats,
+    totals: Floats, sums: Floats, scatter: Floats,
+) -> None:  # fmt: skip
+    width, size = places.size, totals.size
+    padded = (width + 3) // 4 * 4
+    buffer = np.zeros((padded, STRIDE))
+    products = np.zeros((padded, padded))
+    threes = (size + 2) // 3 * 3
+    marks = np.zeros((threes, STRIDE))
+    about, sums_by_column = np.zeros((width, threes)), np.zeros((width, threes))
+    about[:, :size] = centres.T
+    each = like.itemsize
+    for start in range(0, codes.size, BLOCK):
+        held = min(BLOCK, codes.size - start)
+        own = codes[start : start + held]
+        for code in range(size):
+            totals[code] += _mark(own, code, marks[code])
+        for j in range(width):
+            cells = carray(_cells(like, places[j] + start * each), (held,))
+            filled = buffer[j, :held]
+            for code in range(0, threes, 3):
+                if code == 0:
+                    first, second, third = _centre_column(cells, filled, marks, about[j])
+                else:
+                    first, second, third = _centre_further(filled, marks[code:], about[j, code:])
+                sums_by_column[j, code] += first
+                sums_by_column[j, code + 1] += second
+                sums_by_column[j, code + 2] += third
+        add_products(buffer, products, held)
+    sums[:] = sums_by_column[:, :size].T
+    _mirror(products, scatter)

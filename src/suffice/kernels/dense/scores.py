@@ -1,7 +1,7 @@
-"""Scores of rows and what they say about the classes, in the way that suits the size.
+"""Scores of rows, and what they say about the classes.
 
-Everything writes into arrays the caller has made, a block of rows at a time. A row that is not
-finite spoils its own scores and no others.
+Everything writes into arrays the caller has made, a block of rows at a time: in NumPy of about a
+megabyte, with reused buffers. A row that is not finite spoils its own scores and no others.
 
     rows    (n, d) float32 or float64, any strides; float32 is widened before it is centred
     origin  (d,) float64, subtracted first: columns far from zero keep their digits
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels.compilation import pays
-from suffice.kernels.dense import scores_numpy
+import numpy as np
+
+from suffice.kernels.compilation import pays, twin
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -27,80 +29,177 @@ if TYPE_CHECKING:
 WIDEST = 256
 """Columns up to which compiled scores beat BLAS: their buffer fits a core's cache."""
 
+BLOCK_CELLS = 1 << 17
+"""Cells of one block: a megabyte of doubles."""
 
+SMALL_BLOCK_CELLS = 1 << 15
+"""Cells of one block that is gone through several times: a quarter of a megabyte of doubles."""
+
+
+def _narrow_rows_pay(rows: Rows, *_: object) -> bool:
+    return pays(rows) and rows.shape[1] <= WIDEST
+
+
+def _narrow_or_single_pay(rows: Rows, _: Floats, weights: Floats, *__: object) -> bool:
+    return pays(rows) and (rows.shape[1] <= WIDEST or len(weights) == 1)
+
+
+@twin("suffice.kernels.dense.scores_numba", when=_narrow_or_single_pay)
 def linear_scores(
     rows: Rows, origin: Floats, weights: Floats, intercepts: Floats, out: Floats
 ) -> None:
     """Write (x - origin)·w + b into `out`, a column a class. Two classes need one column only."""
-    if (rows.shape[1] <= WIDEST or len(weights) == 1) and pays(rows):
-        from suffice.kernels.dense import scores_numba
-
-        scores_numba.linear_scores(rows, origin, weights, intercepts, out)
-    else:
-        scores_numpy.linear_scores(rows, origin, weights, intercepts, out)
+    with np.errstate(all="ignore"):
+        for part, block in _centred_blocks(rows, origin):
+            np.matmul(block, weights.T, out=out[part])
+            out[part] += intercepts
 
 
+@twin("suffice.kernels.dense.scores_numba", when=_narrow_rows_pay)
 def quadratic_scores(
     rows: Rows, origin: Floats, whitenings: Floats, shifts: Floats, constants: Floats, out: Floats
 ) -> None:
     """Write constant - ½‖W(x - origin) - shift‖² into `out`; each W is lower triangular."""
-    if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels.dense import scores_numba
+    buffer = np.empty((min(len(rows), _step(rows.shape[1])), rows.shape[1]))
+    with np.errstate(all="ignore"):
+        for part, block in _centred_blocks(rows, origin):
+            for code, whitening in enumerate(whitenings):
+                white = np.matmul(block, whitening.T, out=buffer[: len(block)])
+                white -= shifts[code]
+                out[part, code] = constants[code] - 0.5 * np.einsum("ij,ij->i", white, white)
 
-        scores_numba.quadratic_scores(rows, origin, whitenings, shifts, constants, out)
-    else:
-        scores_numpy.quadratic_scores(rows, origin, whitenings, shifts, constants, out)
+
+@twin("suffice.kernels.dense.scores_numba")
+def diagonal_scores(
+    rows: Rows, origin: Floats, scales: Floats, shifts: Floats, constants: Floats, out: Floats
+) -> None:
+    """Write constant - ½Σ_j((x_j - origin_j)·scale_j - shift_j)² into `out`, a column a class.
+
+    Scales are (k, d), or (1, d) where all classes have the same; shifts (k, d), constants (k,) and
+    `out` (n, k). Squares are summed as they are: expanded, they would cancel where a class is
+    narrow.
+    """
+    scales = np.broadcast_to(scales, shifts.shape)
+    with np.errstate(all="ignore"):
+        for part, z, u in _roomy_blocks(rows, origin):
+            for code, constant in enumerate(constants):
+                np.multiply(z, scales[code], out=u)
+                np.subtract(u, shifts[code], out=u)
+                out[part, code] = constant - 0.5 * np.einsum("ij,ij->i", u, u)
 
 
+@twin("suffice.kernels.dense.scores_numba")
+def diagonal_odds(
+    rows: Rows, origin: Floats, curves: Floats, slopes: Floats, offset: float, out: Floats
+) -> None:
+    """Write offset + Σ_j z_j(curve_j·z_j + slope_j) with z = x - origin into `out` (n,).
+
+    The log odds of two classes in one column: half the work, and half the memory, of two scores.
+    """
+    with np.errstate(all="ignore"):
+        for part, z, u in _roomy_blocks(rows, origin):
+            np.multiply(z, curves, out=u)
+            np.add(u, slopes, out=u)
+            out[part] = offset + np.einsum("ij,ij->i", z, u)
+
+
+@twin("suffice.kernels.dense.posteriors_numba")
 def binary_posterior(scores: Floats, out: Floats) -> None:
     """Write both probabilities of the log odds of the second class into `out` (n, 2).
 
     Each is computed from the side where nothing cancels: both tails keep their digits. The log
     odds may lie in `out[:, 1]` itself, which saves a buffer.
     """
-    if pays(scores):
-        from suffice.kernels.dense import posteriors_numba
+    with np.errstate(all="ignore"):
+        for part in _parts(len(scores), 4):
+            odds = scores[part]
+            small = np.exp(-np.abs(odds))
+            likely = 1.0 / (1.0 + small)
+            small *= likely
+            positive = odds > 0
+            out[part, 0] = np.where(positive, small, likely)
+            out[part, 1] = np.where(positive, likely, small)
 
-        posteriors_numba.binary_posterior(scores, out)
-    else:
-        scores_numpy.binary_posterior(scores, out)
 
-
+@twin("suffice.kernels.dense.posteriors_numba")
 def binary_log_posterior(scores: Floats, out: Floats) -> None:
     """Write both log probabilities of the log odds of the second class into `out` (n, 2).
 
     Far odds come out as themselves: there is no floor. They too may lie in `out[:, 1]`.
     """
-    if pays(scores):
-        from suffice.kernels.dense import posteriors_numba
+    with np.errstate(all="ignore"):
+        for part in _parts(len(scores), 4):
+            odds = scores[part]
+            likely = -np.log1p(np.exp(-np.abs(odds)))
+            np.subtract(likely, np.maximum(odds, 0.0), out=out[part, 0])
+            np.add(likely, np.minimum(odds, 0.0), out=out[part, 1])
 
-        posteriors_numba.binary_log_posterior(scores, out)
-    else:
-        scores_numpy.binary_log_posterior(scores, out)
 
-
+@twin("suffice.kernels.dense.posteriors_numba")
 def softmax(scores: Floats, log: bool) -> None:
     """Turn scores (n, k) into (log) posteriors in place: eˢ / Σeˢ.
 
     Where the best score is infinite, the classes that have it share alike: the limit of far points.
     """
-    if pays(scores):
-        from suffice.kernels.dense import posteriors_numba
+    with np.errstate(all="ignore"):
+        for part in _parts(len(scores), scores.shape[1]):
+            block = scores[part]
+            top = block.max(axis=1, keepdims=True)
+            if np.isfinite(top).all():
+                block -= top
+            else:
+                block[:] = np.where(block == top, 0.0, block - top)
+            if log:
+                block -= np.log(np.exp(block).sum(axis=1, keepdims=True))
+            else:
+                np.exp(block, out=block)
+                block /= block.sum(axis=1, keepdims=True)
 
-        posteriors_numba.softmax(scores, log)
-    else:
-        scores_numpy.softmax(scores, log)
 
-
+@twin("suffice.kernels.dense.posteriors_numba")
 def winners(scores: Floats, codes: Codes, hard: Flags) -> None:
     """Write where each row's best score is (the first, in a tie), and whether it can be trusted.
 
     One column alone holds the log odds of the second of two classes. Hard are the rows of which
     some score is not finite: they have to be scored with more care.
     """
-    if pays(scores):
-        from suffice.kernels.dense import posteriors_numba
-
-        posteriors_numba.winners(scores, codes, hard)
+    if scores.shape[1] == 1:  # log odds: the other score is 0
+        codes[:] = scores[:, 0] > 0.0
     else:
-        scores_numpy.winners(scores, codes, hard)
+        np.argmax(scores, axis=1, out=codes)
+    np.logical_not(np.isfinite(scores).all(axis=1), out=hard)
+
+
+def _step(width: int) -> int:
+    """Return how many rows make a block."""
+    return max(BLOCK_CELLS // max(width, 1), 64)
+
+
+def _parts(length: int, width: int) -> Iterator[slice]:
+    """Yield slices of about a megabyte's worth of rows."""
+    step = _step(width)
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
+
+
+def _centred_blocks(rows: Rows, origin: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Yield x - origin block by block; the next block overwrites the last."""
+    length, width = rows.shape
+    parts = list(_parts(length, width))
+    buffer = np.empty((parts[0].stop if parts else 0, width))
+    for part in parts:
+        block = buffer[: part.stop - part.start]
+        np.subtract(rows[part], origin, out=block)
+        yield part, block
+
+
+def _roomy_blocks(rows: Rows, origin: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Yield x - origin block by block, with room for as much; the next block overwrites both."""
+    length, width = rows.shape
+    step = min(max(SMALL_BLOCK_CELLS // max(width, 1), 16), max(length, 1))
+    centred, room = np.empty((step, width)), np.empty((step, width))
+    for start in range(0, length, step):
+        part = slice(start, min(start + step, length))
+        held = part.stop - start
+        np.subtract(rows[part], origin, out=centred[:held])
+        yield part, centred[:held], room[:held]

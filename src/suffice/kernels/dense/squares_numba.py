@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import float32, float64, intp, njit
+from numba import float64, intp, njit
 
-from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.lanes.prefetch_numba import AHEAD, expect
+from suffice.kernels.compilation import NO_WEIGHTS, array, cells_type, compiled, once, target
+from suffice.kernels.dense.columns_apart import ColumnsApart, together
+from suffice.kernels.lanes.intrinsics_numba import CELLS_AHEAD, prefetch_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,22 +23,22 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
-    Rows = NDArray[Any]
+    Rows = NDArray[Any] | ColumnsApart
+    Cells = NDArray[Any]
 
 BLOCK = 4096
 """Rows that are summed before their sums are added to the others, at least; and 64 for each class,
 so that there is little work on sums beside that on rows."""
 
-NO_WEIGHTS = np.empty(0)
-
 
 def class_squares(
     rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """See `scatter_numpy.class_squares`."""
+    """See `scatter.class_squares`."""
+    rows = together(rows)
     totals, (counts, sums, squares) = np.zeros(size), np.zeros((3, size, rows.shape[1]))
     loop = _loop(rows.dtype.str, "C" if rows.flags.c_contiguous else "A")
-    given = NO_WEIGHTS if weights is None else weights  # a loop's arguments have one type
+    given = NO_WEIGHTS if weights is None else weights
     loop(rows, codes, given, np.ascontiguousarray(centres), totals, counts, sums, squares)
     return totals, counts, sums, squares
 
@@ -45,7 +46,7 @@ def class_squares(
 @once
 def _loop(cells: str, layout: str) -> Callable[..., None]:
     """Return the loop compiled for float32 or float64 cells that lie so."""
-    rows = array(float32 if cells == np.dtype(np.float32).str else float64, 2, layout)
+    rows = array(cells_type(cells), 2, layout)
     inputs = rows, array(intp, 1, "A"), array(float64, 1, "A"), array(float64, 2)
     return compiled(_square, *inputs, target(1), target(2), target(2), target(2))
 
@@ -56,18 +57,18 @@ def _loop(cells: str, layout: str) -> Callable[..., None]:
 
 @njit(nogil=True, inline="always")
 def _add_complete(
-    rows: Rows, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
+    rows: Cells, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
     held: Floats, seen: Floats, sums: Floats, squares: Floats,
 ) -> bool:  # fmt: skip
     """Write the sums of one block as if no cell were missing; return whether that was so."""
     width, weighted = rows.shape[1], weights.size > 0
-    ahead = AHEAD // max(width, 1)
+    ahead = CELLS_AHEAD // max(width, 1)
     held[:] = sums[:] = squares[:] = 0.0
     for row in range(start, stop):
         code = codes[row]
         weight = weights[row] if weighted else 1.0
         held[code] += weight
-        expect(rows, row + ahead)
+        prefetch_row(rows, row + ahead)
         for j in range(width):
             cell = rows[row, j] - centres[code, j]
             part = weight * cell
@@ -83,19 +84,19 @@ def _add_complete(
 
 
 @njit(nogil=True, inline="always")
-def _add_seen(
-    rows: Rows, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
+def _add_observed(
+    rows: Cells, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
     held: Floats, seen: Floats, sums: Floats, squares: Floats,
 ) -> bool:  # fmt: skip
     """Write the sums of one block's observed cells; return whether none was missing."""
     width, weighted = rows.shape[1], weights.size > 0
-    ahead = AHEAD // max(width, 1)
+    ahead = CELLS_AHEAD // max(width, 1)
     held[:] = seen[:] = sums[:] = squares[:] = 0.0
     for row in range(start, stop):
         code = codes[row]
         weight = weights[row] if weighted else 1.0
         held[code] += weight
-        expect(rows, row + ahead)
+        prefetch_row(rows, row + ahead)
         for j in range(width):
             cell = rows[row, j] - centres[code, j]
             there = cell == cell  # noqa: PLR0124  a NaN is not itself
@@ -112,7 +113,7 @@ def _add_seen(
 
 
 def _square(
-    rows: Rows, codes: Codes, weights: Floats, centres: Floats,
+    rows: Cells, codes: Codes, weights: Floats, centres: Floats,
     totals: Floats, counts: Floats, sums: Floats, squares: Floats,
 ) -> None:  # fmt: skip
     length, width = rows.shape
@@ -128,7 +129,7 @@ def _square(
                 rows, codes, weights, centres, start, stop, held, seen, added, squared
             )
         if not complete:
-            complete = _add_seen(
+            complete = _add_observed(
                 rows, codes, weights, centres, start, stop, held, seen, added, squared
             )
         for code in range(size):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import float32, float64, types
+from numba import types
 
-from suffice.kernels.compilation import array, compiled, once
+from suffice.kernels.compilation import array, cells_type, compiled, once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,40 +21,35 @@ if TYPE_CHECKING:
     Rows = NDArray[Any]
 
 CELLS = 1 << 15
-"""Cells copied at a time, about: a quarter of a megabyte."""
+"""Cells copied at a time, about: a quarter of a megabyte, which a core's second cache holds."""
 
-LEAST = 64
-"""Rows copied at a time, at least."""
+LEAST_ROWS = 64
+"""Rows copied at a time, at least: of very wide rows too, a loop needs some to work on."""
 
 
-def straight_parts(rows: Rows) -> Iterator[tuple[slice, Rows]]:
+def contiguous_parts(rows: Rows) -> Iterator[tuple[slice, Rows]]:
     """Yield slices and their rows, contiguous: all of them at once, or copies in a buffer."""
     length, width = rows.shape
     if rows.flags.c_contiguous:
         yield slice(0, length), rows
         return
-    step = max(CELLS // max(width, 1), LEAST)
+    step = max(CELLS // max(width, 1), LEAST_ROWS)
     buffer = np.empty((min(step, length), width), rows.dtype)
-    straighten = _straightening(rows.dtype.str)
+    copy = _copying(rows.dtype.str)
     for start in range(0, length, step):
         part = slice(start, min(start + step, length))
-        held = buffer[: part.stop - start]
-        straighten(rows[part], held)
-        yield part, held
-
-
-def cells_type(name: str) -> Any:
-    """Return numba's float32 or float64."""
-    return float32 if name == np.dtype(np.float32).str else float64
+        block = buffer[: part.stop - start]
+        copy(rows[part], block)
+        yield part, block
 
 
 @once
-def _straightening(name: str) -> Callable[..., None]:
+def _copying(name: str) -> Callable[..., None]:
     kind = cells_type(name)
-    return compiled(_straighten, array(kind, 2, "A"), types.Array(kind, 2, "C"))
+    return compiled(_copy, array(kind, 2, "A"), types.Array(kind, 2, "C"))
 
 
-def _straighten(rows: Rows, out: Rows) -> None:
+def _copy(rows: Rows, out: Rows) -> None:
     length, width = rows.shape
     if abs(rows.strides[0]) >= abs(rows.strides[1]):
         for r in range(length):

@@ -1,4 +1,4 @@
-"""Exponentials and logarithms that the compiler turns into vectors.
+"""Exponentials and logarithms that the compiler powers into vectors.
 
 Calling the system's `exp` for one number after another takes longer than reading a row of fifty.
 Nothing here branches: a loop over these functions becomes a loop over vectors. The polynomials
@@ -14,8 +14,10 @@ from numba import njit
 SMALLEST = -746.0
 """Where eˣ has become zero."""
 
-PER_TURN = 1.4426950408889634
-TURN_HIGH, TURN_LOW = 0.6931471803691238, 1.9082149292705877e-10
+PER_LOG_2 = 1.4426950408889634
+"""1 / log 2: how many powers of two are in eˣ, for each unit of x."""
+
+LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 """log 2 in two parts, the first so short that its multiples are exact."""
 
 WHOLE = 6755399441055744.0
@@ -32,8 +34,8 @@ ONE_BITS, FRACTION = 0x3FF0000000000000, 0x000FFFFFFFFFFFFF
 def exponential(x: float) -> float:
     """Return eˣ for x ≤ 0, down to the smallest number there is."""
     x = max(x, SMALLEST)  # a NaN stays: it is not less
-    turns = (x * PER_TURN + WHOLE) - WHOLE
-    r = (x - turns * TURN_HIGH) - turns * TURN_LOW
+    powers = (x * PER_LOG_2 + WHOLE) - WHOLE
+    r = (x - powers * LOG_2_HIGH) - powers * LOG_2_LOW
     p = 2.091467938417506e-09
     p = p * r + 2.510520638458724e-08
     p = p * r + 2.75572736613304e-07
@@ -47,8 +49,8 @@ def exponential(x: float) -> float:
     p = p * r + 0.5
     p = (p * r) * r + r + 1.0
     # Two steps: 2⁻¹⁰⁷⁶ is not a number, and numbers below 2⁻¹⁰²² must be rounded once.
-    near = max(turns, -1000.0)
-    return (p * _power_of_two(near)) * _power_of_two(turns - near)
+    near = max(powers, -1000.0)
+    return (p * _power_of_two(near)) * _power_of_two(powers - near)
 
 
 @njit(nogil=True, fastmath={"contract"}, error_model="numpy")
@@ -84,5 +86,5 @@ def log_one_plus_any(t: float) -> float:
     power = np.int64((bits >> 52) | ABOVE_BITS).view(np.float64) - (ABOVE + 1023.0)
     rest = np.int64((bits & FRACTION) | ONE_BITS).view(np.float64) - 1.0
     large = t > 1.0  # a NaN is not
-    turns = power if large else 0.0
-    return turns * TURN_HIGH + (log_one_plus(rest if large else t) + turns * TURN_LOW)
+    powers = power if large else 0.0
+    return powers * LOG_2_HIGH + (log_one_plus(rest if large else t) + powers * LOG_2_LOW)

@@ -1,36 +1,32 @@
-"""Loss and gradient of logistic regression in numba: the twin for large inputs.
+"""Loss, gradient and Hessian of logistic regression in numba: the twin for large inputs.
 
-Some hundred rows at a time are scored, told how wrong they are, and added up while the cache still
-has them: memory is read once.
+Some hundred rows at a time are scored, their residuals taken, and added up while the cache still
+has them: memory is read once. For the Hessian, rows scaled by √(w p (1 - p)) lie by columns in a
+buffer, of which it is the scatter.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import float64, intp, njit
 
-from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.lanes.contiguous_numba import cells_type, straight_parts
+from suffice.kernels.compilation import NO_WEIGHTS, array, cells_type, compiled, once, target
+from suffice.kernels.dense.scatter_numba import BLOCK, STRIDE, add_products
+from suffice.kernels.lanes.contiguous_numba import contiguous_parts
 from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from suffice.kernels.logistic.dense import Codes, Floats, Rows
 
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.intp]
-    Rows = NDArray[Any]
+BLOCK_CELLS = 12_288
+"""Cells of the rows at work at once, about: a hundred kilobytes, for a core's second cache."""
 
-CELLS = 12_288
-"""Cells of the rows at work at once, about."""
-
-MOST = 512
-"""Rows at work at once, at most."""
-
-NO_WEIGHTS = np.empty(0)
+MOST_ROWS = 512
+"""Rows at work at once, at most: their scores and residuals stay in the first cache."""
 
 
 def loss_and_gradient(
@@ -41,15 +37,38 @@ def loss_and_gradient(
     weights: Floats | None,
     theta: Floats,
 ) -> tuple[float, Floats, float]:
-    """See `logistic_numpy.loss_and_gradient`; two classes only."""
-    found, sums = np.array([0.0, 0.0, np.inf]), np.zeros(rows.shape[1])
+    """See `dense.loss_and_gradient`; two classes only."""
+    tally, sums = np.array([0.0, 0.0, np.inf]), np.zeros(rows.shape[1])
     fixed = *_scale(origin, inverse), *_scaled(theta, inverse), _step(rows)
-    loop = _summing(rows.dtype.str)
-    for some, part in straight_parts(rows):
+    loop = _gradient_loop(rows.dtype.str)
+    for some, part in contiguous_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
-        loop(part, codes[some], own, *fixed, sums, found)
-    gradient = np.concatenate((found[1:2], sums))[np.newaxis]
-    return float(found[0]), gradient, float(found[2])
+        loop(part, codes[some], own, *fixed, sums, tally)
+    gradient = np.concatenate((tally[1:2], sums))[np.newaxis]
+    return float(tally[0]), gradient, float(tally[2])
+
+
+def curvature(
+    rows: Rows,
+    origin: Floats,
+    inverse: Floats,
+    codes: Codes,
+    weights: Floats | None,
+    theta: Floats,
+) -> tuple[float, Floats, Floats, float]:
+    """See `dense.curvature`; two classes only."""
+    tally, sums = np.array([0.0, 0.0, np.inf]), np.zeros(rows.shape[1])
+    tiles = -(-theta.shape[1] // 4) * 4
+    products = np.zeros((tiles, tiles))
+    fixed = *_scale(origin, inverse), *_scaled(theta, inverse)
+    loop = _curvature_loop(rows.dtype.str)
+    for some, part in contiguous_parts(rows):
+        own = NO_WEIGHTS if weights is None else weights[some]
+        loop(part, codes[some], own, *fixed, sums, tally, products)
+    lower = np.tril(products[: theta.shape[1], : theta.shape[1]])
+    hessian = lower + np.tril(lower, -1).T
+    gradient = np.concatenate((tally[1:2], sums))[np.newaxis]
+    return float(tally[0]), gradient, hessian, float(tally[2])
 
 
 def hessian_product(
@@ -60,22 +79,22 @@ def hessian_product(
     theta: Floats,
     direction: Floats,
 ) -> Floats:
-    """See `logistic_numpy.hessian_product`; two classes only."""
+    """See `dense.hessian_product`; two classes only."""
     total, sums = np.zeros(1), np.zeros(rows.shape[1])
     tables = *_scaled(theta, inverse), *_scaled(direction, inverse)
     fixed = *_scale(origin, inverse), *tables, _step(rows)
-    loop = _bending(rows.dtype.str)
-    for some, part in straight_parts(rows):
+    loop = _product_loop(rows.dtype.str)
+    for some, part in contiguous_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
         loop(part, own, *fixed, sums, total)
     return np.concatenate((total, sums))[np.newaxis]
 
 
 def reach(rows: Rows, origin: Floats, inverse: Floats) -> float:
-    """See `logistic_numpy.reach`."""
+    """See `dense.reach`."""
     largest = np.zeros(1)
-    loop = _reaching(rows.dtype.str)
-    for _, part in straight_parts(rows):
+    loop = _reach_loop(rows.dtype.str)
+    for _, part in contiguous_parts(rows):
         loop(part, *_scale(origin, inverse), largest)
     return 1.0 + float(largest[0])
 
@@ -92,44 +111,54 @@ def _scaled(theta: Floats, inverse: Floats) -> tuple[Floats, float]:
 def _step(rows: Rows) -> int:
     """Return how many rows are at work at once."""
     width: int = rows.shape[1]
-    return max(min(CELLS // max(width, 1), MOST), 16)
+    return max(min(BLOCK_CELLS // max(width, 1), MOST_ROWS), 16)
 
 
 _BY_COLUMN = array(float64, 1)
 _BY_ROW = array(float64, 1, "A")
 _TABLE = _BY_COLUMN, float64
+"""Types of the arguments of the loops: by column, by row, and slopes with their intercept."""
 
 
 @once
-def _summing(cells: str) -> Callable[..., None]:
+def _gradient_loop(cells: str) -> Callable[..., None]:
     rows = array(cells_type(cells), 2), array(intp, 1, "A"), _BY_ROW
-    return compiled(_add_up, *rows, _BY_COLUMN, _BY_COLUMN, *_TABLE, intp, target(1), target(1))
+    return compiled(
+        _add_gradients, *rows, _BY_COLUMN, _BY_COLUMN, *_TABLE, intp, target(1), target(1)
+    )
 
 
 @once
-def _bending(cells: str) -> Callable[..., None]:
+def _curvature_loop(cells: str) -> Callable[..., None]:
+    rows = array(cells_type(cells), 2), array(intp, 1, "A"), array(float64, 1, "A")
+    fixed = array(float64, 1), array(float64, 1), array(float64, 1), float64
+    return compiled(_add_curvatures, *rows, *fixed, target(1), target(1), target(2))
+
+
+@once
+def _product_loop(cells: str) -> Callable[..., None]:
     fixed = _BY_COLUMN, _BY_COLUMN, *_TABLE, *_TABLE, intp
     rows = array(cells_type(cells), 2), _BY_ROW
-    return compiled(_add_bent, *rows, *fixed, target(1), target(1))
+    return compiled(_add_products, *rows, *fixed, target(1), target(1))
 
 
 @once
-def _reaching(cells: str) -> Callable[..., None]:
-    return compiled(_reach, array(cells_type(cells), 2), _BY_COLUMN, _BY_COLUMN, target(1))
+def _reach_loop(cells: str) -> Callable[..., None]:
+    return compiled(_find_reach, array(cells_type(cells), 2), _BY_COLUMN, _BY_COLUMN, target(1))
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def score(rows: Rows, origin: Floats, slopes: Floats, intercept: float, scores: Floats) -> None:
+def _score(rows: Rows, origin: Floats, slopes: Floats, intercept: float, scores: Floats) -> None:
     """Write (x - origin)·slopes + intercept."""
     for r in range(rows.shape[0]):
-        score = intercept
+        total = intercept
         for j in range(slopes.size):
-            score += (rows[r, j] - origin[j]) * slopes[j]
-        scores[r] = score
+            total += (rows[r, j] - origin[j]) * slopes[j]
+        scores[r] = total
 
 
 @njit(nogil=True, fastmath={"contract"}, error_model="numpy")
-def tell(margins: Floats, losses: Floats, wrongs: Floats, held: int) -> None:
+def _write_losses(margins: Floats, losses: Floats, wrongs: Floats, held: int) -> None:
     """Write the losses, and the probabilities of the class that is not the row's own."""
     for r in range(held):
         margin = margins[r]
@@ -139,26 +168,26 @@ def tell(margins: Floats, losses: Floats, wrongs: Floats, held: int) -> None:
 
 
 @njit(nogil=True, fastmath={"contract"}, error_model="numpy")
-def bend(scores: Floats, bends: Floats, held: int) -> None:
+def root_hessian_weights(scores: Floats, roots: Floats, held: int) -> None:
     """Write √(p (1 - p)), from the side where nothing cancels."""
     for r in range(held):
         tail = exponential(-0.5 * abs(scores[r]))
-        bends[r] = tail / (1.0 + tail * tail)
+        roots[r] = tail / (1.0 + tail * tail)
 
 
 @njit(nogil=True)
-def told(
+def write_residuals(
     margins: Floats, losses: Floats, residuals: Floats, codes: Codes, weights: Floats, start: int,
-    held: int, found: Floats,
+    held: int, tally: Floats,
 ) -> None:  # fmt: skip
     """Turn scores into margins, write residuals, and add to the loss, the slope and the margin."""
-    smallest = found[2]
+    smallest = tally[2]
     for r in range(held):
         margin = margins[r] if codes[start + r] == 1 else -margins[r]
         margins[r] = margin
         smallest = min(smallest, margin)
-    found[2] = smallest
-    tell(margins, losses, residuals, held)
+    tally[2] = smallest
+    _write_losses(margins, losses, residuals, held)
     loss, slope = 0.0, 0.0
     for r in range(held):
         weight = weights[start + r] if weights.size else 1.0
@@ -167,12 +196,12 @@ def told(
         residual = -residual if codes[start + r] == 1 else residual
         residuals[r] = residual
         slope += residual
-    found[0] += loss
-    found[1] += slope
+    tally[0] += loss
+    tally[1] += slope
 
 
 @njit(nogil=True, fastmath={"contract"})
-def add_rows(
+def _add_rows(
     rows: Rows, origin: Floats, inverse: Floats, factors: Floats, own: Floats, sums: Floats
 ) -> None:
     """Add Σ f·z to the sums, four rows at a time; `own` is room for the sums of these rows.
@@ -196,9 +225,9 @@ def add_rows(
         sums[j] += own[j]
 
 
-def _add_up(
+def _add_gradients(
     rows: Rows, codes: Codes, weights: Floats, origin: Floats, inverse: Floats, slopes: Floats,
-    intercept: float, step: int, sums: Floats, found: Floats,
+    intercept: float, step: int, sums: Floats, tally: Floats,
 ) -> None:  # fmt: skip
     length = rows.shape[0]
     margins, losses, residuals = np.empty(step), np.empty(step), np.empty(step)
@@ -206,31 +235,62 @@ def _add_up(
     for start in range(0, length, step):
         held = min(step, length - start)
         some = rows[start : start + held]
-        score(some, origin, slopes, intercept, margins)
-        told(margins, losses, residuals, codes, weights, start, held, found)
-        add_rows(some, origin, inverse, residuals, own, sums)
+        _score(some, origin, slopes, intercept, margins)
+        write_residuals(margins, losses, residuals, codes, weights, start, held, tally)
+        _add_rows(some, origin, inverse, residuals, own, sums)
 
 
-def _add_bent(
+@njit(nogil=True)
+def _fill(rows: Rows, origin: Floats, inverse: Floats, roots: Floats, buffer: Floats) -> None:
+    """Write root·(1, z) of each row into the buffer, by columns."""
+    for r in range(rows.shape[0]):
+        root = roots[r]
+        buffer[0, r] = root
+        for j in range(rows.shape[1]):
+            buffer[j + 1, r] = root * ((rows[r, j] - origin[j]) * inverse[j])
+
+
+def _add_curvatures(
+    rows: Rows, codes: Codes, weights: Floats, origin: Floats, inverse: Floats, slopes: Floats,
+    intercept: float, sums: Floats, tally: Floats, products: Floats,
+) -> None:  # fmt: skip
+    length = rows.shape[0]
+    margins, losses, residuals = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    own, buffer = np.empty(sums.size), np.zeros((products.shape[0], STRIDE))
+    for start in range(0, length, BLOCK):
+        held = min(BLOCK, length - start)
+        some = rows[start : start + held]
+        _score(some, origin, slopes, intercept, margins)
+        write_residuals(margins, losses, residuals, codes, weights, start, held, tally)
+        _add_rows(some, origin, inverse, residuals, own, sums)
+        root_hessian_weights(margins, margins, held)
+        if weights.size:
+            for r in range(held):
+                margins[r] *= np.sqrt(weights[start + r])
+        _fill(some, origin, inverse, margins, buffer)
+        add_products(buffer, products, held)
+
+
+def _add_products(
     rows: Rows, weights: Floats, origin: Floats, inverse: Floats, slopes: Floats,
-    intercept: float, moves: Floats, move: float, step: int, sums: Floats, found: Floats,
+    intercept: float, moves: Floats, move: float, step: int, sums: Floats, tally: Floats,
 ) -> None:  # fmt: skip
     length = rows.shape[0]
     scores, moved, own = np.empty(step), np.empty(step), np.empty(sums.size)
     for start in range(0, length, step):
         held = min(step, length - start)
         some = rows[start : start + held]
-        score(some, origin, slopes, intercept, scores)
-        score(some, origin, moves, move, moved)
-        bend(scores, scores, held)
+        _score(some, origin, slopes, intercept, scores)
+        _score(some, origin, moves, move, moved)
+        root_hessian_weights(scores, scores, held)
         total = 0.0
         for r in range(held):
-            bent = scores[r] * scores[r] * moved[r]
-            bent = weights[start + r] * bent if weights.size else bent
-            moved[r] = bent
-            total += bent
-        found[0] += total
-        add_rows(some, origin, inverse, moved, own, sums)
+            factor = scores[r] * scores[r] * moved[r]
+            factor = weights[start + r] * factor if weights.size else factor
+            moved[r] = factor
+            total += factor
+        tally[0] += total
+        _add_rows(some, origin, inverse, moved, own, sums)
 
 
 @njit(nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -243,6 +303,6 @@ def _norm(row: Rows, origin: Floats, inverse: Floats) -> float:
     return norm
 
 
-def _reach(rows: Rows, origin: Floats, inverse: Floats, largest: Floats) -> None:
+def _find_reach(rows: Rows, origin: Floats, inverse: Floats, largest: Floats) -> None:
     for r in range(rows.shape[0]):
         largest[0] = max(largest[0], _norm(rows[r], origin, inverse))

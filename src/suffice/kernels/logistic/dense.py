@@ -1,4 +1,4 @@
-"""Loss, gradient and Hessian of logistic and softmax regression, in the way that suits the size.
+"""Loss, gradient and Hessian of logistic and softmax regression over dense rows.
 
 Class 0 is the reference and scores 0; class c scores theta[c - 1]·(1, z) with
 z = (x - origin)·inverse. The loss is Σ w·(-log p(y | x)), a sum over rows. Two classes are the
@@ -11,17 +11,22 @@ case m = 1. A cell that is not finite comes out as a loss or a gradient that is 
     weights  (n,) float64 > 0, or None for ones
     theta    (m, d + 1) float64, intercepts first
     margin   the smallest score of a row's own class above the best of the others
+
+In NumPy rows go through in chunks that fit a core's cache. Residuals of likely classes are computed
+from what the other classes have left, not as 1 - p: their digits survive far from the boundary.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels.compilation import pays
-from suffice.kernels.logistic import dense_numpy as logistic_numpy
+import numpy as np
+
+from suffice.kernels.compilation import pays, twin
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -34,7 +39,36 @@ WIDEST = 1024
 WIDEST_HESSIAN = 512
 """Columns up to which compiled products of columns with each other do: their buffer is 1 MB."""
 
+CHUNK_CELLS = 32_768
+"""Cells in one chunk of rows: a quarter of a megabyte."""
 
+BLAS_ROWS, BLAS_CELLS = 1024, 1 << 20
+"""Rows that make a product worth calling BLAS for, unless they have more cells than this."""
+
+
+def _two_classes_pay(
+    rows: Rows, _: Floats, __: Floats, ___: Codes, ____: Floats | None, theta: Floats
+) -> bool:
+    return len(theta) == 1 and pays(rows)
+
+
+def _narrow_two_classes_pay(rows: Rows, *others: Any) -> bool:
+    return rows.shape[1] <= WIDEST_HESSIAN and _two_classes_pay(rows, *others)
+
+
+def _two_classes_product_pays(
+    rows: Rows, _: Floats, __: Floats, ___: Floats | None, theta: Floats, ____: Floats
+) -> bool:
+    return len(theta) == 1 and pays(rows)
+
+
+def _narrow_rows_pay(rows: Rows, *_: object) -> bool:
+    return pays(rows) and rows.shape[1] <= WIDEST
+
+
+@twin("suffice.kernels.logistic.binary_numba", when=_two_classes_pay)
+@twin("suffice.kernels.logistic.softmax_numba", when=_narrow_rows_pay)
+@np.errstate(all="ignore")
 def loss_and_gradient(
     rows: Rows,
     origin: Floats,
@@ -44,17 +78,22 @@ def loss_and_gradient(
     theta: Floats,
 ) -> tuple[float, Floats, float]:
     """Return (loss, gradient (m, d + 1), smallest margin)."""
-    if len(theta) == 1 and pays(rows):
-        from suffice.kernels.logistic import binary_numba as logistic_numba
+    loss, gradient, smallest = 0.0, np.zeros(theta.shape), np.inf
+    for some in _chunks(len(rows), theta.shape[1]):
+        z = (rows[some] - origin) * inverse
+        losses, residuals, margins = losses_and_residuals(_scores(z, theta), codes[some])
+        if weights is not None:
+            losses *= weights[some]
+            residuals *= weights[some, np.newaxis]
+        loss += float(losses.sum())
+        gradient[:, 0] += residuals.sum(axis=0)
+        gradient[:, 1:] += residuals.T @ z
+        smallest = min(smallest, float(margins.min()))
+    return loss, gradient, smallest
 
-        return logistic_numba.loss_and_gradient(rows, origin, inverse, codes, weights, theta)
-    if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels.logistic import softmax_numba
 
-        return softmax_numba.loss_and_gradient(rows, origin, inverse, codes, weights, theta)
-    return logistic_numpy.loss_and_gradient(rows, origin, inverse, codes, weights, theta)
-
-
+@twin("suffice.kernels.logistic.binary_numba", when=_narrow_two_classes_pay)
+@np.errstate(all="ignore")
 def curvature(
     rows: Rows,
     origin: Floats,
@@ -64,13 +103,45 @@ def curvature(
     theta: Floats,
 ) -> tuple[float, Floats, Floats, float]:
     """Return (loss, gradient, Hessian (m(d + 1), m(d + 1)), smallest margin)."""
-    if len(theta) == 1 and rows.shape[1] <= WIDEST_HESSIAN and pays(rows):
-        from suffice.kernels.logistic import hessian_numba as logistic_curvature_numba
+    size, width = theta.shape
+    loss, gradient, smallest = 0.0, np.zeros(theta.shape), np.inf
+    hessian = np.zeros((theta.size, theta.size))
+    diagonal = [slice(c * width, (c + 1) * width) for c in range(size)]
+    squares = np.zeros((size, width, width))
+    for some in _chunks(len(rows), theta.size):
+        design = np.empty((some.stop - some.start, width))
+        design[:, 0] = 1.0
+        np.subtract(rows[some], origin, out=design[:, 1:])
+        design[:, 1:] *= inverse
+        scores = design @ theta.T
+        losses, residuals, margins = losses_and_residuals(scores, codes[some])
+        shares, others = shares_of(scores)
+        if weights is not None:
+            own = weights[some]
+            losses *= own
+            residuals *= own[:, np.newaxis]
+            roots = np.sqrt(own)[:, np.newaxis]
+        else:
+            roots = np.ones((1, 1))
+        loss += float(losses.sum())
+        gradient += residuals.T @ design
+        smallest = min(smallest, float(margins.min()))
+        root_weights = np.sqrt(shares * others) * roots
+        for c in range(size):
+            weighted = design * root_weights[:, c : c + 1]
+            squares[c] += weighted.T @ weighted
+        if size > 1:
+            shares *= roots
+            spread = (shares[:, :, np.newaxis] * design[:, np.newaxis, :]).reshape(len(design), -1)
+            hessian -= spread.T @ spread
+    for c in range(size):
+        hessian[diagonal[c], diagonal[c]] = squares[c]  # p(1 - p) there, without a difference
+    return loss, gradient, hessian, smallest
 
-        return logistic_curvature_numba.curvature(rows, origin, inverse, codes, weights, theta)
-    return logistic_numpy.curvature(rows, origin, inverse, codes, weights, theta)
 
-
+@twin("suffice.kernels.logistic.binary_numba", when=_two_classes_product_pays)
+@twin("suffice.kernels.logistic.softmax_numba", when=_narrow_rows_pay)
+@np.errstate(all="ignore")
 def hessian_product(
     rows: Rows,
     origin: Floats,
@@ -80,21 +151,103 @@ def hessian_product(
     direction: Floats,
 ) -> Floats:
     """Return the Hessian at theta times a direction, both (m, d + 1)."""
-    if len(theta) == 1 and pays(rows):
-        from suffice.kernels.logistic import binary_numba as logistic_numba
+    product = np.zeros(theta.shape)
+    for some in _chunks(len(rows), theta.shape[1]):
+        z = (rows[some] - origin) * inverse
+        shares, others = shares_of(_scores(z, theta))
+        moved = probability_derivatives(shares, others, _scores(z, direction))
+        if weights is not None:
+            moved *= weights[some, np.newaxis]
+        product[:, 0] += moved.sum(axis=0)
+        product[:, 1:] += moved.T @ z
+    return product
 
-        return logistic_numba.hessian_product(rows, origin, inverse, weights, theta, direction)
-    if rows.shape[1] <= WIDEST and pays(rows):
-        from suffice.kernels.logistic import softmax_numba
 
-        return softmax_numba.hessian_product(rows, origin, inverse, weights, theta, direction)
-    return logistic_numpy.hessian_product(rows, origin, inverse, weights, theta, direction)
-
-
+@twin("suffice.kernels.logistic.binary_numba")
+@np.errstate(all="ignore")
 def reach(rows: Rows, origin: Floats, inverse: Floats) -> float:
     """Return the largest 1 + ‖z‖² of all rows: how far one row can pull."""
-    if pays(rows):
-        from suffice.kernels.logistic import binary_numba as logistic_numba
+    largest = 0.0
+    for some in _chunks(len(rows), rows.shape[1]):
+        z = (rows[some] - origin) * inverse
+        largest = max(largest, float(np.einsum("ij,ij->i", z, z).max()))
+    return 1.0 + largest
 
-        return logistic_numba.reach(rows, origin, inverse)
-    return logistic_numpy.reach(rows, origin, inverse)
+
+def losses_and_residuals(scores: Floats, codes: Codes) -> tuple[Floats, Floats, Floats]:
+    """Return losses (n,), residuals p - y (n, m) and margins (n,) of scores against class 0."""
+    n, size = scores.shape
+    if size == 1:
+        signs = np.where(codes == 1, 1.0, -1.0)
+        margins = scores[:, 0] * signs
+        tail = np.exp(-np.abs(margins))
+        losses = np.log1p(tail) + np.maximum(-margins, 0.0)
+        wrong = np.where(margins > 0.0, tail, 1.0) / (1.0 + tail)
+        return losses, (-signs * wrong)[:, np.newaxis], margins
+    every = np.concatenate((np.zeros((n, 1)), scores), axis=1)
+    at = np.arange(n)
+    own = every[at, codes].copy()
+    every[at, codes] = -np.inf
+    best = every.max(axis=1)
+    top = np.maximum(best, own)
+    np.exp(every - top[:, np.newaxis], out=every)
+    rest, mine = every.sum(axis=1), np.exp(own - top)
+    total = rest + mine
+    losses = np.where(
+        own >= best, np.log1p(rest / np.where(own >= best, mine, 1.0)), np.log(total) + (top - own)
+    )
+    every /= total[:, np.newaxis]
+    every[at, codes] = -rest / total
+    return losses, every[:, 1:], own - best
+
+
+def shares_of(scores: Floats) -> tuple[Floats, Floats]:
+    """Return p and 1 - p of the classes but 0, each from the side where nothing cancels."""
+    n, size = scores.shape
+    if size == 1:
+        tail = np.exp(-np.abs(scores))
+        small, large = tail / (1.0 + tail), 1.0 / (1.0 + tail)
+        up = scores > 0.0
+        return np.where(up, large, small), np.where(up, small, large)
+    every = np.concatenate((np.zeros((n, 1)), scores), axis=1)
+    every -= every.max(axis=1, keepdims=True)
+    np.exp(every, out=every)
+    every /= every.sum(axis=1, keepdims=True)
+    # 1 - p cancels for the likeliest class only; there the others are added up.
+    others = 1.0 - every
+    at, best = np.arange(n), every.argmax(axis=1)
+    every_but = every.copy()
+    every_but[at, best] = 0.0
+    others[at, best] = every_but.sum(axis=1)
+    return np.ascontiguousarray(every[:, 1:]), np.ascontiguousarray(others[:, 1:])
+
+
+def probability_derivatives(shares: Floats, others: Floats, moves: Floats) -> Floats:
+    """Return p∘(δ - Σ p δ): the derivatives of the probabilities as scores move by δ."""
+    if shares.shape[1] == 1:
+        return shares * others * moves
+    # Moves count from that of a likely class, which would else be subtracted from their mean.
+    at, best = np.arange(len(shares)), shares.argmax(axis=1)
+    likely = shares[at, best] > 0.5
+    base = np.where(likely, moves[at, best], 0.0)
+    rest = shares.copy()
+    rest[at, best] = 0.0
+    reference = others[at, best] - rest.sum(axis=1)
+    moves = moves - base[:, np.newaxis]
+    derivatives: Floats = (
+        moves - (np.einsum("ij,ij->i", shares, moves) - reference * base)[:, np.newaxis]
+    )
+    derivatives *= shares
+    return derivatives
+
+
+def _scores(z: Floats, theta: Floats) -> Floats:
+    scores: Floats = z @ theta[:, 1:].T
+    scores += theta[:, 0]
+    return scores
+
+
+def _chunks(n: int, width: int) -> Iterator[slice]:
+    step = max(CHUNK_CELLS // max(width, 1), min(BLAS_ROWS, BLAS_CELLS // max(width, 1)), 64)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

@@ -1,4 +1,4 @@
-"""Loss, gradient and Hessian products over sparse rows, in the way that suits the size.
+"""Loss, gradient and Hessian products of softmax regression over sparse rows.
 
 Sparse rows are not centred: that would fill them. Scores are offset + table·x, in the units of
 the cells; what centring would change is put right by the caller, from the sums returned.
@@ -12,13 +12,18 @@ the cells; what centring would change is put right by the caller, from the sums 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from suffice.kernels.compilation import pays
-from suffice.kernels.logistic import sparse_numpy as sparse_logistic_numpy
+import numpy as np
+
+from suffice.kernels.compilation import stored_cells_pay, twin
+from suffice.kernels.logistic.dense import (
+    losses_and_residuals,
+    probability_derivatives,
+    shares_of,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from suffice.rows.sparse_rows import SparseRows
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
     Codes = NDArray[np.intp]
 
 
+@twin("suffice.kernels.logistic.sparse_numba", when=stored_cells_pay)
+@np.errstate(all="ignore")
 def loss_and_gradient(
     rows: SparseRows,
     codes: Codes,
@@ -36,19 +43,31 @@ def loss_and_gradient(
     scores: Floats,
 ) -> tuple[float, Floats, Floats, float]:
     """Return (loss, Σ r x (m, d), Σ r (m,), smallest margin) and write the scores (n, m)."""
-    if pays(rows.cells):
-        from suffice.kernels.logistic import sparse_softmax_numba as sparse_logistic_numba
+    matrix = _matrix(rows)
+    scores[:] = (matrix @ table.T) + offsets
+    losses, residuals, margins = losses_and_residuals(scores, codes)
+    if weights is not None:
+        losses *= weights
+        residuals *= weights[:, np.newaxis]
+    gradient = np.ascontiguousarray((matrix.T @ residuals).T)
+    smallest = float(margins.min()) if len(margins) else np.inf
+    return float(losses.sum()), gradient, residuals.sum(axis=0), smallest
 
-        return sparse_logistic_numba.loss_and_gradient(rows, codes, weights, table, offsets, scores)
-    return sparse_logistic_numpy.loss_and_gradient(rows, codes, weights, table, offsets, scores)
 
-
+@twin("suffice.kernels.logistic.sparse_numba", when=stored_cells_pay)
+@np.errstate(all="ignore")
 def hessian_product(
     rows: SparseRows, weights: Floats | None, scores: Floats, table: Floats, offsets: Floats
 ) -> tuple[Floats, Floats]:
     """Return (Σ t x (m, d), Σ t (m,)), t = w·p∘(δ - Σpδ) for the direction δ = offset + table·x."""
-    if pays(rows.cells):
-        from suffice.kernels.logistic import sparse_softmax_numba as sparse_logistic_numba
+    matrix = _matrix(rows)
+    moved = probability_derivatives(*shares_of(scores), (matrix @ table.T) + offsets)
+    if weights is not None:
+        moved *= weights[:, np.newaxis]
+    return np.ascontiguousarray((matrix.T @ moved).T), moved.sum(axis=0)
 
-        return sparse_logistic_numba.hessian_product(rows, weights, scores, table, offsets)
-    return sparse_logistic_numpy.hessian_product(rows, weights, scores, table, offsets)
+
+def _matrix(rows: SparseRows) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((rows.cells, rows.places, rows.indptr - rows.indptr[0]), shape=rows.shape)

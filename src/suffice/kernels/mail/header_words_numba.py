@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import boolean, intp, njit, uint8
+from numba import boolean, intp, njit, types, uint8
 
 from suffice.kernels.compilation import array, compiled, once
-from suffice.kernels.mail.header_words_python import COLON, LONG, NAME, TABLE
+from suffice.kernels.mail.header_words import COLON, LONG, NAME, TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
 
 LINE_FEED, TAB, SPACE, UNDERSCORE = 0x0A, 0x09, 0x20, 0x5F
+"""Bytes that end a field, go on with it, part its words and join prefixes with them."""
 
 GROWTH = NAME // 2 + 3
 """How many bytes one byte of a header becomes at most: a word of one letter gets a prefix."""
 
 
-def header_words(head: Bytes, rules: Rules) -> tuple[bytes, bool]:
-    """See `header_words_python.header_words`."""
-    words, found = np.empty(GROWTH * head.size + 64, np.uint8), np.zeros(2, np.intp)
-    _loop()(head, _TABLE, *_arrays(rules), words, found)
-    return words[: found[0]].tobytes(), bool(found[1])
+def header_words(head: bytes, rules: Rules) -> tuple[bytes, bool]:
+    """See `header_words.header_words`."""
+    words, tally = np.empty(GROWTH * len(head) + 64, np.uint8), np.zeros(2, np.intp)
+    _loop()(np.frombuffer(head, np.uint8), _TABLE, *_arrays(rules), words, tally)
+    return words[: tally[0]].tobytes(), bool(tally[1])
 
 
 _TABLE = np.frombuffer(TABLE, np.uint8)
 _LONG = np.frombuffer(LONG, np.uint8)
+"""Both as arrays, which a loop can read."""
 
 
 @once
@@ -52,8 +54,6 @@ def _arrays(rules: Rules) -> Any:
 
 @once
 def _loop() -> Callable[..., None]:
-    from numba import types
-
     read, ends = array(uint8, 1), array(intp, 1)
     return compiled(
         _read, read, read, read, ends, read, ends, array(boolean, 1),
@@ -104,7 +104,7 @@ def _copied(source: Bytes, start: int, end: int, words: Bytes, written: int) -> 
 
 def _read(  # noqa: PLR0912, PLR0915  one pass with one state: parted, it takes twice the time
     head: Bytes, table: Bytes, names: Bytes, name_ends: Any, prefixes: Bytes, prefix_ends: Any,
-    begins: Any, words: Bytes, found: Any,
+    begins: Any, words: Bytes, tally: Any,
 ) -> None:  # fmt: skip
     name = np.empty(2 * NAME, np.uint8)
     size, written, place = head.size, 0, 0
@@ -128,10 +128,10 @@ def _read(  # noqa: PLR0912, PLR0915  one pass with one state: parted, it takes 
             place += 1
         place += 1
         if not colon:
-            found[1] |= not blank
+            tally[1] |= not blank
             continue
         length = _length(name, length)
-        found[1] |= length == 0
+        tally[1] |= length == 0
         rule, read = -1, length > 0
         if read:
             rule = _rule(name, length, names, name_ends, begins)
@@ -159,4 +159,4 @@ def _read(  # noqa: PLR0912, PLR0915  one pass with one state: parted, it takes 
             if inside and read:
                 words[written] = byte
                 written += 1
-    found[0] = written
+    tally[0] = written

@@ -1,37 +1,114 @@
-"""What an HTML page shows and what its tags say, in the way that suits the size.
+"""What an HTML page shows and what its tags say.
 
 page   bytes of a page, in any charset that leaves ASCII as it is
 
 The text is what lies between the tags: scripts, style sheets and comments are left out, tags that
 part words become a space, others nothing. The facts are names of tags (`font`) and attributes worth
 keeping (`color=red`), in lower case, each once, in the order in which they come.
+
+In Python, which is the form to read first, every search is for something that ends at the next
+angle bracket, or is not made again once it has found nothing: the time is linear in the page,
+whatever it holds.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-import numpy as np
-
-from suffice.kernels.compilation import pays
-from suffice.kernels.mail import html_python as markup_python
+from suffice.kernels.compilation import twin, worth_compiling
 
 FACTS: Final = 400
 """Facts of a page that are kept."""
 
-_ALONE = np.empty(0, np.uint8)
-"""What one message counts for: only where it is part of much mail do compiled loops pay, since a
-stranger who sends one large message should not make anyone wait for a compiler."""
+BLOCKS: Final = frozenset(
+    b"address area article aside audio base basefont blockquote body br button canvas caption "
+    b"center col colgroup dd dir div dl dt embed fieldset figcaption figure footer form frame "
+    b"frameset h1 h2 h3 h4 h5 h6 head header hr html iframe img input isindex layer legend li link "
+    b"main map marquee menu meta nav noframes noscript object ol optgroup option p param plaintext "
+    b"pre section select table tbody td textarea tfoot th thead title tr ul video !doctype".split()
+)
+"""Tags that part words. All others do not: `vi<b></b>agra` is read as it is seen."""
+
+UNREAD: Final = (b"script", b"style")
+"""Tags whose content is not shown."""
+
+KEPT: Final = frozenset(
+    b"href src action background lowsrc color bgcolor size face width height".split()
+)
+"""Attributes whose values are kept: a filter profits from hosts, and from large red letters."""
+
+KEY: Final = 8
+"""Bytes of a name that are looked at to know it: as many as one register holds."""
+
+NAME: Final = 16
+"""Bytes of a tag's name that are kept."""
+
+VALUE: Final = 120
+"""Bytes of an attribute's value that are kept."""
+
+PARTING: Final = frozenset(name[:KEY] for name in BLOCKS)
+KEPT_KEYS: Final = frozenset(name[:KEY] for name in KEPT)
+"""What is looked at of the names of tags that part words, and of attributes that are kept."""
+
+_OPENING = re.compile(rb"<[A-Za-z!/?]")
+_TAG = re.compile(rb"<([A-Za-z!/?][A-Za-z0-9]*+)([^<>]*+)>?+")
+_ENDS = {name: re.compile(b"</" + name, re.IGNORECASE) for name in UNREAD}
+_ATTRIBUTE = re.compile(rb"""(?<![\w-])([a-z-]++)\s*+=\s*+["']?+([^\s"']++)""")
+"""Where tags begin, whole tags, where scripts and style sheets end, and attributes. No part of
+them that repeats gives back what it has taken."""
 
 
-def page_text(page: bytes) -> tuple[bytes, bytes]:
-    r"""Return the text of a page, and its facts, one a line.
+def _is_much_mail(*_: object) -> bool:
+    """Return whether a page is part of much mail: only then do compiled loops pay.
+
+    A stranger who sends one large message should not make anyone wait for a compiler.
+    """
+    return worth_compiling(0)
+
+
+@twin("suffice.kernels.mail.html_numba", when=_is_much_mail)
+def page_text(page: bytes, most: int = FACTS) -> tuple[bytes, bytes]:
+    r"""Return the text of a page, and its facts, `most` of them, one a line.
 
     >>> page_text(b'<p>Buy vi<!-- x -->agra<br>now, <font color="Red">cheap</font>')
     (b' Buy viagra now, cheap', b'p\nbr\nfont\ncolor=red\n')
     """
-    if pays(_ALONE):
-        from suffice.kernels.mail import html_numba as markup_numba
+    pieces: list[bytes] = []
+    facts: dict[bytes, None] = {}
+    sought = {b"-->", *UNREAD}
+    place = 0
+    while (opening := _OPENING.search(page, place)) is not None:
+        start = opening.start()
+        pieces.append(page[place:start])
+        if page.startswith(b"<!--", start):
+            end = page.find(b"-->", start + 2) if b"-->" in sought else -1  # <!--> is whole
+            place = end + 3
+            if end < 0:
+                sought.discard(b"-->")
+                place = start + 4
+            continue
+        tag = _TAG.match(page, start)
+        assert tag is not None  # what opens a tag is one, however it goes on
+        place = tag.end()
+        name = tag[1].lower()
+        if name.lstrip(b"/")[:KEY] in PARTING:
+            pieces.append(b" ")
+        if name[0] >= 0x61:
+            _note(facts, name[:NAME], most)
+            for key, value in _ATTRIBUTE.findall(tag[2].lower()) if b"=" in tag[2] else ():
+                if key[:KEY] in KEPT_KEYS:
+                    _note(facts, key[:NAME] + b"=" + value[:VALUE], most)
+        if name in sought:
+            ended = _ENDS[name].search(page, place)
+            if ended is None:
+                sought.discard(name)
+            else:
+                place = ended.start()
+    pieces.append(page[place:])
+    return b"".join(pieces), b"".join(fact + b"\n" for fact in facts)
 
-        return markup_numba.page_text(np.frombuffer(page, np.uint8), FACTS)
-    return markup_python.page_text(page, FACTS)
+
+def _note(facts: dict[bytes, None], fact: bytes, most: int) -> None:
+    if len(facts) < most:
+        facts[fact] = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import intp, njit, uint8, uint64
+from numba import intp, njit, types, uint8, uint64
 
 from suffice.kernels.compilation import array, compiled, once
-from suffice.kernels.mail.html_python import KEPT_KEYS, KEY, NAME, PARTING, UNREAD, VALUE
+from suffice.kernels.mail.html import FACTS, KEPT_KEYS, KEY, NAME, PARTING, UNREAD, VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +22,12 @@ SLOTS = 2048
 """Places of the table that knows which facts were noted: a power of two, and never half full."""
 
 
-def page_text(page: Bytes, most: int) -> tuple[bytes, bytes]:
-    """See `markup_python.page_text`."""
+def page_text(page: bytes, most: int = FACTS) -> tuple[bytes, bytes]:
+    """See `html.page_text`."""
     # A fact is written once, and is as long as a tag or an attribute of the page at most.
-    text, facts = np.empty(page.size, np.uint8), np.empty(most * (NAME + VALUE + 2), np.uint8)
+    text, facts = np.empty(len(page), np.uint8), np.empty(most * (NAME + VALUE + 2), np.uint8)
     sizes = np.zeros(2, np.intp)
-    _loop()(page, most, _PARTING, _KEPT, text, facts, sizes)
+    _loop()(np.frombuffer(page, np.uint8), most, _PARTING, _KEPT, text, facts, sizes)
     return text[: sizes[0]].tobytes(), facts[: sizes[1]].tobytes()
 
 
@@ -37,12 +37,11 @@ def _keys(names: Any) -> Keys:
 
 _PARTING, _KEPT = _keys(PARTING), _keys(KEPT_KEYS)
 _SCRIPT, _STYLE = (int(key) for key in (_keys([name])[0] for name in UNREAD))
+"""Names as numbers of eight bytes, sorted where there are many of them."""
 
 
 @once
 def _loop() -> Callable[..., None]:
-    from numba import types
-
     written = types.Array(uint8, 1, "C")
     return compiled(
         _read, array(uint8, 1), intp, array(uint64, 1), array(uint64, 1),
@@ -234,11 +233,11 @@ def _read(  # noqa: PLR0912, PLR0915  one pass with one state: parted, it takes 
         if place < size and page[place] == 62:
             place += 1
         if letter and stop - start == 6 and scripts and _key(page, start, stop) == _SCRIPT:
-            found = _end_of(page, place, True)
-            scripts = found >= 0
-            place = found if scripts else place
+            end = _end_of(page, place, True)
+            scripts = end >= 0
+            place = end if scripts else place
         elif letter and stop - start == 5 and styles and _key(page, start, stop) == _STYLE:
-            found = _end_of(page, place, False)
-            styles = found >= 0
-            place = found if styles else place
+            end = _end_of(page, place, False)
+            styles = end >= 0
+            place = end if styles else place
     sizes[0], sizes[1] = written, used

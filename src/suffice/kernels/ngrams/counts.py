@@ -1,9 +1,11 @@
-"""N-grams of documents: made, counted, sorted and merged, in the way that suits the size.
+"""N-grams of documents: made, counted, sorted, merged, summed over runs, and interpolated.
 
 texts      Texts, the documents side by side
 order      1..7, symbols of an n-gram
 bits       how many low bits of the keys may differ
-counts     float64, one for each key
+counts     float64, one for each key; (n, k), of n-grams in each class, where there are classes
+places     (n,) intp, the order in which rows of counts are gone through
+firsts     (r,) intp, where runs begin; none is empty, the last one ends with the rows
 """
 
 from __future__ import annotations
@@ -12,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.compilation import part_of, pays
-from suffice.kernels.ngrams import counts_numpy as ngrams_numpy
-from suffice.kernels.ngrams.texts import BITS
+from suffice.kernels.compilation import part_of, pays, twin
+from suffice.kernels.ngrams.texts import BITS, BOS, EOT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-__all__ = ["count_ngrams", "merge_counts", "sort_keys"]
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""A probability is no smaller, whatever the weights are: its logarithm is finite."""
+
+
+def _buffer_pays(texts: Texts, *_: object) -> bool:
+    return pays(texts.buffer)
+
+
+def _shorter_pays(keys: Keys, _: Floats, more: Keys, *__: object) -> bool:
+    return pays(keys if len(keys) < len(more) else more)
 
 
 def count_ngrams(texts: Texts, order: int, weights: Floats | None) -> tuple[Keys, Floats]:
@@ -39,16 +49,9 @@ def count_ngrams(texts: Texts, order: int, weights: Floats | None) -> tuple[Keys
     """
     lengths, bits = texts.lengths, BITS * order
     with part_of(int(lengths.sum()) * order):
-        if pays(texts.buffer):
-            from suffice.kernels.ngrams import counts_numba as ngrams_numba
-
-            keys = ngrams_numba.keys_of(texts, order)
-            if weights is None:
-                return ngrams_numba.counted(keys, bits)
-        else:
-            keys = ngrams_numpy.keys_of(texts, order)
-            if weights is None:
-                return ngrams_numpy.counted(keys, bits)
+        keys = ngram_keys(texts, order)
+        if weights is None:
+            return count_keys(keys, bits)
         keys, places = sort_keys(keys, bits)
     firsts = runs(keys)
     if not len(firsts):
@@ -56,19 +59,47 @@ def count_ngrams(texts: Texts, order: int, weights: Floats | None) -> tuple[Keys
     return keys[firsts], np.add.reduceat(np.repeat(weights, lengths)[places], firsts)
 
 
-def sort_keys(keys: Keys, bits: int) -> tuple[Keys, Places]:
+@twin("suffice.kernels.ngrams.counts_numba", when=_buffer_pays)
+def ngram_keys(texts: Texts, order: int) -> Keys:
+    """Return the n-gram that ends at each predicted symbol, document after document."""
+    lengths = texts.lengths
+    ends = np.cumsum(lengths + (order - 1))
+    symbols = np.full(int(ends[-1]) if len(ends) else 0, BOS, dtype=np.uint64)
+    predicted = np.ones(len(symbols), dtype=np.bool_)
+    for place in range(order - 1):
+        predicted[ends - lengths - 1 - place] = False
+    if texts.whole.any():
+        symbols[ends[texts.whole] - 1] = EOT
+        predicted[ends[texts.whole] - 1] = False
+    sizes = texts.stops - texts.starts
+    steps = np.repeat(texts.starts - (np.cumsum(sizes) - sizes), sizes)
+    symbols[predicted] = texts.buffer[np.arange(len(steps)) + steps]
+    predicted[ends[texts.whole] - 1] = True
+    keys = symbols.copy()
+    for place in range(1, order):
+        keys[place:] |= symbols[:-place] << np.uint64(BITS * place)
+    return keys[predicted]
+
+
+@twin("suffice.kernels.ngrams.counts_numba")
+def count_keys(keys: Keys, bits: int) -> tuple[Keys, Floats]:  # noqa: ARG001
+    """Return the different keys, sorted, and how often each is there; they may be overwritten."""
+    different, counts = np.unique(keys, return_counts=True)
+    return different, counts.astype(np.float64)
+
+
+@twin("suffice.kernels.ngrams.counts_numba")
+def sort_keys(keys: Keys, bits: int) -> tuple[Keys, Places]:  # noqa: ARG001
     """Return the keys sorted, and where each was before; the same ones stay in their order.
 
     >>> sort_keys(np.array([7, 2, 7], dtype=np.uint64), 3)[1]
     array([1, 0, 2])
     """
-    if pays(keys):
-        from suffice.kernels.ngrams import counts_numba as ngrams_numba
-
-        return ngrams_numba.ordered(keys, bits)
-    return ngrams_numpy.ordered(keys, bits)
+    order = np.argsort(keys, kind="stable")
+    return keys[order], order
 
 
+@twin("suffice.kernels.ngrams.counts_numba", when=_shorter_pays)
 def merge_counts(
     keys: Keys, counts: Floats, more: Keys, more_counts: Floats
 ) -> tuple[Keys, Floats]:
@@ -78,13 +109,20 @@ def merge_counts(
     >>> merge_counts(one, np.ones(2), other, np.ones(2))
     (array([2, 3, 5], dtype=uint64), array([1., 1., 2.]))
     """
-    if len(keys) < len(more):
+    if len(keys) < len(more):  # few are put into many more quickly
         keys, counts, more, more_counts = more, more_counts, keys, counts
-    if pays(more):  # few are put into many more quickly by bisection
-        from suffice.kernels.ngrams import counts_numba as ngrams_numba
-
-        return ngrams_numba.merged(keys, counts, more, more_counts)
-    return ngrams_numpy.merged(keys, counts, more, more_counts)
+    places = np.searchsorted(keys, more)
+    known = places < len(keys)
+    known[known] = keys[places[known]] == more[known]
+    sums = counts.copy()
+    sums[places[known]] += more_counts[known]
+    if known.all():
+        return keys, sums
+    new = ~known
+    return (
+        np.insert(keys, places[new], more[new]),
+        np.insert(sums, places[new], more_counts[new]),
+    )
 
 
 def runs(keys: Keys) -> Places:
@@ -96,3 +134,46 @@ def runs(keys: Keys) -> Places:
     new = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
     return np.flatnonzero(new)
+
+
+@twin("suffice.kernels.ngrams.counts_numba")
+def run_sums(counts: Floats, places: Places, firsts: Places) -> Floats:
+    """Return Σ counts[places[i]] (r, k) over the runs of i that begin at `firsts`.
+
+    >>> run_sums(np.array([[1.0], [2.0], [4.0]]), np.array([2, 0, 1]), np.array([0, 2]))
+    array([[5.],
+           [2.]])
+    """
+    sums: Floats = np.add.reduceat(counts[places], firsts, axis=0)
+    return sums
+
+
+@twin("suffice.kernels.ngrams.counts_numba")
+def successor_sums(counts: Floats, firsts: Places) -> tuple[Floats, Floats]:
+    """Return c and T (r, k) of runs of rows: the sum of counts, and how many are not zero.
+
+    >>> successor_sums(np.array([[1.0], [2.0], [4.0]]), np.array([0]))
+    (array([[7.]]), array([[3.]]))
+    """
+    kinds = np.add.reduceat((counts > 0.0).astype(np.float64), firsts, axis=0)
+    return np.add.reduceat(counts, firsts, axis=0), kinds
+
+
+@twin("suffice.kernels.ngrams.counts_numba")
+def interpolated(
+    counts: Floats,
+    contexts: Floats,
+    successors: Floats,
+    low: Floats,
+    ending: Places,
+    context: Places,
+) -> Floats:
+    """Return P(b | ctx) (n, k) from c(ctx, b), c(ctx), T(ctx) and P(b | ctx⁻).
+
+    Row i of `counts` belongs to row `context[i]` of `contexts` and `successors`, and to row
+    `ending[i]` of `low`. Where T is 0 the context was never seen, and P(b | ctx⁻) stands.
+    """
+    shorter, kinds = low[ending], successors[context]
+    total = contexts[context] + kinds
+    mixed = np.divide(counts + kinds * shorter, total, out=shorter.copy(), where=kinds > 0.0)
+    return np.maximum(mixed, SMALLEST)

@@ -1,4 +1,4 @@
-"""N-grams in numba: the twin for large texts.
+"""N-grams in numba: the twin for large texts and large models.
 
 Keys are sorted digit by digit, from the lowest to the highest: a pass over millions of keys takes
 some nanoseconds each, where comparing them would take a hundred.
@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import boolean, int64, intp, njit, uint8, uint32, uint64
+from numba import boolean, float64, int64, intp, njit, uint8, uint32, uint64
 
 from suffice.kernels.compilation import array, compiled, once, target
 from suffice.kernels.lanes.intrinsics_numba import types
+from suffice.kernels.ngrams.counts import SMALLEST
 from suffice.kernels.ngrams.texts import BITS, EOT, beginning, mask
 
 if TYPE_CHECKING:
@@ -20,53 +21,81 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.kernels.ngrams.counts import Floats, Places
     from suffice.kernels.ngrams.texts import Keys, Texts
-
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 DIGIT = 11
 """Bits sorted by in one pass, at most: 2¹¹ places to write to are as many as a cache follows."""
 
 
-def keys_of(texts: Texts, order: int) -> Keys:
-    """See `ngrams_numpy.keys_of`."""
+def ngram_keys(texts: Texts, order: int) -> Keys:
+    """See `counts.ngram_keys`."""
     keys = np.empty(int(texts.lengths.sum()), dtype=np.uint64)
     first, kept = np.uint64(beginning(order - 1)), np.uint64(mask(order))
-    _filling()(texts.buffer, texts.starts, texts.stops, texts.whole, first, kept, keys)
+    _filling_loop()(texts.buffer, texts.starts, texts.stops, texts.whole, first, kept, keys)
     return keys
 
 
-def counted(keys: Keys, bits: int) -> tuple[Keys, Floats]:
-    """See `ngrams_numpy.counted`; the keys given are overwritten."""
+def count_keys(keys: Keys, bits: int) -> tuple[Keys, Floats]:
+    """See `counts.count_keys`; the keys given are overwritten."""
     spare = np.empty_like(keys)
-    counts, told = np.empty(len(keys)), np.zeros(1)
-    _sorting()(keys, spare, *_digits(bits), told)
-    keys = spare if told[0] else keys
-    _runs()(keys, counts, told)
-    many = int(told[0])
+    counts, tally = np.empty(len(keys)), np.zeros(1)
+    _sorting_loop()(keys, spare, *_digits(bits), tally)
+    keys = spare if tally[0] else keys
+    _counting_loop()(keys, counts, tally)
+    many = int(tally[0])
     return keys[:many].copy(), counts[:many].copy()
 
 
-def ordered(keys: Keys, bits: int) -> tuple[Keys, Places]:
-    """See `ngrams_numpy.ordered`."""
+def sort_keys(keys: Keys, bits: int) -> tuple[Keys, Places]:
+    """See `counts.sort_keys`."""
     keys, spare = keys.copy(), np.empty_like(keys)
     order = np.arange(len(keys), dtype=np.uint32)
     other = np.empty_like(order)
-    told = np.zeros(1)
-    _ordering()(keys, spare, order, other, *_digits(bits), told)
-    if told[0]:
+    tally = np.zeros(1)
+    _ordering_loop()(keys, spare, order, other, *_digits(bits), tally)
+    if tally[0]:
         return spare, other.astype(np.intp)
     return keys, order.astype(np.intp)
 
 
-def merged(keys: Keys, counts: Floats, more: Keys, more_counts: Floats) -> tuple[Keys, Floats]:
-    """See `ngrams_numpy.merged`."""
+def merge_counts(
+    keys: Keys, counts: Floats, more: Keys, more_counts: Floats
+) -> tuple[Keys, Floats]:
+    """See `counts.merge_counts`."""
     both = np.empty(len(keys) + len(more), dtype=np.uint64)
-    sums, told = np.empty(len(both)), np.zeros(1)
-    _merging()(keys, counts, more, more_counts, both, sums, told)
-    many = int(told[0])
+    sums, tally = np.empty(len(both)), np.zeros(1)
+    _merging_loop()(keys, counts, more, more_counts, both, sums, tally)
+    many = int(tally[0])
     return both[:many].copy(), sums[:many].copy()
+
+
+def run_sums(counts: Floats, places: Places, firsts: Places) -> Floats:
+    """See `counts.run_sums`."""
+    sums = np.zeros((len(firsts), counts.shape[1]))
+    _run_loop()(counts, places, firsts, sums)
+    return sums
+
+
+def successor_sums(counts: Floats, firsts: Places) -> tuple[Floats, Floats]:
+    """See `counts.successor_sums`."""
+    sums, kinds = np.zeros((2, len(firsts), counts.shape[1]))
+    _successor_loop()(counts, firsts, sums, kinds)
+    return sums, kinds
+
+
+def interpolated(
+    counts: Floats,
+    contexts: Floats,
+    successors: Floats,
+    low: Floats,
+    ending: Places,
+    context: Places,
+) -> Floats:
+    """See `counts.interpolated`."""
+    mixed = np.empty_like(counts)
+    _interpolating_loop()(counts, contexts, successors, low, ending, context, mixed)
+    return mixed
 
 
 def _digits(bits: int) -> tuple[int, int]:
@@ -77,10 +106,11 @@ def _digits(bits: int) -> tuple[int, int]:
 
 KEYS: Any = types.Array(uint64, 1, "C")
 NUMBERS: Any = types.Array(uint32, 1, "C")
+"""Types of keys, and of their places, that a loop writes to."""
 
 
 @once
-def _filling() -> Callable[..., None]:
+def _filling_loop() -> Callable[..., None]:
     places = array(int64, 1, "A")
     return compiled(
         _fill, array(uint8, 1), places, places, array(boolean, 1, "A"), uint64, uint64, KEYS
@@ -88,23 +118,23 @@ def _filling() -> Callable[..., None]:
 
 
 @once
-def _sorting() -> Callable[..., None]:
+def _sorting_loop() -> Callable[..., None]:
     return compiled(_sort, KEYS, KEYS, intp, intp, target(1))
 
 
 @once
-def _ordering() -> Callable[..., None]:
+def _ordering_loop() -> Callable[..., None]:
     return compiled(_order, KEYS, KEYS, NUMBERS, NUMBERS, intp, intp, target(1))
 
 
 @once
-def _runs() -> Callable[..., None]:
+def _counting_loop() -> Callable[..., None]:
     return compiled(_count_runs, KEYS, target(1), target(1))
 
 
 @once
-def _merging() -> Callable[..., None]:
-    side = array(uint64, 1), array(types.float64, 1)
+def _merging_loop() -> Callable[..., None]:
+    side = array(uint64, 1), array(float64, 1)
     return compiled(_merge, *side, *side, KEYS, target(1), target(1))
 
 
@@ -146,8 +176,8 @@ def _places(keys: Keys, passes: int, digit: int) -> NDArray[np.int64]:
     return table
 
 
-def _sort(keys: Keys, spare: Keys, passes: int, digit: int, told: Floats) -> None:
-    """Sort, and tell whether the sorted keys are in the spare array."""
+def _sort(keys: Keys, spare: Keys, passes: int, digit: int, tally: Floats) -> None:
+    """Sort, and say whether the sorted keys are in the spare array."""
     low = uint64((1 << digit) - 1)
     table = _places(keys, passes, digit)
     moved = False
@@ -163,7 +193,7 @@ def _sort(keys: Keys, spare: Keys, passes: int, digit: int, told: Floats) -> Non
             where[value] += 1
         keys, spare = spare, keys
         moved = not moved
-    told[0] = moved
+    tally[0] = moved
 
 
 def _order(
@@ -173,7 +203,7 @@ def _order(
     other: NDArray[Any],
     passes: int,
     digit: int,
-    told: Floats,
+    tally: Floats,
 ) -> None:
     low = uint64((1 << digit) - 1)
     table = _places(keys, passes, digit)
@@ -193,11 +223,11 @@ def _order(
         keys, spare = spare, keys
         order, other = other, order
         moved = not moved
-    told[0] = moved
+    tally[0] = moved
 
 
-def _count_runs(keys: Keys, counts: Floats, told: Floats) -> None:
-    """Keep each of the sorted keys once, at the front, and count it; tell how many are left."""
+def _count_runs(keys: Keys, counts: Floats, tally: Floats) -> None:
+    """Keep each of the sorted keys once, at the front, and count it; say how many are left."""
     many = 0
     i = 0
     while i < keys.size:
@@ -208,7 +238,7 @@ def _count_runs(keys: Keys, counts: Floats, told: Floats) -> None:
         keys[many] = key
         counts[many] = float(i - start)
         many += 1
-    told[0] = many
+    tally[0] = many
 
 
 def _merge(
@@ -218,7 +248,7 @@ def _merge(
     more_counts: Floats,
     both: Keys,
     sums: Floats,
-    told: Floats,
+    tally: Floats,
 ) -> None:
     i = j = many = 0
     while i < keys.size and j < more.size:
@@ -239,4 +269,51 @@ def _merge(
     while j < more.size:
         both[many], sums[many] = more[j], more_counts[j]
         j, many = j + 1, many + 1
-    told[0] = many
+    tally[0] = many
+
+
+@once
+def _run_loop() -> Callable[..., None]:
+    places = array(intp, 1)
+    return compiled(_sum_runs, array(float64, 2), places, places, target(2))
+
+
+@once
+def _successor_loop() -> Callable[..., None]:
+    return compiled(_count_successors, array(float64, 2), array(intp, 1), target(2), target(2))
+
+
+@once
+def _interpolating_loop() -> Callable[..., None]:
+    table, places = array(float64, 2), array(intp, 1)
+    return compiled(_interpolate, table, table, table, table, places, places, target(2))
+
+
+def _sum_runs(counts: Floats, places: Places, firsts: Places, sums: Floats) -> None:
+    for r in range(firsts.size):
+        stop = firsts[r + 1] if r + 1 < firsts.size else places.size
+        for i in range(firsts[r], stop):
+            for c in range(sums.shape[1]):
+                sums[r, c] += counts[places[i], c]
+
+
+def _count_successors(counts: Floats, firsts: Places, sums: Floats, kinds: Floats) -> None:
+    for r in range(firsts.size):
+        stop = firsts[r + 1] if r + 1 < firsts.size else counts.shape[0]
+        for i in range(firsts[r], stop):
+            for c in range(sums.shape[1]):
+                sums[r, c] += counts[i, c]
+                kinds[r, c] += 1.0 if counts[i, c] > 0.0 else 0.0
+
+
+def _interpolate(
+    counts: Floats, contexts: Floats, successors: Floats, low: Floats,
+    ending: Places, context: Places, out: Floats,
+) -> None:  # fmt: skip
+    for i in range(out.shape[0]):
+        below, before = ending[i], context[i]
+        for c in range(out.shape[1]):
+            p, kinds = low[below, c], successors[before, c]
+            if kinds > 0.0:
+                p = (counts[i, c] + kinds * p) / (contexts[before, c] + kinds)
+            out[i, c] = max(p, SMALLEST)

@@ -1,4 +1,4 @@
-"""Rules that learn from one row after the other, in the way that suits the size.
+"""Rules that learn from one row after the other: the perceptron's, and stochastic gradient ascent.
 
 Class c scores theta[c]·(1, z) with z = (x - origin)·inverse. Two classes need one row of theta
 only, the score of class 1 with its boundary at 0; more classes have one row each. Both functions
@@ -16,25 +16,49 @@ not finite comes out as a theta that is not finite.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels.compilation import part_of, pays
-from suffice.kernels.online import rules_numpy as online_numpy
+import numpy as np
+
+from suffice.kernels.compilation import readable, twin, worth_compiling
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
     Rows = NDArray[Any] | SparseRows
+    Places = slice | Codes
 
 A_ROW = 20
 """Cells that one row is worth when it is asked whether compiling pays: NumPy takes its time for
 every row, however narrow."""
 
+BLOCK_CELLS = 1 << 14
+"""Cells that are centred and scaled at a time: an eighth of a megabyte, in a core's cache."""
 
+SMALL = 1e-100
+"""How small the factor of an average may become before the average is written out: its inverse
+times any usual theta is far from the largest number there is."""
+
+TIE = 1e-12
+"""Margins that count as none, over ‖theta‖‖(1, z)‖: where columns hold few values ties are common,
+and which side of 0 rounding puts them on would depend on the order of a sum."""
+
+EVERYWHERE = slice(None)
+"""The places in theta that a dense row reaches."""
+
+
+def _visits_pay(rows: Rows, _: Floats, __: Floats, order: Codes, *___: object) -> bool:
+    cells = rows.cells if isinstance(rows, SparseRows) else rows
+    return worth_compiling(max(cells.size, A_ROW * len(order))) and readable(cells)
+
+
+@twin("suffice.kernels.online.rules_numba", when=_visits_pay)
 def correct_mistakes(
     rows: Rows,
     origin: Floats,
@@ -56,15 +80,47 @@ def correct_mistakes(
         drift    as theta: Σ (weight seen before)·update, so that theta - drift / seen is the mean
                  of theta over all rows, each time as it was after the row
     """
-    if _pays(rows, order):
-        from suffice.kernels.online import rules_numba as online_numba
+    updates = 0
+    signs = (-1.0, 1.0)
+    binary = len(theta) == 1
+    # A mistake makes ‖theta‖² grow by its own square at most: the rest of the change is negative.
+    square = float(np.square(theta).sum())
+    for row, places, z, length in _walk(rows, origin, inverse, order):
+        own = int(codes[row])
+        left = 1.0 if weights is None else float(weights[row])
+        while left > 0.0:
+            scores = theta[:, places] @ z
+            rival = 0
+            if binary:
+                margin = float(scores[0]) * signs[own]
+            else:
+                mine = float(scores[own])
+                scores[own] = -math.inf
+                rival = int(scores.argmax())
+                margin = mine - float(scores[rival])
+            if margin > TIE * math.sqrt(square * length):
+                break
+            step = min(left, 1.0)
+            if binary:
+                move = (step * signs[own]) * z
+                theta[0, places] += move
+                drift[0, places] += seen * move
+            else:
+                move = step * z
+                theta[own, places] += move
+                theta[rival, places] -= move
+                move *= seen
+                drift[own, places] += move
+                drift[rival, places] -= move
+            updates += 1
+            square += 2.0 * step * step * length
+            seen += step
+            left -= step
+        seen += left
+    return updates, seen
 
-        walk = online_numba.correct_mistakes
-    else:
-        walk = online_numpy.correct_mistakes
-    return walk(rows, origin, inverse, order, codes, weights, theta, drift, seen)
 
-
+@twin("suffice.kernels.online.rules_numba", when=_visits_pay)
 def ascend(
     rows: Rows,
     origin: Floats,
@@ -87,15 +143,77 @@ def ascend(
         shares   (v,) in [0, 1]: after a visit the mean becomes (1 - share)·mean + share·theta
         mean     as theta
     """
-    if _pays(rows, order):
-        from suffice.kernels.online import rules_numba as online_numba
+    # The mean is kept as scale·(rest + part·theta): a step changes `rest` only where it changes
+    # theta, a new mean changes the two numbers. As it stands it is put into `mean` at the end.
+    rest, part, scale = mean, 0.0, 1.0
+    for visit, (row, places, z, length) in enumerate(_walk(rows, origin, inverse, order)):
+        own = int(codes[row])
+        step = float(steps[visit])
+        if step * length > most:
+            step = most / length
+        residuals = _residuals(theta[:, places] @ z, own)
+        residuals *= step
+        move = np.multiply.outer(residuals, z)
+        theta[:, places] += move
+        if part != 0.0:
+            move *= part
+            rest[:, places] -= move
+        share = float(shares[visit])
+        if share >= 1.0:
+            rest[...] = 0.0
+            part = scale = 1.0
+        elif share > 0.0:
+            scale *= 1.0 - share
+            part += share / scale
+            if scale < SMALL:  # written out now and then: the two numbers would leave their range
+                rest += part * theta
+                rest *= scale
+                part, scale = 0.0, 1.0
+    rest += part * theta
+    rest *= scale
 
-        walk = online_numba.ascend
-    else:
-        walk = online_numpy.ascend
-    walk(rows, origin, inverse, order, codes, steps, shares, most, theta, mean)
+
+def _residuals(scores: Floats, own: int) -> Floats:
+    """Return y - h(x), computed without a difference of nearly equal numbers."""
+    if len(scores) == 1:
+        sign = 1.0 if own == 1 else -1.0
+        margin = float(scores[0]) * sign
+        tail = math.exp(-abs(margin))
+        scores[0] = sign * (tail if margin > 0.0 else 1.0) / (1.0 + tail)
+        return scores
+    scores -= scores.max()
+    np.exp(scores, out=scores)
+    mine = scores[own]
+    scores[own] = 0.0
+    rest = scores.sum()
+    scores /= -(rest + mine)
+    scores[own] = rest / (rest + mine)
+    return scores
 
 
-def _pays(rows: Rows, order: Codes) -> bool:
-    with part_of(A_ROW * len(order)):
-        return pays(rows.cells if isinstance(rows, SparseRows) else rows)
+def _walk(
+    rows: Rows, origin: Floats, inverse: Floats, order: Codes
+) -> Iterator[tuple[int, Places, Floats, float]]:
+    """Yield for each visit the row, where in theta it reaches, (1, z) there, and its ‖(1, z)‖²."""
+    if isinstance(rows, SparseRows):
+        starts, stops = rows.indptr[:-1], rows.indptr[1:]
+        for row in order.tolist():
+            stored = slice(int(starts[row]), int(stops[row]))
+            columns = rows.indices[stored]
+            places = np.zeros(len(columns) + 1, dtype=np.intp)
+            places[1:] = columns
+            z = np.ones(len(places))
+            np.multiply(rows.data[stored], inverse[places[1:]], out=z[1:])
+            places[1:] += 1
+            yield row, places, z, float(z @ z)
+        return
+    width = rows.shape[1]
+    step = max(BLOCK_CELLS // max(width, 1), 1)
+    for start in range(0, len(order), step):
+        some = order[start : start + step]
+        block = np.ones((len(some), width + 1))
+        np.subtract(rows[some], origin, out=block[:, 1:])
+        block[:, 1:] *= inverse
+        lengths = np.einsum("ij,ij->i", block, block).tolist()
+        for row, z, length in zip(some.tolist(), block, lengths, strict=True):
+            yield row, EVERYWHERE, z, length

@@ -1,8 +1,9 @@
 """The perceptron's rule and stochastic gradient ascent in numba: the twin for large inputs.
 
 Rows come one after the other, for each one needs what the one before has changed: there is nothing
-to share between cores. Sparse rows jump about in theta; for them it is turned round, so that the
-numbers of all classes for one column lie side by side.
+to share between cores. Dense rows have theta with a line for each class. Sparse rows jump about in
+it; they have it turned round, a line for each column, so that the numbers of all classes come with
+one fetch.
 """
 
 from __future__ import annotations
@@ -11,19 +12,20 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import float32, float64, from_dtype, intp, njit
+from numba import float64, intp, njit
 
-from suffice.kernels.compilation import array, compiled, once, target
-from suffice.kernels.online.rows_numba import (
-    expect,
-    move,
-    move_stored,
-    score,
-    score_stored,
-    standardize,
-    standardize_stored,
+from suffice.kernels.compilation import (
+    NO_WEIGHTS,
+    array,
+    cells_type,
+    compiled,
+    once,
+    stored_names,
+    stored_types,
+    target,
 )
-from suffice.kernels.online.rules_numpy import SMALL, TIE
+from suffice.kernels.lanes.intrinsics_numba import LINE, prefetch
+from suffice.kernels.online.rules import SMALL, TIE
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -31,12 +33,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.intp]
-    Cells = NDArray[Any]
-    Rows = NDArray[Any] | SparseRows
+    from suffice.kernels.online.rules import Codes, Floats, Rows
 
-NO_WEIGHTS = np.empty(0)
+    Cells = NDArray[Any]
+
+LOOSE = {"reassoc", "contract", "nsz", "arcp"}
+"""What the compiler may do with sums: several of them side by side."""
+
+VISITS_AHEAD = 8
+"""Rows between asking for a row and reading it: in a shuffled order none can be foreseen."""
 
 
 def correct_mistakes(
@@ -50,13 +55,13 @@ def correct_mistakes(
     drift: Floats,
     seen: float,
 ) -> tuple[int, float]:
-    """See `online_numpy.correct_mistakes`."""
+    """See `rules.correct_mistakes`."""
     tally = np.array([0.0, seen])
     by_row = NO_WEIGHTS if weights is None else weights
     if isinstance(rows, SparseRows):
         table, drifts = (np.ascontiguousarray(part.T) for part in (theta, drift))
         stored = rows.data, rows.indices, rows.indptr, np.ascontiguousarray(inverse)
-        _sparse(_correct_sparse, 0, *_types(rows))(
+        _sparse(_correct_sparse, 0, *stored_names(rows))(
             *stored, order, codes, by_row, table, drifts, tally
         )
         theta[...], drift[...] = table.T, drifts.T
@@ -80,13 +85,13 @@ def ascend(
     theta: Floats,
     mean: Floats,
 ) -> None:
-    """See `online_numpy.ascend`."""
+    """See `rules.ascend`."""
     kept = np.array([0.0, 1.0])
     pace = np.array([most])
     if isinstance(rows, SparseRows):
         table, rest = (np.ascontiguousarray(part.T) for part in (theta, mean))
         stored = rows.data, rows.indices, rows.indptr, np.ascontiguousarray(inverse)
-        _sparse(_ascend_sparse, 2, *_types(rows))(
+        _sparse(_ascend_sparse, 2, *stored_names(rows))(
             *stored, order, codes, pace, steps, shares, table, rest, kept
         )
         theta[...], mean[...] = table.T, rest.T
@@ -99,26 +104,106 @@ def ascend(
     mean *= kept[1]
 
 
-def _types(rows: SparseRows) -> tuple[str, str, str]:
-    return rows.data.dtype.str, rows.indices.dtype.str, rows.indptr.dtype.str
-
-
 @once
 def _dense(loop: Callable[..., None], vectors: int, cells: str) -> Callable[..., None]:
-    rows = array(float32 if cells == np.dtype(np.float32).str else float64, 2, "A")
+    rows = array(cells_type(cells), 2, "A")
     return compiled(loop, rows, array(float64, 1), *_others(vectors))
 
 
 @once
 def _sparse(loop: Callable[..., None], vectors: int, *names: str) -> Callable[..., None]:
-    stored = [array(from_dtype(np.dtype(name)), 1) for name in names]
-    return compiled(loop, *stored, *_others(vectors))
+    return compiled(loop, *stored_types(names), *_others(vectors))
 
 
 def _others(vectors: int) -> list[Any]:
     """Return the types of what every loop is given besides its rows."""
     by_row = [array(float64, 1), array(intp, 1, "A"), array(intp, 1, "A"), array(float64, 1, "A")]
     return [*by_row, *[array(float64, 1, "A")] * vectors, target(2), target(2), target(1)]
+
+
+# One row: read, scored, and theta moved by it
+
+
+@njit(nogil=True, inline="always")
+def _prefetch_visit(rows: Cells, order: Cells, visit: int) -> None:
+    """Ask for a row that will be needed soon, of rows that lie contiguously."""
+    if visit + VISITS_AHEAD < order.size:
+        start = order[visit + VISITS_AHEAD] * rows.shape[1]
+        for j in range(0, rows.shape[1], LINE):
+            prefetch(rows, start + j)
+
+
+@njit(nogil=True, fastmath=LOOSE)
+def _standardize(row: Cells, origin: Floats, inverse: Floats, z: Floats) -> float:
+    """Write (1, z) of one row, and return its squared length."""
+    length = 1.0
+    z[0] = 1.0
+    for j in range(row.size):
+        value = (float64(row[j]) - origin[j]) * inverse[j]
+        z[j + 1] = value
+        length += value * value
+    return length
+
+
+@njit(nogil=True, fastmath=LOOSE)
+def _score(theta: Floats, z: Floats, scores: Floats) -> None:
+    """Write theta·(1, z) of every class."""
+    for c in range(theta.shape[0]):
+        total = 0.0
+        own = theta[c]
+        for j in range(z.size):
+            total += own[j] * z[j]
+        scores[c] = total
+
+
+@njit(nogil=True)
+def _move(theta: Floats, other: Floats, pushes: Floats, factor: float, z: Floats) -> None:
+    """Add push·(1, z) to every class of theta, and factor times that to its companion."""
+    for c in range(theta.shape[0]):
+        push = pushes[c]
+        if push != 0.0:
+            mine, beside = theta[c], other[c]
+            for j in range(z.size):
+                mine[j] += push * z[j]
+                beside[j] += factor * (push * z[j])
+
+
+@njit(nogil=True)
+def _standardize_stored(cells: Cells, places: Cells, inverse: Floats, z: Floats) -> float:
+    """Write z of the stored cells, and return the squared length of (1, z)."""
+    length = 1.0
+    for q in range(cells.size):
+        value = float64(cells[q]) * inverse[places[q]]
+        z[q] = value
+        length += value * value
+    return length
+
+
+@njit(nogil=True, fastmath=LOOSE)
+def _score_stored(table: Floats, places: Cells, z: Floats, scores: Floats) -> None:
+    """Write theta·(1, z) of every class, from the stored cells."""
+    for c in range(scores.size):
+        scores[c] = table[0, c]
+    for q in range(places.size):
+        line = table[places[q] + 1]
+        for c in range(scores.size):
+            scores[c] += line[c] * z[q]
+
+
+@njit(nogil=True)
+def _move_stored(
+    table: Floats, other: Floats, pushes: Floats, factor: float, places: Cells, z: Floats
+) -> None:
+    """Do what `_move` does, where there are stored cells."""
+    for c in range(pushes.size):
+        table[0, c] += pushes[c]
+        other[0, c] += factor * pushes[c]
+    for q in range(places.size):
+        mine, beside = table[places[q] + 1], other[places[q] + 1]
+        for c in range(pushes.size):
+            if pushes[c] != 0.0:
+                mine[c] += pushes[c] * z[q]
+                beside[c] += factor * (pushes[c] * z[q])
 
 
 # The perceptron
@@ -159,15 +244,15 @@ def _correct_dense(
     for visit in range(order.size):
         i = order[visit]
         if near:
-            expect(rows, order, visit)
-        length = standardize(rows[i], origin, inverse, z)
+            _prefetch_visit(rows, order, visit)
+        length = _standardize(rows[i], origin, inverse, z)
         left = weights[i] if weights.size else 1.0
         while left > 0.0:
             step = min(left, 1.0)
-            score(theta, z, scores)
+            _score(theta, z, scores)
             if not _find_mistake(scores, codes[i], TIE * math.sqrt(square * length), step, pushes):
                 break
-            move(theta, drift, pushes, tally[1], z)
+            _move(theta, drift, pushes, tally[1], z)
             square += 2.0 * step * step * length
             tally[0] += 1.0
             tally[1] += step
@@ -186,14 +271,14 @@ def _correct_sparse(
         i = order[visit]
         start, stop = indptr[i], indptr[i + 1]
         places, z = indices[start:stop], buffer[: stop - start]
-        length = standardize_stored(data[start:stop], places, inverse, z)
+        length = _standardize_stored(data[start:stop], places, inverse, z)
         left = weights[i] if weights.size else 1.0
         while left > 0.0:
             step = min(left, 1.0)
-            score_stored(table, places, z, scores)
+            _score_stored(table, places, z, scores)
             if not _find_mistake(scores, codes[i], TIE * math.sqrt(square * length), step, pushes):
                 break
-            move_stored(table, drift, pushes, tally[1], places, z)
+            _move_stored(table, drift, pushes, tally[1], places, z)
             square += 2.0 * step * step * length
             tally[0] += 1.0
             tally[1] += step
@@ -250,12 +335,12 @@ def _ascend_dense(
     for visit in range(order.size):
         i = order[visit]
         if near:
-            expect(rows, order, visit)
-        length = standardize(rows[i], origin, inverse, z)
+            _prefetch_visit(rows, order, visit)
+        length = _standardize(rows[i], origin, inverse, z)
         step = min(steps[visit], pace[0] / length)
-        score(theta, z, scores)
+        _score(theta, z, scores)
         _residuals(scores, codes[i], step)
-        move(theta, rest, scores, -kept[0], z)
+        _move(theta, rest, scores, -kept[0], z)
         _average(shares[visit], theta, rest, kept)
 
 
@@ -269,9 +354,9 @@ def _ascend_sparse(
         i = order[visit]
         start, stop = indptr[i], indptr[i + 1]
         places, z = indices[start:stop], buffer[: stop - start]
-        length = standardize_stored(data[start:stop], places, inverse, z)
+        length = _standardize_stored(data[start:stop], places, inverse, z)
         step = min(steps[visit], pace[0] / length)
-        score_stored(table, places, z, scores)
+        _score_stored(table, places, z, scores)
         _residuals(scores, codes[i], step)
-        move_stored(table, rest, scores, -kept[0], places, z)
+        _move_stored(table, rest, scores, -kept[0], places, z)
         _average(shares[visit], table, rest, kept)

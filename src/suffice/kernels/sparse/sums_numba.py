@@ -11,12 +11,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import boolean, float64, from_dtype, intp, njit, uint64
+from numba import boolean, float64, intp, njit, uint64
 
-from suffice.kernels.compilation import array, compiled, once, target
+from suffice.kernels.compilation import (
+    NO_WEIGHTS,
+    array,
+    compiled,
+    once,
+    stored_names,
+    stored_types,
+    target,
+)
 from suffice.kernels.lanes.intrinsics_numba import add_scaled, lanes_of, prefetch, types, write
-from suffice.kernels.sparse.score_table import lanes, packed
-from suffice.kernels.sparse.sums_numpy import smallest_cell
+from suffice.kernels.sparse.sums import lanes, packed, smallest_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,20 +44,20 @@ CHUNK = 2048
 """Stored cells tested at a time, while the fastest cache holds them."""
 
 BLOCK = 4096
-"""Rows whose scores are held before their winners are picked."""
+"""Rows whose scores are kept before their winners are picked: for ten classes a third of a MB."""
 
 LARGEST = float(np.finfo(np.float64).max)
-NO_WEIGHTS = np.empty(0)
+"""What every finite cell is at most."""
 
 
 def class_sums(
     rows: SparseRows, codes: Codes, size: int, weights: Floats | None, threshold: float | None
 ) -> tuple[Floats, Floats, float]:
-    """See `sparse_numpy.class_sums`."""
+    """See `sums.class_sums`."""
     totals = np.bincount(codes, weights, size).astype(np.float64)
     sums, suspects = np.zeros((size, rows.width)), np.zeros(1)
     by_row = NO_WEIGHTS if weights is None else weights
-    _adding(*_types(rows))(
+    _adding(*stored_names(rows))(
         rows.data, rows.indices, rows.indptr, codes, by_row, *_limit(threshold), sums, suspects
     )
     return totals, sums, smallest_cell(rows, weights) if suspects[0] else 0.0
@@ -59,7 +66,7 @@ def class_sums(
 def sparse_scores(
     rows: SparseRows, table: Floats, offsets: Floats, threshold: float | None, out: Floats
 ) -> float:
-    """See `sparse_numpy.sparse_scores`."""
+    """See `sums.sparse_scores`."""
     suspects = np.zeros(1)
     _scorer(rows, table, offsets, threshold)(rows.indptr, out, suspects)
     return smallest_cell(rows, None) if suspects[0] else 0.0
@@ -68,7 +75,7 @@ def sparse_scores(
 def sparse_winners(
     rows: SparseRows, table: Floats, offsets: Floats, threshold: float | None, out: Codes
 ) -> float:
-    """See `sparse_numpy.sparse_winners`."""
+    """See `sums.sparse_winners`."""
     suspects = np.zeros(1)
     score, pick = _scorer(rows, table, offsets, threshold), _picking()
     buffer = np.empty((min(BLOCK, len(rows)), len(offsets)))
@@ -85,7 +92,7 @@ def _scorer(
 ) -> Callable[[Places, Floats, Floats], None]:
     """Return the loop with all that does not change from block to block."""
     many = lanes(len(offsets))
-    loop = _scoring(many, *_types(rows))
+    loop = _scoring(many, *stored_names(rows))
     table = packed(table, len(offsets))
     fixed = table.reshape(-1), table.shape[1], np.ascontiguousarray(offsets), *_limit(threshold)
     zeros = (0.0,) * many
@@ -101,18 +108,10 @@ def _limit(threshold: float | None) -> tuple[float, bool]:
     return (0.0, False) if threshold is None else (float(threshold), True)
 
 
-def _types(rows: SparseRows) -> tuple[str, str, str]:
-    return rows.data.dtype.str, rows.indices.dtype.str, rows.indptr.dtype.str
-
-
-def _inputs(names: tuple[str, ...]) -> list[Any]:
-    return [array(from_dtype(np.dtype(name)), 1) for name in names]
-
-
 @once
 def _adding(*names: str) -> Callable[..., None]:
     by_row = array(intp, 1, "A"), array(float64, 1, "A")
-    return compiled(_add, *_inputs(names), *by_row, float64, boolean, target(2), target(1))
+    return compiled(_add, *stored_types(names), *by_row, float64, boolean, target(2), target(1))
 
 
 @once
@@ -120,7 +119,7 @@ def _scoring(many: int, *names: str) -> Callable[..., None]:
     table = array(float64, 1), intp, array(float64, 1)
     zeros = types.UniTuple(float64, many)
     return compiled(
-        _score, *_inputs(names), *table, float64, boolean, zeros, target(2, "A"), target(1)
+        _score, *stored_types(names), *table, float64, boolean, zeros, target(2, "A"), target(1)
     )
 
 
@@ -132,11 +131,11 @@ def _picking() -> Callable[..., None]:
 @njit(nogil=True)
 def _suspects(cells: Cells) -> int:
     """Return how many cells are negative or not finite."""
-    found = 0
+    count = 0
     for q in range(cells.size):
         cell = float64(cells[q])
-        found += not ((cell >= 0.0) & (cell <= LARGEST))
-    return found
+        count += not ((cell >= 0.0) & (cell <= LARGEST))
+    return count
 
 
 def _add(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 MARKS = "$£€!?%*#@"
+"""What stands in runs by itself: prices and shouting tell mail apart."""
+
 PATTERN = re.compile(rf"[\w'-]+|[{MARKS}]+")
 """Python's own words for the same: what every loop has to agree with."""
 
@@ -29,6 +31,8 @@ NOTHING, WORD, MARK = 0, 1, 2
 """Kinds of characters."""
 
 CHARACTERS = sys.maxunicode + 1
+"""How many there are in Unicode."""
+
 PADDING = 72
 """Bytes after the last one that may be read, and are zero: a loop takes up to 64 at once."""
 

@@ -1,4 +1,4 @@
-"""Terms of documents, counted, in the way that suits the size.
+"""Terms of documents, counted.
 
 Documents are str or bytes; `ngrams` is (least, most); terms come as (keys, counts, ends), row i
 between ends[i-1] and ends[i]. A few documents are counted in plain Python, which compiles and
@@ -7,15 +7,19 @@ imports nothing: a single message is there before numba would be. Both give the 
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from suffice.kernels.compilation import pays
-from suffice.kernels.tokens import counts_python as tokens_python
+import numpy as np
+
+from suffice.kernels.compilation import twin, worth_compiling
+from suffice.kernels.tokens.characters import PATTERN, text_of
+from suffice.kernels.tokens.term_hash import FIRST, SECOND, STEP, word_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from suffice.kernels.tokens.vocabulary_table import Table
@@ -24,65 +28,143 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
     Rows = tuple[NDArray[Any], NDArray[np.int32], Places]
 
-__all__ = [
-    "counted_terms",
-    "hashed_terms",
-    "merge_tables",
-    "pays_for_text",
-    "sort_rows",
-    "table_of",
-]
+USUAL_LENGTH = 32
+"""Characters up to which a word is worth remembering: longer ones hardly come again."""
 
 
-def pays_for_text(characters: int) -> bool:
-    """Return whether the compiled loops should read that many characters, and can."""
-    import numpy as np
-
-    return pays(np.broadcast_to(np.uint8(0), characters))
+def _characters_pay(documents: Documents, *_: object) -> bool:
+    return worth_compiling(sum(map(len, documents)))
 
 
+def _is_table(
+    _: Documents, __: tuple[int, int], ___: bool, vocabulary: object, *____: bool
+) -> bool:
+    return not isinstance(vocabulary, dict)
+
+
+def words_of(document: str | bytes, lower: bool) -> list[str]:
+    """Return the tokens of a document.
+
+    >>> words_of("Don't pay 50% MORE!!", True)
+    ["don't", 'pay', '50', '%', 'more', '!!']
+    """
+    text = text_of(document)
+    words: list[str] = PATTERN.findall(text.lower() if lower else text)
+    return words
+
+
+def terms_of(document: str | bytes, ngrams: tuple[int, int], lower: bool) -> list[str]:
+    """Return the n-grams of a document, in the order of their last words, the shortest first.
+
+    >>> terms_of("to be or", (1, 2), True)
+    ['to', 'be', 'to be', 'or', 'be or']
+    """
+    words = words_of(document, lower)
+    least, most = ngrams
+    if most == 1:
+        return words
+    return [
+        " ".join(words[end - n : end])
+        for end in range(1, len(words) + 1)
+        for n in range(least, min(most, end) + 1)
+    ]
+
+
+@twin("suffice.kernels.tokens.documents_numba", when=_characters_pay)
 def hashed_terms(
     documents: Documents, ngrams: tuple[int, int], lower: bool, size: int | None, boolean: bool
 ) -> Rows:
-    """Return the different terms of each document by number (`tokens_hash`), or its remainder."""
-    if pays_for_text(sum(map(len, documents))):
-        from suffice.kernels.tokens import documents_numba as tokens_numba
+    """Return the different terms of each document by number (`term_hash`), and their counts.
 
-        return tokens_numba.hashed(documents, ngrams, lower, size, boolean)
-    return tokens_python.hashed(documents, ngrams, lower, size, boolean)
-
-
-def counted_terms(
-    documents: Documents, ngrams: tuple[int, int], lower: bool, held: Table | dict[str, int],
-    grow: bool, boolean: bool,
-) -> Rows:  # fmt: skip
-    """Return the terms of each document by their numbers in what is held, which may grow in place.
-
-    Terms of a dictionary ascend within a row, those of a table are in any order.
+    Keys ascend within a row. With a size, they are remainders modulo that size.
     """
-    if isinstance(held, dict):
-        return tokens_python.counted(documents, ngrams, lower, held, grow, boolean)
-    from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
+    least, most = ngrams
+    rows = []
+    for document in documents:
+        words = words_of(document, lower)
+        levels = [np.fromiter(map(_number, words), np.uint64, len(words))]
+        for n in range(2, most + 1):
+            levels.append(_next_hashes(levels[-1][:-1], levels[0][n - 1 :]))
+        keys = np.concatenate(levels[least - 1 :])
+        if size is not None:
+            keys %= np.uint64(size)
+        rows.append(np.unique(keys, return_counts=True))
+    ends = np.cumsum([len(keys) for keys, _ in rows], dtype=np.int64)
+    keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in rows)])
+    counts = np.concatenate([np.empty(0, np.int32), *(counts for _, counts in rows)])
+    return keys, np.ones(len(keys), np.int32) if boolean else counts.astype(np.int32), ends
 
-    return tokens_vocabulary_numba.counted(documents, ngrams, lower, held, grow, boolean)
+
+def _number(word: str) -> int:
+    """Return the number of a word; those of usual length are remembered for the next message."""
+    return _remembered(word) if len(word) <= USUAL_LENGTH else word_hash(word.encode("utf-8"))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _remembered(word: str) -> int:
+    return word_hash(word.encode("utf-8"))
+
+
+def _next_hashes(before: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `term_hash.next_hash` of many: arrays are modulo 2⁶⁴ by themselves."""
+    numbers = before * np.uint64(STEP) + words
+    for factor in (FIRST, SECOND):
+        numbers ^= numbers >> np.uint64(33)
+        numbers *= np.uint64(factor)
+    return numbers ^ (numbers >> np.uint64(33))
+
+
+@twin("suffice.kernels.tokens.vocabulary_numba", when=_is_table)
+def counted_terms(
+    documents: Documents, ngrams: tuple[int, int], lower: bool,
+    vocabulary: dict[str, int] | Table, grow: bool, boolean: bool,
+) -> Rows:  # fmt: skip
+    """Return the terms of each document by their numbers in the vocabulary, and their counts.
+
+    It grows in place, if it may; else terms that it lacks are left out. Terms of a dictionary
+    ascend within a row, those of a table are in any order.
+    """
+    assert isinstance(vocabulary, dict)  # tables are left to the compiled loops
+    rows = []
+    for document in documents:
+        counts = Counter(terms_of(document, ngrams, lower))
+        if grow:
+            for term in counts:
+                vocabulary.setdefault(term, len(vocabulary))
+        rows.append(
+            sorted((vocabulary[term], n) for term, n in counts.items() if term in vocabulary)
+        )
+    return _arrays(rows, boolean)
+
+
+def _arrays(rows: Iterable[list[tuple[int, int]]], boolean: bool) -> Rows:
+    listed = list(rows)
+    ends = np.cumsum([len(row) for row in listed], dtype=np.int64)
+    keys = np.array([key for row in listed for key, _ in row], dtype=np.uint64)
+    if boolean:
+        return keys, np.ones(len(keys), np.int32), ends
+    return keys, np.array([count for row in listed for _, count in row], dtype=np.int32), ends
+
+
+# Only compiled: vocabularies as tables are for large inputs
 
 
 def merge_tables(table: Table, other: Table) -> Places:
     """Add to a table, in place, the terms of another; return the numbers they have now."""
-    from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
+    from suffice.kernels.tokens import vocabulary_numba
 
-    return tokens_vocabulary_numba.merge(table, other)
+    return vocabulary_numba.merge_tables(table, other)
 
 
 def table_of(terms: Sequence[str]) -> Table:
     """Return terms, all different, as a table for the compiled loops."""
-    from suffice.kernels.tokens import vocabulary_numba as tokens_vocabulary_numba
+    from suffice.kernels.tokens import vocabulary_numba
 
-    return tokens_vocabulary_numba.table_of(terms)
+    return vocabulary_numba.table_of(terms)
 
 
 def sort_rows(keys: NDArray[np.uint64], counts: NDArray[np.int32], ends: Places) -> None:
     """Put the keys of every row in ascending order, in place, their counts with them."""
-    from suffice.kernels.tokens import documents_numba as tokens_numba
+    from suffice.kernels.tokens import documents_numba
 
-    tokens_numba.sort_rows(keys, counts, ends)
+    documents_numba.sort_rows(keys, counts, ends)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SEED_, STEP_, FIRST_, SECOND_ = (np.uint64(number) for number in (SEED, STEP, FIRST, SECOND))
 EIGHT = np.uint64(8)
+"""Numbers without a sign, as numba needs them: with a sign, products would not be modulo 2⁶⁴."""
 
 
 @intrinsic
@@ -31,9 +32,9 @@ def eight_bytes(_: Any, table: Any, place: Any) -> Any:
     """Return the eight bytes from `table[place]` on as one number, the first byte the lowest."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        held = context.make_array(signature.args[0])(context, builder, given[0]).data
+        cells = context.make_array(signature.args[0])(context, builder, given[0]).data
         wide = ir.IntType(64)
-        start = builder.bitcast(builder.gep(held, [given[1]]), wide.as_pointer())
+        start = builder.bitcast(builder.gep(cells, [given[1]]), wide.as_pointer())
         number = builder.load(start, align=1)
         return number if sys.byteorder == "little" else builder.bswap(number)
 
@@ -42,7 +43,7 @@ def eight_bytes(_: Any, table: Any, place: Any) -> Any:
 
 @njit(nogil=True, inline="always")
 def mixed(number: Any) -> Any:
-    """See `tokens_hash.mixed`."""
+    """See `term_hash.mixed`."""
     number ^= number >> uint64(33)
     number *= FIRST_
     number ^= number >> uint64(33)
@@ -58,7 +59,7 @@ def kept_bytes(number: Any, many: Any) -> Any:
 
 @njit(nogil=True)
 def word_hash(buffer: Bytes, start: int, stop: int) -> Any:
-    """See `tokens_hash.word_hash`; eight bytes after the word may be read."""
+    """See `term_hash.word_hash`; eight bytes after the word may be read."""
     left = stop - start
     number = SEED_ + uint64(left) * STEP_
     while left > 8:
@@ -77,11 +78,11 @@ def changes(_: Any, table: Any, place: Any) -> Any:
     """Return 64 bits: the lowest says whether `table[place]` differs from what is before it, …."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        held = context.make_array(signature.args[0])(context, builder, given[0]).data
+        cells = context.make_array(signature.args[0])(context, builder, given[0]).data
         many = ir.VectorType(ir.IntType(8), 64)
-        here = builder.bitcast(builder.gep(held, [given[1]]), many.as_pointer())
+        here = builder.bitcast(builder.gep(cells, [given[1]]), many.as_pointer())
         one_less = builder.sub(given[1], given[1].type(1))
-        before = builder.bitcast(builder.gep(held, [one_less]), many.as_pointer())
+        before = builder.bitcast(builder.gep(cells, [one_less]), many.as_pointer())
         differ = builder.icmp_unsigned(
             "!=", builder.load(here, align=1), builder.load(before, align=1)
         )
@@ -101,7 +102,7 @@ def lowest_bit(_: Any, bits: Any) -> Any:
     return types.int64(bits), generate
 
 
-def tell_kinds(source: Bytes, lower: bool, characters: Bytes, buffer: Bytes, kinds: Bytes) -> None:
+def write_kinds(source: Bytes, lower: bool, characters: Bytes, buffer: Bytes, kinds: Bytes) -> None:
     """Copy bytes, the capitals of ASCII lowered if they are to be, and write the kind of each.
 
     All bytes of a character have its kind. The first two loops are simple, so that they take many
@@ -141,7 +142,7 @@ def tell_kinds(source: Bytes, lower: bool, characters: Bytes, buffer: Bytes, kin
         i += width
 
 
-def find(kinds: Bytes, size: int, starts: Places, stops: Places, found: Places) -> None:
+def find_tokens(kinds: Bytes, size: int, starts: Places, stops: Places, count: Places) -> None:
     """Write where tokens begin and end: where the kind of the bytes changes; count them."""
     many, start, kind = 0, 0, np.uint8(0)
     for place in range(1, size, 64):
@@ -153,7 +154,7 @@ def find(kinds: Bytes, size: int, starts: Places, stops: Places, found: Places) 
             stops[many] = stop
             many += kind != 0  # written over if it was none
             start, kind = stop, kinds[stop]
-    found[0] = many
+    count[0] = many
 
 
 def hash_words(buffer: Bytes, starts: Places, stops: Places, hashes: Keys) -> None:

@@ -12,10 +12,16 @@ other of its length. Stored filters hold these numbers: the definition must not 
 from __future__ import annotations
 
 SEED = 0x243F6A8885A308D3
+"""The digits of π behind the point: a number that nobody has chosen."""
+
 STEP = 0x9E3779B97F4A7C15
-FIRST = 0xFF51AFD7ED558CCD
-SECOND = 0xC4CEB9FE1A85EC53
+"""2⁶⁴ over the golden ratio, odd: its multiples are spread evenly (Knuth)."""
+
+FIRST, SECOND = 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
+"""The factors of MurmurHash3's last step."""
+
 ALL = (1 << 64) - 1
+"""The bits of a number of 64 bits."""
 
 
 def mixed(number: int) -> int:

@@ -33,39 +33,41 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.tokens.documents_numba import Documents, Keys, Places, Rows
+    from suffice.kernels.tokens.counts import Documents, Places, Rows
+    from suffice.kernels.tokens.documents_numba import Keys
 
 numbers = array(int32, 1)
+"""The type of numbers of words that a loop reads."""
 
-AT_ONCE = 1 << 16
+WORDS_AT_ONCE = 1 << 16
 """Words looked up before there has to be room for more, however long a document is."""
 
 
-def counted(
-    documents: Documents, ngrams: tuple[int, int], lower: bool, table: Table, grow: bool,
+def counted_terms(
+    documents: Documents, ngrams: tuple[int, int], lower: bool, vocabulary: Table, grow: bool,
     boolean: bool,
 ) -> Rows:  # fmt: skip
     """Return the terms of every document, in order of appearance, and their counts.
 
-    The table grows in place, if it may; else terms that it does not hold are left out.
+    It grows in place, if it may; else terms that it does not hold are left out.
     """
     if ngrams != (1, 1):
-        with_nodes(table)
-    room, found = Room(), []
+        with_nodes(vocabulary)
+    room, rows = Room(), []
     for some in blocks(documents):
         tokens = Tokens(some, lower, room)
         words = room("words", tokens.many, np.uint64)
-        _number_words(tokens, tokens.many, table, grow, words)
-        if table.nodes is None:
+        _number_words(tokens, tokens.many, vocabulary, grow, words)
+        if vocabulary.nodes is None:
             terms, ends = words, tokens.ends
         else:
-            terms, ends = _gram_numbers(words, tokens.ends, ngrams, table, grow, room)
+            terms, ends = _gram_numbers(words, tokens.ends, ngrams, vocabulary, grow, room)
         numbers_, counts, row_ends = counted_keys(terms, ends, boolean, room)
-        found.append((numbers_.copy(), counts.copy(), row_ends))
-    return joined(found)
+        rows.append((numbers_.copy(), counts.copy(), row_ends))
+    return joined(rows)
 
 
-def merge(table: Table, other: Table) -> Places:
+def merge_tables(table: Table, other: Table) -> Places:
     """Add the terms of another table that are new here, in their order; return where each is now.
 
     The first table grows in place.
@@ -84,12 +86,12 @@ def merge(table: Table, other: Table) -> Places:
     _reserve_nodes(table, many)
     out = np.empty(many, np.int64)
     lasts = words.astype(np.int32)[theirs.lasts[:many]]
-    _numbering_nodes()(
+    _nodes_loop()(
         theirs.parents, lasts, many,
         nodes.roots, nodes.slots, nodes.parents, nodes.lasts, nodes.terms, nodes.sizes, out,
     )  # fmt: skip
     terms = np.empty(len(other), np.int64)
-    _numbering_terms()(out[theirs.term_nodes()], nodes.terms, nodes.sizes, terms)
+    _terms_loop()(out[theirs.term_nodes()], nodes.terms, nodes.sizes, terms)
     return terms
 
 
@@ -116,13 +118,13 @@ def table_of(terms: Sequence[str]) -> Table:
     _reserve_nodes(table, len(nodes))
     pairs = np.array(list(nodes), dtype=np.int32).reshape(-1, 2)
     made = with_nodes(table)
-    _numbering_nodes()(
+    _nodes_loop()(
         np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]), len(pairs),
         made.roots, made.slots, made.parents, made.lasts, made.terms, made.sizes,
         np.empty(len(pairs), np.int64),
     )  # fmt: skip
     ends = np.array(last_nodes, dtype=np.int64)
-    _numbering_terms()(ends, made.terms, made.sizes, np.empty(len(ends), np.int64))
+    _terms_loop()(ends, made.terms, made.sizes, np.empty(len(ends), np.int64))
     return table
 
 
@@ -151,14 +153,14 @@ class _Listed:
 def _number_words(
     tokens: Tokens | _Words | _Listed, many: int, table: Table, grow: bool, out: Keys
 ) -> None:
-    for start in range(0, many, AT_ONCE):
-        stop = min(start + AT_ONCE, many)
+    for start in range(0, many, WORDS_AT_ONCE):
+        stop = min(start + WORDS_AT_ONCE, many)
         some = slice(start, stop)
         if grow:
             # Room for as many new words as there are tokens, none of them longer than they are.
             length = int(tokens.stops[stop - 1] - tokens.starts[start])
             _reserve_words(table, stop - start, length)
-        _numbering_words()(
+        _words_loop()(
             tokens.buffer, tokens.starts[some], tokens.stops[some], tokens.hashes[some],
             stop - start, grow, table.slots, table.pool, table.offsets, table.hashes, table.size,
             out[some],
@@ -173,7 +175,7 @@ def _gram_numbers(
     _reserve_nodes(table, len(words) * most if grow else 0)
     out = room("terms", len(words) * (most - least + 1), np.uint64)
     before, ends = np.empty(most + 1, np.int64), np.empty_like(token_ends)
-    _numbering_grams()(
+    _grams_loop()(
         words, token_ends, least, most, grow, before, nodes.roots, nodes.slots, nodes.parents,
         nodes.lasts, nodes.terms, nodes.sizes, out, ends,
     )  # fmt: skip
@@ -189,7 +191,7 @@ def _reserve_words(table: Table, more: int, length: int) -> None:
     needed = 2 * (held + more)
     if len(table.slots) // 2 < needed:
         table.slots = np.zeros(2 << (needed - 1).bit_length(), np.uint64)
-        _placing_words()(table.slots, table.pool, table.offsets, table.hashes, held)
+        _word_slots_loop()(table.slots, table.pool, table.offsets, table.hashes, held)
 
 
 def _reserve_nodes(table: Table, more: int) -> None:
@@ -204,7 +206,7 @@ def _reserve_nodes(table: Table, more: int) -> None:
     needed = 2 * (held + more)
     if len(nodes.slots) // 2 < needed:
         nodes.slots = np.zeros(2 << (needed - 1).bit_length(), np.uint64)
-        _placing_grams()(nodes.slots, nodes.parents, nodes.lasts, held)
+        _gram_slots_loop()(nodes.slots, nodes.parents, nodes.lasts, held)
 
 
 def _longer(held: NDArray[Any], size: int) -> NDArray[Any]:
@@ -217,35 +219,35 @@ def _longer(held: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 @once
-def _numbering_words() -> Callable[..., None]:
+def _words_loop() -> Callable[..., None]:
     tokens = bytes_, places, places, keys, int64, truth
     table = to_keys, to_bytes, to_places, to_keys, to_places
     return compiled(loops.number_words, *tokens, *table, to_keys)
 
 
 @once
-def _placing_words() -> Callable[..., None]:
+def _word_slots_loop() -> Callable[..., None]:
     return compiled(loops.place_words, to_keys, bytes_, places, keys, int64)
 
 
 @once
-def _numbering_grams() -> Callable[..., None]:
+def _grams_loop() -> Callable[..., None]:
     words = keys, places, int64, int64, truth, to_places
     nodes = to_numbers, to_keys, to_numbers, to_numbers, to_numbers, to_places
     return compiled(loops.number_grams, *words, *nodes, to_keys, to_places)
 
 
 @once
-def _numbering_nodes() -> Callable[..., None]:
+def _nodes_loop() -> Callable[..., None]:
     nodes = to_numbers, to_keys, to_numbers, to_numbers, to_numbers, to_places
     return compiled(loops.number_nodes, numbers, numbers, int64, *nodes, to_places)
 
 
 @once
-def _numbering_terms() -> Callable[..., None]:
+def _terms_loop() -> Callable[..., None]:
     return compiled(loops.number_terms, places, to_numbers, to_places, to_places)
 
 
 @once
-def _placing_grams() -> Callable[..., None]:
+def _gram_slots_loop() -> Callable[..., None]:
     return compiled(loops.place_grams, to_keys, numbers, numbers, int64)

@@ -3,7 +3,7 @@
     pool         the bytes of all words, each followed by a zero byte
     offsets      where each word begins in the pool, and where the last one ends
     hashes       the 64-bit number of each word
-    slots        where words are found by that number (see `tokens_tables_numba`)
+    slots        where words are found by that number (see `vocabulary_table_numba`)
     nodes        the same for n-grams of several words; None where every word is a term
 
 The arrays have room to grow; `words` says how many words there are.
@@ -21,8 +21,8 @@ from suffice.kernels.tokens.characters import PADDING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LEAST = 16
-"""Slots of a table that holds nothing yet."""
+LEAST_SLOTS = 16
+"""Slots of a table that holds nothing yet: a power of two, as always; a few words find room."""
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class Table:
             np.zeros(PADDING, np.uint8),
             np.zeros(1, np.int64),
             np.zeros(0, np.uint64),
-            np.zeros(2 * LEAST, np.uint64),
+            np.zeros(2 * LEAST_SLOTS, np.uint64),
             np.zeros(1, np.int64),
         )
 
@@ -107,7 +107,7 @@ def with_nodes(table: Table) -> Nodes:
         numbers = np.arange(table.words, dtype=np.int32)
         table.nodes = Nodes(
             numbers.copy(),
-            np.zeros(2 * LEAST, np.uint64),
+            np.zeros(2 * LEAST_SLOTS, np.uint64),
             np.full(table.words, -1, np.int32),
             numbers.copy(),
             numbers.copy(),

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     Keys = NDArray[np.uint64]
 
 ONE, TWO, TOP = np.uint64(1), np.uint64(2), np.uint64(56)
+"""One and two without a sign, and the bits below the eighth byte of a word."""
+
 UNKNOWN = np.uint64(2**64 - 1)
 """The key of a term that has no number."""
 
-AHEAD = 8
-"""Tokens between asking for a slot and looking at it."""
+TOKENS_AHEAD = 8
+"""Tokens between asking for a slot and looking at it: as long as memory takes to answer."""
 
 
 @njit(nogil=True)
@@ -56,8 +58,8 @@ def number_words(
     """
     mask = uint64(slots.size // 2 - 1)
     for token in range(many):
-        if token + AHEAD < many:
-            prefetch(slots, (hashes[token + AHEAD] & mask) * TWO)
+        if token + TOKENS_AHEAD < many:
+            prefetch(slots, (hashes[token + TOKENS_AHEAD] & mask) * TWO)
         start, stop, full = starts[token], stops[token], hashes[token]
         head = eight_bytes(buffer, start)
         if stop - start < 8:
@@ -110,7 +112,7 @@ def _pair(parent: Any, word: Any) -> Any:
 
 
 @njit(nogil=True)
-def _found(slots: Keys, pair: Any) -> tuple[Any, Any]:
+def _slot_of(slots: Keys, pair: Any) -> tuple[Any, Any]:
     """Return the slot of a pair, or the free one where it belongs, and its node plus one, or 0."""
     mask = uint64(slots.size // 2 - 1)
     slot = mixed(pair * STEP_) & mask
@@ -145,7 +147,7 @@ def _node(
             roots[word] = node
         return node
     pair = _pair(parent, word)
-    slot, held = _found(slots, pair)
+    slot, held = _slot_of(slots, pair)
     if held == 0 and grow:
         held = uint64(_add_node(parent, word, parents, lasts, terms, sizes) + 1)
         slots[slot * TWO] = pair
@@ -169,8 +171,8 @@ def number_grams(
     for document in range(token_ends.size):
         known, end = 0, token_ends[document]
         while token < end:
-            if most > 1 and token + AHEAD < end:
-                one, other = words[token + AHEAD - 1], words[token + AHEAD]
+            if most > 1 and token + TOKENS_AHEAD < end:
+                one, other = words[token + TOKENS_AHEAD - 1], words[token + TOKENS_AHEAD]
                 if (one | other) != UNKNOWN and roots[one] >= 0:
                     pair = _pair(int64(roots[one]), other)
                     prefetch(slots, (mixed(pair * STEP_) & mask) * TWO)
@@ -228,6 +230,6 @@ def place_grams(slots: Keys, parents: Numbers, lasts: Numbers, many: int) -> Non
     for node in range(many):
         if parents[node] >= 0:
             pair = _pair(parents[node], lasts[node])
-            slot, _ = _found(slots, pair)
+            slot, _ = _slot_of(slots, pair)
             slots[slot * TWO] = pair
             slots[slot * TWO + ONE] = uint64(node + 1)
