@@ -82,22 +82,13 @@ def test_plain_forms_are_imported_without_a_compiler() -> None:
     assert done.stdout.split() == ["False"]
 
 
-def forms_of(kernel: object) -> list[str]:
-    """Return the modules of all compiled forms of a kernel, which its decorators name."""
-    found = []
-    while hasattr(kernel, "compiled"):
-        found.append(inspect.getclosurevars(kernel.compiled).nonlocals["module"])
-        kernel = kernel.__wrapped__
-    return found
-
-
 @pytest.mark.parametrize("name", TWINS)
 def test_a_compiled_form_has_the_parameters_of_the_plain_one(name: str) -> None:
     pytest.importorskip("numba", reason="numba is not installed: nothing is compiled")
     twin = TWINS[name]
     expected = inspect.signature(twin.plain)
     assert inspect.signature(twin) == expected
-    for module in forms_of(twin):
+    for module in twin.modules:
         form = getattr(import_module(module), twin.__name__)
         found = inspect.signature(form)
         assert list(found.parameters) == list(expected.parameters), module
@@ -108,7 +99,7 @@ def test_a_compiled_form_has_the_parameters_of_the_plain_one(name: str) -> None:
 
 def test_every_kernel_is_known_to_have_twins() -> None:
     assert len(TWINS) >= 30
-    assert {len(forms_of(twin)) for twin in TWINS.values()} == {1, 2}
+    assert {len(twin.modules) for twin in TWINS.values()} == {1, 2}
 
 
 def test_a_kernel_takes_its_arguments_by_name_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,9 +118,12 @@ def test_a_kernel_takes_its_arguments_by_name_too(monkeypatch: pytest.MonkeyPatc
     assert dumps([2], second=2) == dumps.compiled([2], 2) == ("compiled", [2], 2)
 
 
-def test_several_compiled_forms_are_asked_from_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
-    @compilation.twin("json", when=lambda number: number > 1)
-    @compilation.twin("pickle", when=lambda number: number > 0)
+def test_the_arguments_say_which_of_several_compiled_forms_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @compilation.twin(
+        "json", "pickle", when=lambda number: number > 0, which=lambda number: number % 2
+    )
     def dumps(number: int) -> str:
         return f"plain {number}"
 

@@ -100,42 +100,49 @@ class Twin(Protocol[P, R_co]):
     def compiled(self) -> Callable[P, R_co]:
         """The form in numba, which is imported when it is called."""
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Where the compiled form is: in several modules, where it depends on the arguments."""
+
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R_co:
         """Return what the form returns that suits the arguments."""
 
 
+def _first(*_: object) -> int:
+    return 0
+
+
 def twin(
-    module: str, *, when: Callable[..., bool] = pays
+    *modules: str, when: Callable[..., bool] = pays, which: Callable[..., int] = _first
 ) -> Callable[[Callable[P, R_co]], Twin[P, R_co]]:
     """Let the function of the same name in a module of numba work where `when` holds.
 
-    `when` is asked with all arguments, by position. Nothing is imported before it has said yes.
-    Above another `twin` it is asked first: so one kernel can have several compiled forms.
+    `when` is asked with all arguments, by position; so is `which`, where there are several modules,
+    for the place of the one that suits them. Nothing is imported before `when` has said yes.
     """
 
-    def decorated(function: Callable[P, R_co]) -> Twin[P, R_co]:
-        form: Any = function
-        name = form.__name__
+    def decorated(plain: Callable[P, R_co]) -> Twin[P, R_co]:
+        name = plain.__name__
 
         def compiled_form(*arguments: Any) -> Any:
-            return getattr(importlib.import_module(module), name)(*arguments)
+            module = importlib.import_module(modules[which(*arguments)])
+            return getattr(module, name)(*arguments)
 
         def by_position(*arguments: Any, **named: Any) -> Any:
-            return inspect.signature(form).bind(*arguments, **named).args
+            return inspect.signature(plain).bind(*arguments, **named).args
 
         def chosen(*arguments: Any, **named: Any) -> Any:
             if named:
                 arguments = by_position(*arguments, **named)
             if when(*arguments):
                 return compiled_form(*arguments)
-            return form(*arguments)
+            return plain(*arguments)  # type: ignore[call-arg]
 
-        # A function of its own module: there doctest looks for examples.
-        made: Any = types.FunctionType(
-            chosen.__code__, inspect.unwrap(form).__globals__, closure=chosen.__closure__
-        )
-        functools.update_wrapper(made, form)
-        made.plain, made.compiled = getattr(form, "plain", form), compiled_form
+        # A function of the module it stands in: there doctest looks for examples.
+        home = cast("Any", inspect.unwrap(plain)).__globals__
+        made: Any = types.FunctionType(chosen.__code__, home, closure=chosen.__closure__)
+        functools.update_wrapper(made, plain)
+        made.plain, made.compiled, made.modules = plain, compiled_form, modules
         return cast("Twin[P, R_co]", made)
 
     return decorated

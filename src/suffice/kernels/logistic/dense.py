@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     Codes = NDArray[np.intp]
     Rows = NDArray[Any]
 
+BINARY, SOFTMAX = "suffice.kernels.logistic.binary_numba", "suffice.kernels.logistic.softmax_numba"
+"""Where the compiled twins are, for two classes and for more."""
+
 WIDEST = 1024
 """Columns up to which compiled products with the few columns of theta beat BLAS."""
 
@@ -46,28 +49,22 @@ BLAS_ROWS, BLAS_CELLS = 1024, 1 << 20
 """Rows that make a product worth calling BLAS for, unless they have more cells than this."""
 
 
-def _two_classes_pay(
-    rows: Rows, _: Floats, __: Floats, ___: Codes, ____: Floats | None, theta: Floats
-) -> bool:
-    return len(theta) == 1 and pays(rows)
+# Of all arguments the last is theta, or a direction like it: a row for each class but one.
 
 
-def _narrow_two_classes_pay(rows: Rows, *others: Any) -> bool:
-    return rows.shape[1] <= WIDEST_HESSIAN and _two_classes_pay(rows, *others)
+def _sums_pay(rows: Rows, *others: Any) -> bool:
+    return pays(rows) and (rows.shape[1] <= WIDEST or len(others[-1]) == 1)
 
 
-def _two_classes_product_pays(
-    rows: Rows, _: Floats, __: Floats, ___: Floats | None, theta: Floats, ____: Floats
-) -> bool:
-    return len(theta) == 1 and pays(rows)
+def _hessian_pays(rows: Rows, *others: Any) -> bool:
+    return pays(rows) and rows.shape[1] <= WIDEST_HESSIAN and len(others[-1]) == 1
 
 
-def _narrow_rows_pay(rows: Rows, *_: object) -> bool:
-    return pays(rows) and rows.shape[1] <= WIDEST
+def _by_classes(*arguments: Any) -> int:
+    return 0 if len(arguments[-1]) == 1 else 1
 
 
-@twin("suffice.kernels.logistic.binary_numba", when=_two_classes_pay)
-@twin("suffice.kernels.logistic.softmax_numba", when=_narrow_rows_pay)
+@twin(BINARY, SOFTMAX, when=_sums_pay, which=_by_classes)
 @np.errstate(all="ignore")
 def loss_and_gradient(
     rows: Rows,
@@ -92,7 +89,7 @@ def loss_and_gradient(
     return loss, gradient, smallest
 
 
-@twin("suffice.kernels.logistic.binary_numba", when=_narrow_two_classes_pay)
+@twin(BINARY, when=_hessian_pays)
 @np.errstate(all="ignore")
 def curvature(
     rows: Rows,
@@ -139,8 +136,7 @@ def curvature(
     return loss, gradient, hessian, smallest
 
 
-@twin("suffice.kernels.logistic.binary_numba", when=_two_classes_product_pays)
-@twin("suffice.kernels.logistic.softmax_numba", when=_narrow_rows_pay)
+@twin(BINARY, SOFTMAX, when=_sums_pay, which=_by_classes)
 @np.errstate(all="ignore")
 def hessian_product(
     rows: Rows,
@@ -163,7 +159,7 @@ def hessian_product(
     return product
 
 
-@twin("suffice.kernels.logistic.binary_numba")
+@twin(BINARY)
 @np.errstate(all="ignore")
 def reach(rows: Rows, origin: Floats, inverse: Floats) -> float:
     """Return the largest 1 + ‖z‖² of all rows: how far one row can pull."""
