@@ -1,1 +1,1 @@
-"""The few hot loops: numba where NumPy is slow, each with a NumPy twin that says the same."""
+"""The few hot loops, by subject: numba where NumPy is slow, each with a twin that says the same."""

@@ -21,7 +21,6 @@ import inspect
 import os
 import pickle
 import threading
-import types
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -87,6 +86,11 @@ def stored_cells_pay(rows: SparseRows, *_: object) -> bool:
     return pays(rows.cells)
 
 
+def whole_pays(*_: object) -> bool:
+    """Return whether what is at hand is part of a large input, however large it is itself."""
+    return worth_compiling(0)
+
+
 class Twin(Protocol[P, R_co]):
     """A kernel that chooses between its two forms, each of which can be called by itself."""
 
@@ -131,6 +135,7 @@ def twin(
         def by_position(*arguments: Any, **named: Any) -> Any:
             return inspect.signature(plain).bind(*arguments, **named).args
 
+        @functools.wraps(plain)
         def chosen(*arguments: Any, **named: Any) -> Any:
             if named:
                 arguments = by_position(*arguments, **named)
@@ -138,10 +143,7 @@ def twin(
                 return compiled_form(*arguments)
             return plain(*arguments)  # type: ignore[call-arg]
 
-        # A function of the module it stands in: there doctest looks for examples.
-        home = cast("Any", inspect.unwrap(plain)).__globals__
-        made: Any = types.FunctionType(chosen.__code__, home, closure=chosen.__closure__)
-        functools.update_wrapper(made, plain)
+        made = cast("Any", chosen)
         made.plain, made.compiled, made.modules = plain, compiled_form, modules
         return cast("Twin[P, R_co]", made)
 

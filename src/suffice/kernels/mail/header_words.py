@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from suffice.kernels.compilation import twin, worth_compiling
+from suffice.kernels.compilation import twin, whole_pays
 
 NAME: Final = 24
 """Bytes that a name may have to be a prefix."""
@@ -57,12 +57,8 @@ class Rules:
         self.pairs = pairs
 
 
-def _is_much_mail(*_: object) -> bool:
-    """Return whether a message is part of much mail: for one alone nobody waits for a compiler."""
-    return worth_compiling(0)
-
-
-@twin("suffice.kernels.mail.header_words_numba", when=_is_much_mail)
+# A stranger who sends one large message should not make anyone wait for a compiler.
+@twin("suffice.kernels.mail.header_words_numba", when=whole_pays)
 def header_words(head: bytes, rules: Rules) -> tuple[bytes, bool]:
     r"""Return the words in lower case, and whether there are lines that belong to no field.
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from suffice.kernels.compilation import twin, worth_compiling
+from suffice.kernels.compilation import twin, whole_pays
 
 FACTS: Final = 400
 """Facts of a page that are kept."""
@@ -59,15 +59,8 @@ _ATTRIBUTE = re.compile(rb"""(?<![\w-])([a-z-]++)\s*+=\s*+["']?+([^\s"']++)""")
 them that repeats gives back what it has taken."""
 
 
-def _is_much_mail(*_: object) -> bool:
-    """Return whether a page is part of much mail: only then do compiled loops pay.
-
-    A stranger who sends one large message should not make anyone wait for a compiler.
-    """
-    return worth_compiling(0)
-
-
-@twin("suffice.kernels.mail.html_numba", when=_is_much_mail)
+# A stranger who sends one large message should not make anyone wait for a compiler.
+@twin("suffice.kernels.mail.html_numba", when=whole_pays)
 def page_text(page: bytes, most: int = FACTS) -> tuple[bytes, bytes]:
     r"""Return the text of a page, and its facts, `most` of them, one a line.
 
