@@ -26,7 +26,7 @@ class NgramCounts(KeyedCounts):
 
     At every symbol of BOS … BOS, bytes, EOT that is not BOS one full n-gram ends: shorter ones, the
     contexts and the numbers of their successors all follow from these, and are not kept. Keys are
-    n-grams as `ngram_texts` packs them, sorted, each once; all counts are positive.
+    n-grams as `kernels.ngrams.texts` packs them, sorted, each once; all counts are positive.
 
     >>> counts = NgramCounts.of([b"aba"], order=2) + NgramCounts.of([b"ab"], order=2)
     >>> [f"{ngram(key, 2)}: {n:g}" for key, n in zip(counts.keys, counts.counts, strict=True)]

@@ -32,8 +32,8 @@ MAY_FUSE = ("contract",)
 """A product and a sum may be rounded together."""
 
 CELLS_AHEAD = 2048
-"""Cells of rows between what is worked on and what is asked for: 16 kB, about what memory brings
-in the time that it takes to answer."""
+"""Cells of rows between what is worked on and what is asked for: 16 kilobytes of doubles, so that
+what was asked for is there, and does not yet push out what is worked on."""
 
 WIDE = 64
 """Cells of a row from which asking pays; the processor has foreseen shorter rows anyway."""

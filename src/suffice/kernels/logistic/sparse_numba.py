@@ -54,7 +54,7 @@ HALF_LINE = LINE // 2
 """Doubles in half a line of the cache."""
 
 BLOCK = 64
-"""Rows of two classes at work at once: as many as the first cache holds the cells of."""
+"""Rows of two classes at work at once: some thousand stored cells, which the cache still has."""
 
 WIDE_TABLE = 1 << 16
 """Columns from which the table and the sums no longer fit a core's cache, and are asked for."""

@@ -40,7 +40,7 @@ FEW_CELLS = 1000
 """Stored cells up to which NumPy's way of adding up products is quicker than calling SciPy."""
 
 BLOCK_CELLS = 1 << 17
-"""Stored cells worked on at a time: with their places and products they stay in a core's cache."""
+"""Stored cells worked on at a time: a megabyte of doubles."""
 
 
 def lanes(size: int) -> int:
