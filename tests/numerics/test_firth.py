@@ -138,7 +138,7 @@ def test_the_score_is_the_slope_of_the_penalised_likelihood(seed, classes, weigh
     rows = rng.normal(size=(25, 2))
     codes = np.concatenate([np.arange(classes), rng.integers(0, classes, 25 - classes)])
     loss = loss_of(rows, codes, rng.uniform(0.2, 3.0, 25) if weighted else None)
-    problem = firth._Problem(Objective(loss))
+    problem = firth._Problem(Objective(loss), 100)
     theta = rng.normal(size=loss.shape)
     slope = problem.slope(problem.look(theta.ravel())).reshape(loss.shape)
     np.testing.assert_allclose(slope, -score(loss, theta), rtol=1e-8, atol=1e-9)

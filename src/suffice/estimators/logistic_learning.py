@@ -262,10 +262,16 @@ class LogisticLearning(LogisticSettings, Posteriors):
         elif not found.converged:
             warnings.warn(
                 f"logistic regression did not converge in {found.passes} passes: it is about "
-                f"{found.decrement:.1g} standard errors away from its optimum",
+                f"{found.decrement:.1g} standard errors away from its optimum{self._advice(found)}",
                 DidNotConverge,
                 stacklevel=3,
             )
+
+    def _advice(self, found: LogisticFit) -> str:
+        """Return what helps where passes ended that were not the user's to choose."""
+        if found.correction is None or found.passes >= int(self.max_passes):
+            return ""
+        return ". Hint: more would take too long; use a penalty, fewer columns or fewer classes"
 
 
 def _line(form: LinearForm, classes: NDArray[Any], design: Design) -> Line:

@@ -33,8 +33,22 @@ MEMORY = 20
 HALVINGS = 20
 """How often a step is halved before it is given up."""
 
+GROWN = 4.0
+"""How many times as long, in standard errors, the step from the next place may be. A place from which
+it is longer is a corner in which the information is nearly singular, and out of which no step by
+that information leads: the step there is halved, though it brought something."""
+
 MOST_COEFFICIENTS = 6000
 """Coefficients whose covariance is still a matrix to work with (300 MB)."""
+
+MOST_WORK = 4e10
+"""Multiplications that one fit may take: about four seconds; and for every row, so that large tables
+may take as much longer as they have more rows:"""
+ROW_WORK = 2e6
+
+FEWEST = 20
+"""Passes within which classes that overlap have their maximum; of separated ones it takes about a
+hundred. A fit that may not make so many is not begun."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +86,8 @@ def fit_firth(
     """Return the maximum of ℓ + ½ log|I| by Fisher scoring, sped up by the memory of its steps.
 
     Every step is two passes over the rows: loss and information, then what the determinant adds to
-    the gradient; `most` passes are made, and `tolerance` is in standard errors. `start` (m, d + 1)
+    the gradient; `most` passes are made, or as many as the budget pays for, and `tolerance` is in
+    standard errors. `start` (m, d + 1)
     is used only if it is better than θ = 0: a θ that ran away along a separating direction is not.
 
     The objective has no penalty, and a basis that spans all that rows can tell apart where columns
@@ -92,8 +107,15 @@ def fit_firth(
             f"Firth's correction of {size} coefficients needs the inverse of as large a matrix",
             hint=f"it is made for up to {MOST_COEFFICIENTS}: use a penalty, or fewer columns",
         )
+    affordable = affordable_passes(len(objective.loss), size)
+    if affordable < FEWEST:
+        raise BadSetting(
+            f"Firth's correction of {size:,} coefficients by {len(objective.loss):,} rows would take "
+            "too long",
+            hint="use a penalty, fewer columns or fewer classes",
+        )
     with pinned():
-        problem = _Problem(objective)
+        problem = _Problem(objective, min(most, affordable))
         here = problem.look(np.zeros(objective.shape).ravel())
         if here is None:
             raise BadSetting(
@@ -104,22 +126,35 @@ def fit_firth(
             there = problem.look(objective.place(start))
             if there is not None and there.value < here.value:
                 here = there
-        return _maximum(problem, here, tolerance, most)
+        return _maximum(problem, here, tolerance)
 
 
-def _maximum(problem: _Problem, here: _Point, tolerance: float, most: int) -> FirthFit:
+def affordable_passes(rows: int, size: int) -> int:
+    """Return how many passes over rows the budget pays for, with so many coefficients.
+
+    Every pass is a product for each row and pair of coefficients, and a factor or two. It is counted
+    by its shape, so that the same table has the same answer on every machine.
+
+    >>> affordable_passes(2000, 201), affordable_passes(2000, 6000)
+    (494, 0)
+    """
+    work = (float(rows) + size) * size * size
+    return int((MOST_WORK + ROW_WORK * rows) / work)
+
+
+def _maximum(problem: _Problem, here: _Point, tolerance: float) -> FirthFit:
     pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
     slope = problem.slope(here)
     iterations = 0
     while True:
         size = here.errors(slope)
-        if size <= tolerance or problem.passes >= most:
+        if size <= tolerance or problem.is_spent:
             return problem.fit(here, size, iterations, size <= tolerance)
         found = _stepped(problem, here, slope, pairs)
         if found is None and pairs:  # the memory misleads: once more without it
             pairs.clear()
             found = _stepped(problem, here, slope, pairs)
-        if found is None:  # the floor of rounding
+        if found is None:  # the floor of rounding, or the passes are spent
             return problem.fit(here, size, iterations, size <= max(tolerance, ENOUGH))
         there, new = found
         moved, bent = there.at - here.at, new - slope
@@ -144,16 +179,22 @@ def _stepped(
     if promised <= 0.0:
         return None
     near = NEAR * (1.0 + abs(here.loss) + abs(here.value))
+    beyond: tuple[_Point, FloatArray] | None = None
     for _ in range(HALVINGS):
         there = problem.look(here.at + step)
         if there is not None and promised > near and there.value <= here.value - 1e-4 * promised:
-            return there, problem.slope(there)
-        if there is not None and promised <= near and there.value <= here.value + near:
+            new = problem.slope(there)
+            if there.errors(new) <= GROWN * max(here.errors(slope), 1.0):
+                return there, new
+            beyond = there, new
+        elif there is not None and promised <= near and there.value <= here.value + near:
             new = problem.slope(there)
             if there.errors(new) < here.errors(slope):
                 return there, new
+        if problem.is_spent:
+            break
         step, promised = step / 2.0, promised / 2.0
-    return None
+    return beyond
 
 
 def _turned(
@@ -191,9 +232,15 @@ class _Point:
 class _Problem:
     """-ℓ - ½ log|I| over the coordinates that are free, and how often rows were looked at."""
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, most: int) -> None:
         self.objective = objective
+        self.most = most
         self.passes = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether as many passes were made as may be: the one that is under way is ended."""
+        return self.passes >= self.most
 
     def look(self, at: FloatArray) -> _Point | None:
         """Return what the first pass says; None where the information is singular to rounding."""
