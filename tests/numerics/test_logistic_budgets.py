@@ -185,12 +185,12 @@ def drawn_classes(rows, columns, classes, strength):
 def test_no_small_table_takes_long_by_firths_correction(table, monkeypatch):
     X, y = drawn_classes(*FIRTH_TABLES[table])
     work = Work(monkeypatch)
-    try:
-        model = LogisticRegression(correction="firth").fit(X, y)
-    except BadSetting as refused:
-        assert table == "6,000 coefficients"
-        assert "by 2,000 rows would take too long\nHint: use a penalty" in str(refused)
+    model = LogisticRegression(correction="firth")
+    if table == "6,000 coefficients":
+        with pytest.raises(BadSetting, match=r"by 2,000 rows would take too long\nHint: use a penal"):
+            model.fit(X, y)
     else:
+        model.fit(X, y)
         assert model.converged_
         assert np.isfinite(model.coef_).all()
     assert work.total < FIRTH_WORK

@@ -34,16 +34,16 @@ HALVINGS = 20
 """How often a step is halved before it is given up."""
 
 GROWN = 4.0
-"""How many times as long, in standard errors, the step from the next place may be. A place from which
-it is longer is a corner in which the information is nearly singular, and out of which no step by
-that information leads: the step there is halved, though it brought something."""
+"""How many times as long, in standard errors, the step from the next place may be. A place from
+which it is longer is a corner in which the information is nearly singular, and out of which no step
+by that information leads: the step there is halved, though it brought something."""
 
 MOST_COEFFICIENTS = 6000
 """Coefficients whose covariance is still a matrix to work with (300 MB)."""
 
 MOST_WORK = 4e10
-"""Multiplications that one fit may take: about four seconds; and for every row, so that large tables
-may take as much longer as they have more rows:"""
+"""Multiplications that one fit may take: about four seconds; and for every row, so that large
+tables may take as much longer as they have more rows:"""
 ROW_WORK = 2e6
 
 FEWEST = 20
@@ -110,8 +110,8 @@ def fit_firth(
     affordable = affordable_passes(len(objective.loss), size)
     if affordable < FEWEST:
         raise BadSetting(
-            f"Firth's correction of {size:,} coefficients by {len(objective.loss):,} rows would take "
-            "too long",
+            f"Firth's correction of {size:,} coefficients by {len(objective.loss):,} rows would "
+            "take too long",
             hint="use a penalty, fewer columns or fewer classes",
         )
     with pinned():
@@ -132,8 +132,8 @@ def fit_firth(
 def affordable_passes(rows: int, size: int) -> int:
     """Return how many passes over rows the budget pays for, with so many coefficients.
 
-    Every pass is a product for each row and pair of coefficients, and a factor or two. It is counted
-    by its shape, so that the same table has the same answer on every machine.
+    Every pass is a product for each row and pair of coefficients, and a factor or two. It is
+    counted by its shape, so that the same table has the same answer on every machine.
 
     >>> affordable_passes(2000, 201), affordable_passes(2000, 6000)
     (494, 0)
