@@ -187,7 +187,7 @@ def test_no_small_table_takes_long_by_firths_correction(table, monkeypatch):
     work = Work(monkeypatch)
     model = LogisticRegression(correction="firth")
     if table == "6,000 coefficients":
-        with pytest.raises(BadSetting, match=r"by 2,000 rows would take too long\nHint: use a penal"):
+        with pytest.raises(BadSetting, match=r"by 2,000 rows would take too long\nHint: use a"):
             model.fit(X, y)
     else:
         model.fit(X, y)

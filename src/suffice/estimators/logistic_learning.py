@@ -122,7 +122,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         found: Self = clone(self)
         return found
 
-    def _uncoded(self, design: Design) -> Callable[[Any, Any, Any], Batch]:
+    def _uncoded(self, design: Design | None) -> Callable[[Any, Any, Any], Batch]:
         """Return what reads rows as a table, which the design can code."""
         return partial(read_batch, coded=lambda table: (design, table), read=opened)
 
