@@ -41,6 +41,12 @@ MOST_WORK = 2e8
 s constraints on p coefficients takes about s·p² of them for every few steps of the solver, and is
 counted as that: by its shape, so that the same table has the same answer on every machine."""
 
+START = 1000
+"""Constraints of the first linear program, or four for each coefficient."""
+
+START_CELLS = 1_000_000
+"""Cells of the first linear program, at most."""
+
 INFEASIBLE = 2
 """SciPy's status of a program without solutions."""
 
@@ -96,6 +102,12 @@ class Cone:
     hidden: FloatArray | None
     constraints: Constraints
     survey: Survey
+
+
+def first_survey(loss: LogisticLoss, theta: FloatArray) -> Survey:
+    """Return what rows say about θ, with the constraints that the first program begins with."""
+    most = max(min(max(START, 4 * theta.size), START_CELLS // theta.size), 1)
+    return survey(loss, scaled(theta), most=most)
 
 
 def find_cone(loss: LogisticLoss, start: Constraints, budget: Budget) -> Cone:
