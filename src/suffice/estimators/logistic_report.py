@@ -16,7 +16,7 @@ from suffice.estimators.named_refusals import naming
 from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.models.inference import FitFigures
 from suffice.models.logistic_refit import refitted
-from suffice.models.profile import profile_intervals
+from suffice.models.profile import profiles_of
 
 if TYPE_CHECKING:
     from suffice.models.logistic_fit import LogisticFit
@@ -77,7 +77,8 @@ class LogisticReport(LogisticLearning):
 
         Each class is compared with the `reference`, the first one unless named. The rows of the
         fit are needed again, X and y, where the standard errors were not computed at the fit, and
-        for `intervals="profile"`, whose ends are those of the profile likelihood.
+        for `intervals="profile"`, whose ends are those of the profile likelihood: with Firth's
+        correction of the penalised one, and tests are then by its ratio instead of Wald's.
         `exponentiate=True` shows odds ratios.
         """
         whole = self._whole()
@@ -93,12 +94,6 @@ class LogisticReport(LogisticLearning):
                 "there are labels or weights, but no rows",
                 hint="give all that was given to fit, summary(X, y, sample_weight), or nothing",
             )
-        if found.correction is not None and (X is not None or intervals == "profile"):
-            raise BadSetting(
-                "Firth's estimates do not maximise the likelihood: they have no profile of it, and "
-                "their standard errors were computed at the fit",
-                hint="summary() needs no rows, and has Wald's intervals",
-            )
         if len(found.labels) == 1:
             raise BadSetting(
                 "one class has no odds to summarize", hint="fit rows of a second class"
@@ -111,6 +106,7 @@ class LogisticReport(LogisticLearning):
                 'intervals="profile" has ends where the likelihood has them',
             )
         profile = None
+        firth = found.correction is not None  # whose tests are those of its own profiles
         if X is not None:
             batch = whole._read(X, y, sample_weight, line)
             found, objective = naming(
@@ -121,7 +117,7 @@ class LogisticReport(LogisticLearning):
                 if self._found is before:  # and nothing else was learned meanwhile
                     self._found = found
             if intervals == "profile":
-                profile = profile_intervals(objective, found.theta, level, place)
+                profile = profiles_of(objective, found.theta, level, place, tested=firth)
         elif intervals == "profile":
             raise BadSetting(
                 "profile intervals need the rows of the fit again",
@@ -136,7 +132,8 @@ class LogisticReport(LogisticLearning):
             self._variances(found, others, place),
             _figures(found),
             level=level,
-            profile=profile,
+            profile=None if profile is None else profile[:2],
+            ratios=profile.statistic if profile is not None and firth else None,
             exponentiate=exponentiate,
             rows=None if whole._seen is None else whole._seen.size,
             converged=found.converged or found.separation is not None,  # that is said in a note

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.estimators.number_formats import Decimals, Significant, p_value
 from suffice.estimators.text_tables import TableColumn, TextTable
-from suffice.models.inference import checked_level, wald
+from suffice.models.inference import checked_level, ratio_test, wald
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, Label
 
 Intervals: TypeAlias = Literal["wald", "profile"]
+Tests: TypeAlias = Literal["wald", "ratio"]
 
 INTERCEPT = "(intercept)"
 SIX = Significant(6)
@@ -38,13 +39,15 @@ class LogisticSummary:
     estimates        log odds against the reference by unit of the column; with `exponentiated`,
                      odds ratios
     standard_errors  always of the log odds
-    z, p             Wald's test that the coefficient is 0
+    z, p             Wald's test that the coefficient is 0; or by the ratio of likelihoods, and
+                     z is then the root of twice its logarithm, with the sign of the estimate
     low, high        the interval's ends, exponentiated like the estimates
     level            of the intervals
     intervals        "wald" or "profile"
     fit              deviance, AIC, pseudo-R² and the like
     rows             how many rows there were, where that is known
     notes            reservations, in sentences
+    tests            "wald" or "ratio"
     """
 
     columns: tuple[str, ...]
@@ -63,6 +66,7 @@ class LogisticSummary:
     rows: int | None = None
     converged: bool = True
     notes: tuple[str, ...] = ()
+    tests: Tests = "wald"
 
     @classmethod
     def of(
@@ -76,6 +80,7 @@ class LogisticSummary:
         *,
         level: float = 0.95,
         profile: tuple[FloatArray, FloatArray] | None = None,
+        ratios: FloatArray | None = None,
         exponentiate: bool = False,
         rows: int | None = None,
         converged: bool = True,
@@ -85,7 +90,8 @@ class LogisticSummary:
 
         `variances` are NaN or infinite where a coefficient is not estimable, and None where
         there are none at all (separated classes); `profile` are the ends of profile intervals,
-        which then take the place of Wald's.
+        which then take the place of Wald's, and `ratios` likelihood-ratio statistics, whose tests
+        do.
 
         >>> from suffice.models.inference import FitFigures
         >>> print(LogisticSummary.of(
@@ -112,6 +118,7 @@ class LogisticSummary:
             )
         figures = wald(b, v, checked_level(level))
         low, high = (figures.low, figures.high) if profile is None else profile
+        z, p = (figures.z, figures.p) if ratios is None else ratio_test(b, ratios)
         errors = np.sqrt(np.where(np.isfinite(v) & (v >= 0.0), v, np.nan))
         if exponentiate:
             with np.errstate(over="ignore"):
@@ -122,8 +129,8 @@ class LogisticSummary:
             tuple(compared),
             b,
             errors,
-            figures.z,
-            figures.p,
+            z,
+            p,
             low,
             high,
             float(level),
@@ -133,6 +140,7 @@ class LogisticSummary:
             rows,
             converged,
             tuple(notes),
+            "wald" if ratios is None else "ratio",
         )
 
     def __str__(self) -> str:
@@ -207,7 +215,13 @@ class LogisticSummary:
         found += self.notes
         if self.intervals == "profile":
             other = "" if np.isnan(self.z).all() else "; z and p are Wald's"
-            found.append(f"Intervals are those of the profile likelihood{other}.")
+            told = f"Intervals are those of the profile likelihood{other}."
+            if self.tests == "ratio":
+                told = (
+                    "Intervals are those of the profile penalised likelihood; p is by its ratio, "
+                    "and z the signed root of it."
+                )
+            found.append(told)
         return [*found, ""] if found else []
 
     def _figures(self) -> list[str]:

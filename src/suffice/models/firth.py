@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
 from suffice.linear_algebra import EPSILON, inverse_factor
 from suffice.models.design_blocks import collect_design
+from suffice.models.objective import Objective, Point
 
 if TYPE_CHECKING:
-    from suffice.models.objective import Objective
     from suffice.rows import FloatArray
 
 ENOUGH = 1e-6
@@ -49,6 +49,11 @@ ROW_WORK = 2e6
 FEWEST = 20
 """Passes within which classes that overlap have their maximum; of separated ones it takes about a
 hundred. A fit that may not make so many is not begun."""
+
+PROFILE_WORK = 1e11
+"""Multiplications that the profiles of all coefficients may take: ten seconds or so,"""
+PROFILE_PASSES = 40
+"""if each end of an interval takes so many passes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,6 +215,41 @@ def _turned(
     for (moved, bent), share in zip(pairs, reversed(shares), strict=True):
         found += (share - float(bent @ found) / float(moved @ bent)) * moved
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirthObjective(Objective):
+    """-ℓ - ½ log|I| as an objective to take profiles of, with I for its Hessian.
+
+    level  ½ log|I| at θ = 0, of which the values are counted, so that they are near those of -ℓ
+    """
+
+    level: float = 0.0
+
+    @classmethod
+    def of(cls, objective: Objective) -> Self:
+        """Return that of the rows of a fit; refused where profiles of it would take too long."""
+        rows, size = len(objective.loss), objective.shape[0] * objective.shape[1]
+        if 2.0 * PROFILE_PASSES * size * (rows + size) * float(size) ** 2 > PROFILE_WORK:
+            raise BadSetting(
+                f"profiles of {size:,} coefficients by {rows:,} rows, with Firth's correction, "
+                "would take too long",
+                hint="summary() without rows has Wald's intervals",
+            )
+        here = _Problem(objective, 1).look(np.zeros(size))
+        level = 0.0 if here is None else here.loss - here.value
+        return cls(objective.loss, 0.0, objective.basis, level)
+
+    def look(self, at: FloatArray, hessian: bool) -> Point:  # noqa: ARG002  it comes for nothing
+        """Return value, gradient and information at a place: two passes over the rows."""
+        with pinned():
+            problem = _Problem(self, 2)
+            here = problem.look(at)
+            if here is None:  # nearly singular: as bad as can be
+                none = np.zeros_like(at)
+                return Point(at, np.inf, none, np.diag(none), -np.inf)
+            slope, bend = problem.slope(here), self.inside(here.information)
+            return Point(at, here.value + self.level, slope, bend, -np.inf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
