@@ -35,24 +35,29 @@ class Design:
     usual: FloatArray | None = None
 
     @classmethod
-    def infer(cls, table: Any, every_level: bool) -> Self:
+    def infer(cls, table: Any, every_level: bool, intercept: bool = True) -> Self:
         """Read it off a table."""
         if isinstance(table, SparseRows):
             return cls(PlainColumns(table.width))
         columns = Columns.infer(table)
         if not every_level:
             columns = _with_used_levels(columns, table)
-        return cls.of(columns, every_level)
+        return cls.of(columns, every_level, intercept)
 
     @classmethod
-    def of(cls, columns: Columns, every_level: bool) -> Self:
-        """Return the design of columns whose levels are known."""
+    def of(cls, columns: Columns, every_level: bool, intercept: bool = True) -> Self:
+        """Return the design of columns whose levels are known.
+
+        Without an intercept the first category has a column for every level, as in R: they add up
+        to what would be one.
+        """
         if every_level or columns.is_plain:
             return cls(columns)
         kept: list[int] = []
-        start = 0
+        start, compared = 0, intercept
         for column in columns.columns:
-            first = 1 if column.kind == CATEGORY else 0
+            first = 1 if column.kind == CATEGORY and compared else 0
+            compared = compared or column.kind == CATEGORY
             kept += range(start + first, start + column.width)
             start += column.width
         return cls(columns, np.array(kept, dtype=np.intp))

@@ -138,6 +138,7 @@ class LogisticReport(LogisticLearning):
             rows=None if whole._seen is None else whole._seen.size,
             converged=found.converged or found.separation is not None,  # that is said in a note
             notes=_notes(found, line.design.names),
+            intercept=found.intercept,
         )
 
     def _variances(self, found: LogisticFit, others: list[int], place: int) -> FloatArray | None:
@@ -172,8 +173,10 @@ class LogisticReport(LogisticLearning):
 
 def _figures(found: LogisticFit) -> FitFigures:
     maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
-    parameters = (found.size - 1) * (found.rank + 1) if maximum else None
-    return FitFigures.of(found.loss, found.null_loss, found.weight, parameters, found.size)
+    parameters = (found.size - 1) * (found.rank + found.intercept) if maximum else None
+    return FitFigures.of(
+        found.loss, found.null_loss, found.weight, parameters, found.size, found.intercept
+    )
 
 
 def _notes(found: LogisticFit, names: Any) -> list[str]:
@@ -195,6 +198,8 @@ def _notes(found: LogisticFit, names: Any) -> list[str]:
             f"whether the classes are separated is not known: {found.undecided}. Estimates are "
             "where the search ended; standard errors, tests and intervals are not known"
         )
+    if not found.intercept:
+        notes.append("no intercept: all scores are 0 where all columns are")
     lost = [names[j] for j in np.flatnonzero(~found.estimable)]
     if lost:
         notes.append(f"not estimable by themselves: {', '.join(lost)}")

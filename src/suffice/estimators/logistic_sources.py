@@ -66,10 +66,11 @@ class Looked:
             min(self.lightest, other.lightest),
         )
 
-    def design(self, every_level: bool) -> Design:
+    def design(self, every_level: bool, intercept: bool) -> Design:
         """Return the design of all rows: the one that they would have if they were here."""
         columns = self.declared.in_order(self.columns)
-        return Design.of(columns if every_level else self.declared.used(columns), every_level)
+        columns = columns if every_level else self.declared.used(columns)
+        return Design.of(columns, every_level, intercept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +114,15 @@ class SourceRows:
     def fit(self, looked: Looked) -> tuple[LogisticFit, SeenRows, NDArray[Any], Design]:
         """Return the maximum of the likelihood, what is known of the rows, classes and design."""
         estimator = self.estimator
-        design = looked.design(float(estimator.penalty) > 0.0)
+        intercept = bool(estimator.intercept)
+        design = looked.design(float(estimator.penalty) > 0.0, intercept)
         seen = looked.seen if looked.seen is not None else self.moments(design)
         loss = RemoteLoss.over(
-            self._everywhere(design, seen.labels), seen, looked.lightest, self._drawn(design, seen)
+            self._everywhere(design, seen.labels),
+            seen,
+            looked.lightest,
+            self._drawn(design, seen),
+            intercept,
         )
         found = fit_loss(
             loss,

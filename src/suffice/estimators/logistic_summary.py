@@ -48,6 +48,7 @@ class LogisticSummary:
     rows             how many rows there were, where that is known
     notes            reservations, in sentences
     tests            "wald" or "ratio"
+    intercept        whether there is one: without, its column of the arrays is 0, and not shown
     """
 
     columns: tuple[str, ...]
@@ -67,6 +68,7 @@ class LogisticSummary:
     converged: bool = True
     notes: tuple[str, ...] = ()
     tests: Tests = "wald"
+    intercept: bool = True
 
     @classmethod
     def of(
@@ -85,6 +87,7 @@ class LogisticSummary:
         rows: int | None = None,
         converged: bool = True,
         notes: Sequence[str] = (),
+        intercept: bool = True,
     ) -> Self:
         """Return the summary of estimates and their variances, (m, d + 1) each.
 
@@ -141,6 +144,7 @@ class LogisticSummary:
             converged,
             tuple(notes),
             "wald" if ratios is None else "ratio",
+            intercept,
         )
 
     def __str__(self) -> str:
@@ -189,6 +193,7 @@ class LogisticSummary:
             (label, name, *(float(array[i, j]) for array in arrays))
             for i, label in enumerate(self.compared)
             for j, name in enumerate((INTERCEPT, *self.columns))
+            if j or self.intercept
         ]
         return TextTable(
             self._title(),

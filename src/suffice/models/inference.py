@@ -97,14 +97,23 @@ class FitFigures:
 
     @classmethod
     def of(
-        cls, loss: float, null_loss: float, weight: float, parameters: int | None, classes: int
+        cls,
+        loss: float,
+        null_loss: float,
+        weight: float,
+        parameters: int | None,
+        classes: int,
+        intercept: bool = True,
     ) -> Self:
         """Return the figures of a fit; the null model has an intercept for each class but one.
+
+        Without an intercept it has no parameter at all: classes are as likely as each other.
 
         >>> FitFigures.of(8.0, 10.0, 20.0, 3, classes=2).aic
         22.0
         """
-        degrees = None if parameters is None else max(parameters - (classes - 1), 0)
+        free = (classes - 1) * intercept
+        degrees = None if parameters is None else max(parameters - free, 0)
         return cls(float(loss), float(null_loss), float(weight), parameters, degrees)
 
     @property

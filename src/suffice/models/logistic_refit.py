@@ -39,7 +39,7 @@ def refitted(
         )
     weights, penalty, factor = of_moderate_size(weights, fit.penalty)
     fit = fit.with_weights_scaled(-factor)
-    loss = standardised_loss(rows, codes, len(labels), weights)
+    loss = standardised_loss(rows, codes, len(labels), weights, fit.intercept)
     same = np.array_equal(loss.inverse > 0.0, fit.inverse > 0.0) and np.allclose(
         [loss.weight, *loss.inverse], [fit.weight, *fit.inverse], rtol=1e-6
     )

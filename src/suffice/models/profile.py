@@ -340,7 +340,7 @@ def profiles_of(
     others = [c for c in range(m + 1) if c != reference]
     for row, c in enumerate(others):
         for j in range(width):
-            if j and not loss.inverse[j - 1] > 0.0:
+            if (not j and not loss.intercept) or (j and not loss.inverse[j - 1] > 0.0):
                 continue
             direction = np.zeros((m + 1, width))
             if j:

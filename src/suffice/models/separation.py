@@ -7,7 +7,7 @@ signs. Large coefficients do not answer it; linear programs do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -89,7 +89,7 @@ def find_separation(loss: LogisticLoss, theta: FloatArray, margin: float) -> Sep
     ('complete', (0,), 10)
     """
     with pinned():
-        return _found(loss, theta, margin)
+        return _through_zero(loss, _found(loss, theta, margin))
 
 
 def shown_separation(loss: LogisticLoss, theta: FloatArray) -> Separation | None:
@@ -102,7 +102,17 @@ def shown_separation(loss: LogisticLoss, theta: FloatArray) -> Separation | None
         if found is None or not found[1]:
             return None
         cone = found[0]
-        return _described(loss, sparse_direction(loss, cone), cone.survey, False)
+        direction = sparse_direction(loss, cone)
+        return _through_zero(loss, _described(loss, direction, cone.survey, False))
+
+
+def _through_zero(loss: LogisticLoss, found: Separation | None) -> Separation | None:
+    """Return a separation by planes through x = 0, where there is no intercept to see another."""
+    if found is None or loss.intercept:
+        return found
+    direction = found.direction.copy()
+    direction[:, 0] = 0.0
+    return replace(found, direction=scaled(direction))
 
 
 def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:

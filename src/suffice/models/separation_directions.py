@@ -90,7 +90,8 @@ def beyond(
     if float(count) * size * min(count, size) > MOST_WORK or count * size > MOST_CELLS:
         return None
     matrix = held.matrix(m)
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    sizes = np.linalg.norm(matrix, axis=1, keepdims=True)
+    matrix /= np.where(sizes > 0.0, sizes, 1.0)  # a row of zeros, without an intercept
     hidden = None
     if count and size <= MOST_COEFFICIENTS:
         hidden = null_space(matrix)

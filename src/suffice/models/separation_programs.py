@@ -132,7 +132,8 @@ def find_cone(loss: LogisticLoss, start: Constraints, budget: Budget) -> Cone:
         hidden = None
         if tied.any():
             # Rows of one length: one that is far away must not make the others look like none.
-            hidden = null_space(matrix[tied] / sizes[tied, np.newaxis])
+            held_sizes = np.where(sizes[tied] > 0.0, sizes[tied], 1.0)  # zeros, without intercept
+            hidden = null_space(matrix[tied] / held_sizes[:, np.newaxis])
             beta = hidden @ (hidden.T @ beta)
         direction = scaled(beta).reshape(m, width)
         found = survey(loss, direction, hidden, held, most=max(len(held) // 2, 500))
