@@ -154,7 +154,10 @@ class LogisticReport(LogisticLearning):
 
     @property
     def covariance_(self) -> FloatArray:
-        """The covariance of [θ₀, θ] of two classes, the second against the first (d + 1, d + 1)."""
+        """The covariance of [θ₀, θ] of two classes, the second against the first (d + 1, d + 1).
+
+        Without an intercept it is that of θ alone, (d, d).
+        """
         found = self._fitted("covariance")
         if len(found.labels) != 2:
             raise AttributeError(
@@ -166,7 +169,8 @@ class LogisticReport(LogisticLearning):
                 'Hint: separated classes have one with correction="firth"; max_passes may be raised'
             )
         try:
-            return found.covariance(1)
+            covariance = found.covariance(1)
+            return covariance if found.intercept else covariance[1:, 1:]
         except BadSetting as error:
             raise AttributeError(str(error)) from None
 
