@@ -7,17 +7,27 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import csv, dataset, feather, parquet
 from sklearn.base import clone
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
-from suffice.errors import BadFile, BadLabels, BadRows, BadSetting, BadWeights, ColumnMismatch
+from suffice.errors import (
+    BadFile,
+    BadLabels,
+    BadRows,
+    BadSetting,
+    BadWeights,
+    ColumnMismatch,
+    DegenerateData,
+)
 from suffice.estimators import collecting
 from suffice.sources import local, open_source
 from tests.engines.alike import assert_alike
@@ -212,6 +222,41 @@ def test_logistic_regression_of_a_source_is_that_of_the_rows(
         errors = [name for name in ours.columns if "error" in name]
         assert errors
         np.testing.assert_allclose(ours[errors], theirs[errors], rtol=1e-6)
+
+
+def _declared(cells: Any, kind: str) -> Any:
+    """Return cells as a column of a Polars frame that declares more levels than there are."""
+    return pl.Series(cells, dtype=pl.Enum(["zinc", "lead", "iron", "gold"]) if kind else pl.String)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["declared", ""])
+@pytest.mark.parametrize("make", ["a lazy frame", "Parquet", "a table"])
+def test_levels_of_a_source_are_those_of_the_rows(
+    make: str, kind: str, penalty: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first level is the one others are compared with: one that no row has is none."""
+    monkeypatch.setattr(collecting, "MOST_CELLS", 0)
+    rng = np.random.default_rng(3)
+    # Parts of the source that each have another level: not in the order of the whole.
+    cells = np.repeat(["iron", "gold", "lead"], 200)
+    frame = pl.DataFrame({"x": rng.normal(size=600), "metal": _declared(cells, kind)})
+    labels = np.where(rng.random(600) < 0.3 + 0.2 * (cells == "gold"), "yes", "no")
+    table = frame.with_columns(y=labels)
+    source: Any = table.lazy()
+    if make != "a lazy frame":
+        # Dictionaries of files and of Arrow are no declaration: they are what one batch needed.
+        source, frame = table.to_arrow(), frame.cast({"metal": pl.String})
+        source = _parquet(source, tmp_path) if make == "Parquet" else source
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateData)  # with a penalty all levels have a column
+        there = LogisticRegression(penalty).fit(source, target="y")
+        here = LogisticRegression(penalty).fit(frame, labels)
+    assert there.coefficient_names_ == here.coefficient_names_
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-8, atol=1e-8)
+    ours, theirs = there.summary().standard_errors, here.summary().standard_errors
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    assert penalty or np.isfinite(ours).all()
 
 
 def test_the_result_does_not_depend_on_the_number_of_threads(

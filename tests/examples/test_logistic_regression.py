@@ -647,10 +647,13 @@ def test_firths_estimates_of_separated_classes_are_finite_and_have_a_summary():
     summary = model.summary()
     assert np.isfinite(summary.standard_errors).all()
     assert (summary.low < summary.estimates).all()
-    for asked in ({"X": SIGN, "y": labels}, {"X": SIGN, "y": labels, "intervals": "profile"},
-                  {"intervals": "profile"}):  # fmt: skip
-        with pytest.raises(BadSetting, match=r"Firth's estimates .* no profile.*\nHint: summary"):
-            model.summary(**asked)
+    assert str(model.summary(SIGN, labels)) == str(summary)
+    profile = model.summary(SIGN, labels, intervals="profile")
+    assert (profile.low < profile.estimates).all()
+    assert (profile.high > profile.estimates).all()
+    assert np.isfinite([profile.low, profile.high]).all()
+    with pytest.raises(BadSetting, match=r"profile intervals need the rows.*\nHint: summary"):
+        model.summary(intervals="profile")
 
 
 # What a fitted model goes through

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import root
+from scipy.optimize import brentq, minimize, root
 from scipy.sparse import csr_array
-from scipy.special import log_softmax
+from scipy.special import chdtrc, chdtri, log_softmax
 
+from suffice import LogisticRegression
 from suffice.errors import BadSetting
 from suffice.models import firth
 from suffice.models.firth import fit_firth
 from suffice.models.logistic import standardised_loss
+from suffice.models.logistic_loss import LogisticLoss
 from suffice.models.logistic_search import objective_of
 from suffice.models.objective import Objective
 from suffice.rows import read_sparse
@@ -138,7 +140,7 @@ def test_the_score_is_the_slope_of_the_penalised_likelihood(seed, classes, weigh
     rows = rng.normal(size=(25, 2))
     codes = np.concatenate([np.arange(classes), rng.integers(0, classes, 25 - classes)])
     loss = loss_of(rows, codes, rng.uniform(0.2, 3.0, 25) if weighted else None)
-    problem = firth._Problem(Objective(loss))
+    problem = firth._Problem(Objective(loss), 100)
     theta = rng.normal(size=loss.shape)
     slope = problem.slope(problem.look(theta.ravel())).reshape(loss.shape)
     np.testing.assert_allclose(slope, -score(loss, theta), rtol=1e-8, atol=1e-9)
@@ -257,3 +259,109 @@ def test_more_coefficients_than_a_matrix_can_hold_are_refused(monkeypatch):
     monkeypatch.setattr(firth, "MOST_COEFFICIENTS", 2)
     with pytest.raises(BadSetting, match="of 3 coefficients"):
         fit_of(np.random.default_rng(0).normal(size=(9, 2)), np.arange(9) % 2)
+
+
+# Profiles of the penalised likelihood
+
+
+def plain_score(rows, codes, weights):
+    """Return -ℓ - ½ log|I| and its slope in the user's units: `score` with columns as they are."""
+    held = loss_of(rows, codes, weights)
+    none = np.zeros_like(held.origin)
+    plain = LogisticLoss(held.rows, held.codes, held.size, weights, none, none + 1.0)
+
+    def look(theta):
+        theta = theta.reshape(plain.shape)
+        try:
+            return penalised_loss(plain, theta), -score(plain, theta).ravel()
+        except np.linalg.LinAlgError:  # a first step of SciPy's that was much too long
+            return 1e6, np.zeros(theta.size)
+
+    return look
+
+
+def profile_by_brute_force(look, estimates, place, level):
+    """Return ends and likelihood-ratio statistic of one coefficient, by SciPy's BFGS."""
+    start = estimates.ravel()
+    others = np.arange(len(start)) != place
+    solved = {start[place]: start[others]}
+    best = look(start)[0]
+    target = best + chdtri(1, 1.0 - level) / 2.0
+
+    def refitted(value):
+        def held(free):
+            theta = np.empty(len(start))
+            theta[place], theta[others] = value, free
+            found, slope = look(theta)
+            return found, slope[others]
+
+        nearest = min(solved, key=lambda t: abs(t - value))
+        options = {"gtol": 1e-9, "maxiter": 1000}
+        found = minimize(held, solved[nearest], jac=True, method="BFGS", options=options)
+        solved[value] = found.x
+        return found.fun
+
+    ends = []
+    for side in (-1.0, 1.0):
+        reach = 0.1
+        while refitted(start[place] + side * reach) < target:
+            reach *= 1.1  # from near to far: separated classes have long valleys
+        inside, outside = start[place] + side * reach / 1.1, start[place] + side * reach
+        ends.append(brentq(lambda t: refitted(t) - target, inside, outside, xtol=1e-10))
+    at_zero = [refitted(t) for t in np.linspace(start[place], 0.0, 20)[1:]][-1]
+    return *ends, 2.0 * (at_zero - best)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", ["overlapping", "weighted", "separated", "sparse"])
+@pytest.mark.parametrize("seed", range(2))
+def test_profiles_and_their_tests_are_those_of_refitting_by_brute_force(classes, kind, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal([0.0, 3.0], size=(25, 2))
+    codes = np.concatenate([np.arange(classes), rng.integers(0, classes, 25 - classes)])
+    if kind == "separated":
+        codes = np.digitize(rows[:, 0], np.quantile(rows[:, 0], np.arange(1, classes) / classes))
+    if kind == "sparse":
+        rows = rng.poisson(0.4, size=(25, 2)).astype(float)
+    weights = rng.uniform(0.5, 2.0, 25) if kind == "weighted" else None
+    X = csr_array(rows) if kind == "sparse" else rows
+    model = LogisticRegression(correction="firth", tolerance=1e-10).fit(X, codes, weights)
+    level = (0.95, 0.8)[seed]
+    told = model.summary(X, codes, weights, intervals="profile", level=level)
+    look = plain_score(rows, codes, weights)
+    place = 1 + seed + 3 * (classes - 2) * seed
+    low, high, statistic = profile_by_brute_force(look, told.estimates, place, level)
+    np.testing.assert_allclose(
+        [told.low.flat[place], told.high.flat[place]], [low, high], rtol=1e-6, atol=1e-6
+    )
+    np.testing.assert_allclose(told.z.flat[place] ** 2, statistic, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(told.p.flat[place], chdtrc(1, statistic), rtol=1e-5)
+    np.testing.assert_array_equal(np.sign(told.z), np.sign(told.estimates))
+    assert "profile penalised likelihood" in str(told)
+
+
+def test_a_level_that_is_not_significant_has_zero_inside_its_interval():
+    """An interval of 1 - p ends at 0: profile and test are one and the same."""
+    rows, codes = np.arange(10.0)[:, np.newaxis], np.repeat([0, 1], 5)
+    model = LogisticRegression(correction="firth", tolerance=1e-10).fit(rows, codes)
+    told = model.summary(rows, codes, intervals="profile")
+    for j in range(2):
+        edge = model.summary(rows, codes, intervals="profile", level=1.0 - told.p[0, j])
+        nearest = edge.low[0, j] if told.estimates[0, j] > 0.0 else edge.high[0, j]
+        assert nearest == pytest.approx(0.0, abs=1e-6)
+
+
+def test_other_rows_are_not_those_of_the_fit():
+    rows, codes = np.arange(10.0)[:, np.newaxis], np.repeat([0, 1], 5)
+    model = LogisticRegression(correction="firth").fit(rows, codes)
+    assert str(model.summary(rows, codes)) == str(model.summary())
+    with pytest.raises(BadSetting, match="these are not the rows of the fit"):
+        model.summary(rows, codes[[1, 2, 3, 4, 5, 0, 6, 7, 8, 9]], intervals="profile")
+
+
+def test_profiles_have_a_budget(monkeypatch):
+    rows, codes = np.arange(10.0)[:, np.newaxis], np.repeat([0, 1], 5)
+    model = LogisticRegression(correction="firth").fit(rows, codes)
+    monkeypatch.setattr(firth, "PROFILE_WORK", 7000.0)  # 2·40·2·12·2² = 7,680
+    with pytest.raises(BadSetting, match="profiles of 2 coefficients by 10 rows"):
+        model.summary(rows, codes, intervals="profile")

@@ -10,7 +10,7 @@ import scipy.optimize
 
 from suffice import LogisticRegression, load
 from suffice.errors import BadSetting, DidNotConverge, SeparationWarning, SufficeWarning
-from suffice.models import logistic_loss, newton, separation, separation_programs
+from suffice.models import firth, logistic_loss, newton, separation, separation_programs
 from suffice.models.separation_margins import TIED, margins_along
 from tests.reference.categorical_tables import categorical_table
 
@@ -23,6 +23,7 @@ TABLES = {
     "few rows, a slight penalty": ({"rows": 200, "confused": 0.0}, 1e-4),
     "5 classes": ({"rows": 700, "columns": 20, "classes": 5}, 0.0),
     "5 classes that overlap": ({"rows": 700, "columns": 9, "classes": 5, "confused": 0.9}, 0.0),
+    "9 classes": ({"rows": 1500, "columns": 12, "classes": 9, "confused": 0.3}, 0.0),
     "2 classes": ({"rows": 600, "columns": 30, "classes": 2}, 0.0),
     "2 classes, a slight penalty": ({"rows": 600, "columns": 30, "classes": 2}, 1e-4),
 }
@@ -37,6 +38,15 @@ class Work:
         self.total = 0.0
         factored, looked = newton.Factor.__init__, logistic_loss.LogisticLoss.curvature
         solved = scipy.optimize.linprog
+        inverted, collected = firth.inverse_factor, firth.collect_design
+
+        def invert(matrix):
+            self.total += len(matrix) ** 3
+            return inverted(matrix)
+
+        def collect(loss, summarize, width):
+            self.total += len(loss) * loss.shape[1] * width
+            return collected(loss, summarize, width)
 
         def factor(this, matrix):
             self.total += len(matrix) ** 3 / 3.0
@@ -47,13 +57,18 @@ class Work:
             return looked(this, theta, hessian)
 
         def program(**given):
-            # As the budget counts them: constraints times the square of the coefficients.
-            self.total += 50.0 * given["A_ub"].shape[0] * given["A_ub"].shape[1] ** 2
+            # Constraints times the square of the coefficients: cells of a row, where rows are
+            # sparse, for caps are in one row each.
+            matrix = given["A_ub"]
+            cells = matrix.nnz if hasattr(matrix, "nnz") else matrix.size
+            self.total += 50.0 * cells**2 / matrix.shape[0]
             return solved(**given)
 
         patch.setattr(newton.Factor, "__init__", factor)
         patch.setattr(logistic_loss.LogisticLoss, "curvature", look)
         patch.setattr(scipy.optimize, "linprog", program)
+        patch.setattr(firth, "inverse_factor", invert)
+        patch.setattr(firth, "collect_design", collect)
 
 
 def filled(frame):
@@ -146,3 +161,63 @@ def test_standard_errors_of_many_parameters_are_not_computed_unasked():
     assert model.converged_
     with pytest.raises(BadSetting, match="to compute them unasked would have cost too much"):
         model.summary()
+
+
+FIRTH_WORK = 5e10
+"""Multiplications of a fit by Firth's correction of a small table: some seconds."""
+
+FIRTH_TABLES = {
+    "overlapping": (300, 20, 2, 0.0),
+    "separated": (300, 20, 2, 8.0),
+    "separated, many columns": (2000, 200, 2, 8.0),
+    "3 classes": (1000, 150, 3, 8.0),
+    "8 classes": (400, 40, 8, 8.0),
+    "more coefficients than rows": (100, 60, 4, 0.0),
+    "6,000 coefficients": (2000, 200, 30, 1.0),
+}
+
+
+def drawn_classes(rows, columns, classes, strength):
+    rng = np.random.default_rng(rows + columns)
+    X = rng.normal(size=(rows, columns))
+    scores = strength * X[:, :3] @ rng.normal(size=(3, classes)) if strength else 0.0
+    noise = rng.gumbel(size=(rows, classes)) if strength < 8.0 else 0.0
+    return X, np.argmax(scores + noise, axis=1)
+
+
+@pytest.mark.parametrize("table", FIRTH_TABLES)
+def test_no_small_table_takes_long_by_firths_correction(table, monkeypatch):
+    X, y = drawn_classes(*FIRTH_TABLES[table])
+    work = Work(monkeypatch)
+    model = LogisticRegression(correction="firth")
+    if table == "6,000 coefficients":
+        with pytest.raises(BadSetting, match=r"by 2,000 rows would take too long\nHint: use a"):
+            model.fit(X, y)
+    else:
+        model.fit(X, y)
+        assert model.converged_
+        assert np.isfinite(model.coef_).all()
+    assert work.total < FIRTH_WORK
+
+
+@pytest.mark.parametrize("table", [{"rows": 700, "columns": 20}, {"rows": 700, "columns": 9}])
+def test_firths_correction_of_many_categories_finds_its_maximum(table, monkeypatch):
+    # The first step goes into a corner where the information is nearly singular.
+    X, y = categorical_table(7, classes=5, **table)
+    work = Work(monkeypatch)
+    model = LogisticRegression(correction="firth").fit(filled(X), y)
+    assert model.converged_
+    assert work.total < FIRTH_WORK
+
+
+def test_a_fit_that_spends_its_budget_says_so(monkeypatch):
+    X, y = drawn_classes(300, 20, 2, 8.0)
+    monkeypatch.setattr(firth, "MOST_WORK", 25.0 * 321 * 21**2)
+    monkeypatch.setattr(firth, "ROW_WORK", 0.0)
+    with pytest.warns(DidNotConverge, match="in 2. passes.*Hint: more would take too long"):
+        model = LogisticRegression(correction="firth").fit(X, y)
+    assert not model.converged_
+    assert model.n_iter_ <= 27  # the pass that is under way is ended, and its slope taken
+    monkeypatch.setattr(firth, "MOST_WORK", 19.0 * 321 * 21**2)
+    with pytest.raises(BadSetting, match="of 21 coefficients by 300 rows would take too long"):
+        LogisticRegression(correction="firth").fit(X, y)

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from suffice.models import separation
+from suffice.models import separation, separation_programs
 from suffice.models.logistic import fit_logistic, standardised_loss
 from suffice.models.separation import find_separation, finite_theta
-from suffice.models.separation_programs import Undecided
+from suffice.models.separation_classes import parted_cone
+from suffice.models.separation_programs import Budget, Undecided
 from suffice.rows import read_sparse
 
 
@@ -317,7 +318,7 @@ def largest_sum(rows, codes):
 @pytest.mark.parametrize("kind", ["overlapping", "apart", "one level", "whole numbers"])
 @pytest.mark.parametrize("seed", range(4))
 def test_few_rows_at_a_time_decide_what_all_at_once_do(monkeypatch, kind, seed):
-    monkeypatch.setattr(separation, "START", 12)
+    monkeypatch.setattr(separation_programs, "START", 12)
     rng = np.random.default_rng(seed)
     rows, slopes = rng.normal(size=(3000, 3)), rng.normal(size=3)
     codes = (rows @ slopes + rng.logistic(size=3000) > 0).astype(int)
@@ -341,7 +342,7 @@ def test_few_rows_at_a_time_decide_what_all_at_once_do(monkeypatch, kind, seed):
 
 def test_rows_that_overlap_do_not_speak_for_directions_they_do_not_reach(monkeypatch):
     # The first rows looked at overlap and are all zero in the column that separates.
-    monkeypatch.setattr(separation, "START", 20)
+    monkeypatch.setattr(separation_programs, "START", 20)
     rng = np.random.default_rng(1)
     rows = np.column_stack([rng.normal(size=2000), np.zeros(2000)])
     codes = (rng.random(2000) < 0.5).astype(int)
@@ -352,13 +353,80 @@ def test_rows_that_overlap_do_not_speak_for_directions_they_do_not_reach(monkeyp
 
 @pytest.mark.parametrize("seed", range(3))
 def test_more_than_two_classes_are_decided_by_few_rows_too(monkeypatch, seed):
-    monkeypatch.setattr(separation, "START", 12)
+    monkeypatch.setattr(separation_programs, "START", 12)
     rng = np.random.default_rng(seed)
     rows, slopes = rng.normal(size=(2000, 3)), rng.normal(size=(4, 3))
     noise = rng.gumbel(size=(2000, 4))
     assert separation_of(rows, (rows @ slopes.T + noise).argmax(axis=1)) is None
     found = separation_of(rows, (rows @ slopes.T).argmax(axis=1))
     assert (found.kind, found.rows_apart, len(found.pairs)) == ("complete", 2000, 6)
+
+
+@given(small_tables().filter(lambda table: table[2] > 2), st.integers(0, 9))
+def test_class_by_class_nothing_is_apart_that_exact_arithmetic_has_not(table, seed):
+    rows, codes, size = table
+    loss = loss_of(rows, codes)
+    theta = np.random.default_rng(seed).normal(size=loss.shape)
+    found = parted_cone(loss, theta, Budget())
+    if found is None:
+        return
+    cone, whole = found
+    apart = apart_exactly(rows, codes, size)
+    along = margins(loss, cone.direction)
+    assert along.min() > -1e-9
+    ours = {tuple(pair) for pair in np.argwhere(along > 1e-9).tolist()}
+    assert ours == apart if whole else ours <= apart
+    assert ours
+
+
+def test_what_single_classes_leave_open_is_decided_among_the_others():
+    """Class 0 lies apart, but to both sides of the plane between 1 and 2 here, 3 and 4 there."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(200) % 5
+    rows = np.column_stack([rng.uniform(0.5, 1.0, 200), rng.normal(size=200), rng.normal(size=200)])
+    rows[(codes == 1) | (codes == 2), 0] *= -1.0
+    rows[codes == 0] = np.column_stack(
+        [rng.normal(size=40) * 100.0, rng.normal(size=40), [9.0] * 40]
+    )
+    loss = loss_of(rows, codes)
+    cone, whole = parted_cone(loss, np.zeros(loss.shape), Budget())
+    assert whole
+    apart = cone.survey.pulled > 0
+    assert apart[0, 1:].all()
+    assert apart[1:, 0].all()
+    assert apart[1:3, 3:].all()
+    assert not apart[1, 2]
+    assert not apart[3, 4]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "weighted"])
+def test_many_classes_are_decided_one_by_one_where_all_together_would_take_too_long(
+    kind, monkeypatch
+):
+    """Two classes of seven lie apart by themselves, one but for a row; the others overlap."""
+    rng = np.random.default_rng(8)
+    rows, codes = rng.normal(size=(2100, 18)), np.arange(2100) % 7
+    rows[codes == 0, 0] += 9.0
+    rows[codes == 3, 1] += 9.0
+    rows[codes == 5, 2] = 1.0
+    rows[codes != 5, 2] = np.minimum(rows[codes != 5, 2], 1.0)  # some of these lie on the plane
+    loss = loss_of(rows, codes, rng.uniform(0.5, 2.0, 2100) if kind == "weighted" else None)
+    if kind == "sparse":
+        loss = standardised_loss(read_sparse(csr_array(rows * (rows > 1.0))), codes, 7, None)
+    theta = np.zeros(loss.shape)
+    monkeypatch.setattr(separation, "parted_cone", lambda *_: None)
+    with pytest.raises(Undecided, match="would take too long"):
+        find_separation(loss, theta, 0.0)
+    monkeypatch.undo()
+    found = find_separation(loss, theta, 0.0)
+    assert found.kind == "quasi-complete"
+    assert {pair for pair in found.pairs if {0, 3} & set(pair)} == {
+        (max(c, other), min(c, other)) for c in (0, 3) for other in range(7) if other != c
+    }
+    assert kind == "sparse" or {(5, 1), (5, 2), (5, 4), (6, 5)} <= set(found.pairs)
+    along = margins(loss, found.direction)
+    sizes = np.linalg.norm(loss.design(slice(0, 2100)), axis=1, keepdims=True)
+    assert (along >= -1e-11 * sizes * np.linalg.norm(found.direction)).all()
 
 
 def test_sparse_rows_are_separated_as_filled_ones_are():

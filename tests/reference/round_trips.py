@@ -81,6 +81,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "penalty": [0.0, 0.7],
         "solver": list(SOLVERS),
         "correction": [None, "firth"],
+        "intercept": [True, False],
         "tolerance": [1e-8],
         "max_passes": [1000, 2],
         "standard_errors": [None, True, False],

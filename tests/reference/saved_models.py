@@ -225,6 +225,9 @@ CASES: dict[str, Case] = {
     "logistic, firth": Case(
         lambda: LOGISTIC(correction="firth"), separated, learns=False, forgets=False
     ),
+    "logistic, no intercept": Case(
+        lambda: LOGISTIC(intercept=False), whole_frame, learns=False, forgets=False
+    ),
     "logistic, sgd": Case(lambda: LOGISTIC(solver="sgd", random_state=0), numbers, forgets=False),
     "logistic, sparse": Case(lambda: LOGISTIC(penalty=1.0), sparse_counts, forgets=False),
     "logistic, stream": Case(LOGISTIC, numbers, streams=True, forgets=False),

@@ -10,10 +10,12 @@ import numpy as np
 from suffice.columns.plain import PlainColumns
 from suffice.columns.schema import Columns
 from suffice.errors import DifferentKinds, NotANumber, listed
-from suffice.rows import CATEGORY
+from suffice.rows import CATEGORY, sorted_levels
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from suffice.rows import FloatArray, IntArray
 
 
@@ -33,24 +35,29 @@ class Design:
     usual: FloatArray | None = None
 
     @classmethod
-    def infer(cls, table: Any, every_level: bool) -> Self:
+    def infer(cls, table: Any, every_level: bool, intercept: bool = True) -> Self:
         """Read it off a table."""
         if isinstance(table, SparseRows):
             return cls(PlainColumns(table.width))
         columns = Columns.infer(table)
         if not every_level:
             columns = _with_used_levels(columns, table)
-        return cls.of(columns, every_level)
+        return cls.of(columns, every_level, intercept)
 
     @classmethod
-    def of(cls, columns: Columns, every_level: bool) -> Self:
-        """Return the design of columns whose levels are known."""
+    def of(cls, columns: Columns, every_level: bool, intercept: bool = True) -> Self:
+        """Return the design of columns whose levels are known.
+
+        Without an intercept the first category has a column for every level, as in R: they add up
+        to what would be one.
+        """
         if every_level or columns.is_plain:
             return cls(columns)
         kept: list[int] = []
-        start = 0
+        start, compared = 0, intercept
         for column in columns.columns:
-            first = 1 if column.kind == CATEGORY else 0
+            first = 1 if column.kind == CATEGORY and compared else 0
+            compared = compared or column.kind == CATEGORY
             kept += range(start + first, start + column.width)
             start += column.width
         return cls(columns, np.array(kept, dtype=np.intp))
@@ -143,13 +150,69 @@ def _with_used_levels(columns: Columns, table: Any) -> Columns:
     no standard error would be known. Where every level has a column there is none to compare with,
     and the level may stay: its coefficient is 0.
     """
-    if table.levels is None or all(levels is None for levels in table.levels):
-        return columns
-    found = []
-    for column, j in zip(columns.columns, range(table.width), strict=True):
-        levels = column.levels
-        if column.kind == CATEGORY and table.levels[j] is not None:
-            used = set(table.column(j).tolist())
-            levels = tuple(level for level in levels if level in used)
-        found.append(replace(column, levels=levels))
-    return Columns(tuple(found))
+    return DeclaredLevels.of(table).used(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredLevels:
+    """Which levels rows have, of columns that declare some; they merge by `+`.
+
+    seen  for each column the levels that are in some row, None where no levels are declared: there
+          all are. Those have no order of their own either, but the sorted one.
+    """
+
+    seen: tuple[frozenset[Any] | None, ...]
+
+    @classmethod
+    def of(cls, table: Any) -> Self:
+        """Read them off a table."""
+        declared = [None] * table.width if table.levels is None else table.levels
+        return cls(
+            tuple(
+                None if levels is None else frozenset(table.column(j).tolist())
+                for j, levels in enumerate(declared)
+            )
+        )
+
+    def __add__(self, other: Self) -> Self:
+        """Return those of both: what only one declares is not declared."""
+        return type(self)(
+            tuple(
+                None if a is None or b is None else a | b
+                for a, b in zip(self.seen, other.seen, strict=True)
+            )
+        )
+
+    def used(self, columns: Columns) -> Columns:
+        """Return a schema without levels that no row has."""
+        return self._with(
+            columns,
+            lambda levels, seen: levels if seen is None else [v for v in levels if v in seen],
+        )
+
+    def in_order(self, columns: Columns) -> Columns:
+        """Return a schema merged from parts of the rows as all of them together would have it.
+
+        Parts that have no declared levels know those of their own rows, in sorted order; one
+        after the other they come in the order in which they were met.
+        """
+        return self._with(columns, lambda levels, seen: _sorted(levels) if seen is None else levels)
+
+    def _with(self, columns: Columns, chosen: Callable[[Any, Any], Any]) -> Columns:
+        if all(column.kind != CATEGORY for column in columns.columns):
+            return columns
+        return Columns(
+            tuple(
+                replace(column, levels=tuple(chosen(column.levels, seen)))
+                if column.kind == CATEGORY
+                else column
+                for column, seen in zip(columns.columns, self.seen, strict=True)
+            )
+        )
+
+
+def _sorted(levels: tuple[Any, ...]) -> list[Any]:
+    """Return levels in sorted order, blanks last."""
+    words = [level for level in levels if level is not None]
+    blank = [None] * (len(levels) - len(words))
+    return [*(words[place] for place in sorted_levels(words)), *blank]

@@ -27,6 +27,7 @@ from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.models.logistic import fit_logistic
 from suffice.models.resumption import resumed, seen_at_fit
+from suffice.models.seen_rows import SeenRows
 from suffice.models.standardisation import refuse_narrow
 from suffice.models.stochastic import Stochastic
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from suffice.models.linear import LinearForm
     from suffice.models.logistic_fit import LogisticFit
-    from suffice.models.seen_rows import SeenRows
 
 
 class LogisticLearning(LogisticSettings, Posteriors):
@@ -82,14 +82,18 @@ class LogisticLearning(LogisticSettings, Posteriors):
                 batch.weights,
                 float(self.penalty),
                 correction=self.correction,
+                intercept=bool(self.intercept),
                 start=start,
                 tolerance=float(self.tolerance),
                 standard_errors=self.standard_errors,
                 most=int(self.max_passes),
             ),
         )
-        seen = seen_at_fit(found, batch.rows, batch.codes, batch.weights)
-        line = _line(found.form, batch.classes, batch.columns)
+        if found.intercept:
+            seen = seen_at_fit(found, batch.rows, batch.codes, batch.weights)
+        else:  # whose columns were not centred: their means are not known yet
+            seen = SeenRows.of(batch.rows, batch.codes, batch.labels, batch.weights)
+        line = _line(found.form, batch.classes, batch.columns, seen)
         with lock_of(self):
             self._become(line, _found=found, _seen=seen, _stream=None)
         self._notes = None
@@ -113,7 +117,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
             rows = SourceRows(source, wanted, self._unfitted())
             found, seen, classes, design = rows.fit(rows.look())
         with lock_of(self):
-            line = _line(found.form, classes, design)
+            line = _line(found.form, classes, design, seen)
             self._become(line, _found=found, _seen=seen, _stream=None)
         self._warn(found)
         return self
@@ -122,7 +126,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         found: Self = clone(self)
         return found
 
-    def _uncoded(self, design: Design) -> Callable[[Any, Any, Any], Batch]:
+    def _uncoded(self, design: Design | None) -> Callable[[Any, Any, Any], Batch]:
         """Return what reads rows as a table, which the design can code."""
         return partial(read_batch, coded=lambda table: (design, table), read=opened)
 
@@ -146,6 +150,11 @@ class LogisticLearning(LogisticSettings, Posteriors):
 
     def _go_on(self, X: object, y: object, sample_weight: object) -> Self:
         self._check_settings()
+        if not self.intercept:
+            raise BadSetting(
+                f"intercept={self.intercept!r} does not go with partial_fit",
+                hint="steps of single rows learn an intercept too; fit takes all rows at once",
+            )
         line = self._line
         batch = self._read(X, y, sample_weight, line)
         stream = self._going_on(batch)
@@ -203,7 +212,8 @@ class LogisticLearning(LogisticSettings, Posteriors):
         return self
 
     def _streamed(self, learned: Stochastic, batch: Batch, dtype: np.dtype[Any]) -> None:
-        line = _line(learned.form(), class_array(learned.labels, dtype), batch.columns)
+        classes = class_array(learned.labels, dtype)
+        line = _line(learned.form(), classes, batch.columns, learned.seen)
         with lock_of(self):
             self._become(line, _stream=learned, _found=None, _seen=None)
 
@@ -228,7 +238,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
     def _coded(self, line: Line | None, table: Any) -> tuple[Design, Any]:
         """Return the design of a table, or the one that is known, and its rows."""
         if line is None:
-            design = Design.infer(table, float(self.penalty) > 0.0)
+            design = Design.infer(table, float(self.penalty) > 0.0, bool(self.intercept))
         else:
             design = line.design.widened(table)
         return design, design.rows(table, type(self).__name__)
@@ -262,14 +272,23 @@ class LogisticLearning(LogisticSettings, Posteriors):
         elif not found.converged:
             warnings.warn(
                 f"logistic regression did not converge in {found.passes} passes: it is about "
-                f"{found.decrement:.1g} standard errors away from its optimum",
+                f"{found.decrement:.1g} standard errors away from its optimum{self._advice(found)}",
                 DidNotConverge,
                 stacklevel=3,
             )
 
+    def _advice(self, found: LogisticFit) -> str:
+        """Return what helps where passes ended that were not the user's to choose."""
+        if found.correction is None or found.passes >= int(self.max_passes):
+            return ""
+        return ". Hint: more would take too long; use a penalty, fewer columns or fewer classes"
 
-def _line(form: LinearForm, classes: NDArray[Any], design: Design) -> Line:
-    return Line(form, classes, replace(design, usual=form.origin))
+
+def _line(form: LinearForm, classes: NDArray[Any], design: Design, seen: SeenRows) -> Line:
+    usual = form.origin
+    if not usual.any() and not seen.sparse:  # without an intercept, or of columns about 0
+        usual = seen.moments.mean
+    return Line(form, classes, replace(design, usual=usual))
 
 
 def _degenerate(found: LogisticFit, names: tuple[str, ...]) -> str:

@@ -22,6 +22,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     |                 |         | the column's standard deviation; 0 is maximum likelihood        |
     | solver          | "auto"  | the quickest way to the maximum; "sgd" goes row by row           |
     | correction      | None    | "firth": finite and less biased, for separated classes too      |
+    | intercept       | True    | False: scores are 0 at x = 0, and columns are not centred       |
     | tolerance       | 1e-8    | how near to the maximum, in standard errors                     |
     | max_passes      | 1000    | over the rows, at most; a look and a step are always made       |
     | standard_errors | None    | True, False; None computes them where that costs little         |
@@ -34,8 +35,9 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
 
     Categories have a column for each level but the first, which the others are compared with; with
     a penalty, for every level. Levels that are declared but in no row are left out, as R does; one
-    that was not in the rows of the fit speaks for no class. Empty cells are refused: p(y | x) says
-    nothing about x, so it cannot do without a part of it.
+    that was not in the rows of the fit speaks for no class. Without an intercept the first category
+    has a column for every level, and s_j is the root of the column's mean square. Empty cells are
+    refused: p(y | x) says nothing about x, so it cannot do without a part of it.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
@@ -52,6 +54,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
         *,
         solver: str = "auto",
         correction: str | None = None,
+        intercept: bool = True,
         tolerance: float = 1e-8,
         max_passes: int = 1000,
         standard_errors: bool | None = None,
@@ -61,6 +64,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
         self.penalty = penalty
         self.solver = solver
         self.correction = correction
+        self.intercept = intercept
         self.tolerance = tolerance
         self.max_passes = max_passes
         self.standard_errors = standard_errors

@@ -16,7 +16,7 @@ from suffice.estimators.named_refusals import naming
 from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.models.inference import FitFigures
 from suffice.models.logistic_refit import refitted
-from suffice.models.profile import profile_intervals
+from suffice.models.profile import profiles_of
 
 if TYPE_CHECKING:
     from suffice.models.logistic_fit import LogisticFit
@@ -77,7 +77,8 @@ class LogisticReport(LogisticLearning):
 
         Each class is compared with the `reference`, the first one unless named. The rows of the
         fit are needed again, X and y, where the standard errors were not computed at the fit, and
-        for `intervals="profile"`, whose ends are those of the profile likelihood.
+        for `intervals="profile"`, whose ends are those of the profile likelihood: with Firth's
+        correction of the penalised one, and tests are then by its ratio instead of Wald's.
         `exponentiate=True` shows odds ratios.
         """
         whole = self._whole()
@@ -93,12 +94,6 @@ class LogisticReport(LogisticLearning):
                 "there are labels or weights, but no rows",
                 hint="give all that was given to fit, summary(X, y, sample_weight), or nothing",
             )
-        if found.correction is not None and (X is not None or intervals == "profile"):
-            raise BadSetting(
-                "Firth's estimates do not maximise the likelihood: they have no profile of it, and "
-                "their standard errors were computed at the fit",
-                hint="summary() needs no rows, and has Wald's intervals",
-            )
         if len(found.labels) == 1:
             raise BadSetting(
                 "one class has no odds to summarize", hint="fit rows of a second class"
@@ -111,6 +106,7 @@ class LogisticReport(LogisticLearning):
                 'intervals="profile" has ends where the likelihood has them',
             )
         profile = None
+        firth = found.correction is not None  # whose tests are those of its own profiles
         if X is not None:
             batch = whole._read(X, y, sample_weight, line)
             found, objective = naming(
@@ -121,7 +117,7 @@ class LogisticReport(LogisticLearning):
                 if self._found is before:  # and nothing else was learned meanwhile
                     self._found = found
             if intervals == "profile":
-                profile = profile_intervals(objective, found.theta, level, place)
+                profile = profiles_of(objective, found.theta, level, place, tested=firth)
         elif intervals == "profile":
             raise BadSetting(
                 "profile intervals need the rows of the fit again",
@@ -136,11 +132,13 @@ class LogisticReport(LogisticLearning):
             self._variances(found, others, place),
             _figures(found),
             level=level,
-            profile=profile,
+            profile=None if profile is None else profile[:2],
+            ratios=profile.statistic if profile is not None and firth else None,
             exponentiate=exponentiate,
             rows=None if whole._seen is None else whole._seen.size,
             converged=found.converged or found.separation is not None,  # that is said in a note
             notes=_notes(found, line.design.names),
+            intercept=found.intercept,
         )
 
     def _variances(self, found: LogisticFit, others: list[int], place: int) -> FloatArray | None:
@@ -156,7 +154,10 @@ class LogisticReport(LogisticLearning):
 
     @property
     def covariance_(self) -> FloatArray:
-        """The covariance of [θ₀, θ] of two classes, the second against the first (d + 1, d + 1)."""
+        """The covariance of [θ₀, θ] of two classes, the second against the first (d + 1, d + 1).
+
+        Without an intercept it is that of θ alone, (d, d).
+        """
         found = self._fitted("covariance")
         if len(found.labels) != 2:
             raise AttributeError(
@@ -168,15 +169,18 @@ class LogisticReport(LogisticLearning):
                 'Hint: separated classes have one with correction="firth"; max_passes may be raised'
             )
         try:
-            return found.covariance(1)
+            covariance = found.covariance(1)
+            return covariance if found.intercept else covariance[1:, 1:]
         except BadSetting as error:
             raise AttributeError(str(error)) from None
 
 
 def _figures(found: LogisticFit) -> FitFigures:
     maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
-    parameters = (found.size - 1) * (found.rank + 1) if maximum else None
-    return FitFigures.of(found.loss, found.null_loss, found.weight, parameters, found.size)
+    parameters = (found.size - 1) * (found.rank + found.intercept) if maximum else None
+    return FitFigures.of(
+        found.loss, found.null_loss, found.weight, parameters, found.size, found.intercept
+    )
 
 
 def _notes(found: LogisticFit, names: Any) -> list[str]:
@@ -198,6 +202,8 @@ def _notes(found: LogisticFit, names: Any) -> list[str]:
             f"whether the classes are separated is not known: {found.undecided}. Estimates are "
             "where the search ended; standard errors, tests and intervals are not known"
         )
+    if not found.intercept:
+        notes.append("no intercept: all scores are 0 where all columns are")
     lost = [names[j] for j in np.flatnonzero(~found.estimable)]
     if lost:
         notes.append(f"not estimable by themselves: {', '.join(lost)}")

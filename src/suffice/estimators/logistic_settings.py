@@ -18,6 +18,7 @@ class LogisticSettings:
     penalty: float
     solver: str
     correction: str | None
+    intercept: bool
     tolerance: float
     max_passes: int
     standard_errors: bool | None
@@ -27,7 +28,7 @@ class LogisticSettings:
     def _check_settings(self) -> None:
         """Refuse settings that have no meaning, before any row is read."""
         self._check_numbers()
-        for name, more in (("warm_start", ""), ("standard_errors", " or None")):
+        for name, more in (("warm_start", ""), ("intercept", ""), ("standard_errors", " or None")):
             value = getattr(self, name)
             if not (isinstance(value, bool | np.bool_) or (more and value is None)):
                 raise BadSetting(f"{name}={value!r:.50} is not known", hint=f"True, False{more}")
@@ -47,6 +48,11 @@ class LogisticSettings:
                 f"correction={self.correction!r} does not go with penalty={self.penalty!r} and "
                 f"solver={self.solver!r}",
                 hint="Firth's correction is a penalty by itself, and needs all rows at once",
+            )
+        if not self.intercept and self.solver == "sgd":
+            raise BadSetting(
+                f'intercept={self.intercept!r} does not go with solver="sgd"',
+                hint='steps of single rows learn an intercept too; leave solver as it is, "auto"',
             )
         if self.warm_start and self.solver == "sgd":
             raise BadSetting(

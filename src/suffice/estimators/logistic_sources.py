@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from suffice.columns.design import Design
+from suffice.columns import Columns
+from suffice.columns.design import DeclaredLevels, Design
 from suffice.engines.batches import Mergeable
 from suffice.estimators.named_refusals import naming
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.columns import Columns
     from suffice.estimators.batches import Batch
     from suffice.models.logistic_fit import LogisticFit
     from suffice.rows import FloatArray
@@ -39,11 +39,13 @@ PER_COLUMN = 64
 class Looked:
     """What one pass over a source tells: its columns with their levels, labels, weights.
 
+    declared  which levels there are in rows, of those that are declared
     seen      the moments too, where all columns are numbers
     lightest  the smallest weight of a row
     """
 
     columns: Columns
+    declared: DeclaredLevels
     dtype: np.dtype[Any]
     kind: str
     seen: SeenRows | None
@@ -57,11 +59,18 @@ class Looked:
             seen = self.seen + other.seen
         return type(self)(
             self.columns.widened(other.columns)[0],
+            self.declared + other.declared,
             joined_dtype(self.dtype, other.dtype),
             self.kind,
             seen,
             min(self.lightest, other.lightest),
         )
+
+    def design(self, every_level: bool, intercept: bool) -> Design:
+        """Return the design of all rows: the one that they would have if they were here."""
+        columns = self.declared.in_order(self.columns)
+        columns = columns if every_level else self.declared.used(columns)
+        return Design.of(columns, every_level, intercept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +83,25 @@ class SourceRows:
 
     def look(self) -> Looked:
         """Return what one pass over the rows tells."""
-        estimator = self.estimator
+        name = type(self.estimator).__name__
+        # Levels that a part does not have may be in another: none is left out before all are seen.
+        reader = self.estimator._uncoded(None)
 
         def summarize(chunk: Chunk) -> Looked:
-            batch = estimator._read(chunk.table, chunk.labels, chunk.weights, None)
-            columns = batch.columns.columns
-            seen = _seen(batch, batch.rows) if columns.is_plain else None
+            batch = reader(chunk.table, chunk.labels, chunk.weights)
+            columns = Columns.infer(batch.rows)
+            seen = None
+            if columns.is_plain:
+                design = Design(columns)
+                rows = design.rows(batch.rows, name)
+                seen = _seen(replace(batch, columns=design, rows=rows), rows)
             return Looked(
-                columns, batch.classes.dtype, label_kind(batch.classes), seen, _lightest(batch)
+                columns,
+                DeclaredLevels.of(batch.rows),
+                batch.classes.dtype,
+                label_kind(batch.classes),
+                seen,
+                _lightest(batch),
             )
 
         return self.source.collected(summarize, self.wanted)
@@ -94,10 +114,15 @@ class SourceRows:
     def fit(self, looked: Looked) -> tuple[LogisticFit, SeenRows, NDArray[Any], Design]:
         """Return the maximum of the likelihood, what is known of the rows, classes and design."""
         estimator = self.estimator
-        design = Design.of(looked.columns, float(estimator.penalty) > 0.0)
+        intercept = bool(estimator.intercept)
+        design = looked.design(float(estimator.penalty) > 0.0, intercept)
         seen = looked.seen if looked.seen is not None else self.moments(design)
         loss = RemoteLoss.over(
-            self._everywhere(design, seen.labels), seen, looked.lightest, self._drawn(design, seen)
+            self._everywhere(design, seen.labels),
+            seen,
+            looked.lightest,
+            self._drawn(design, seen),
+            intercept,
         )
         found = fit_loss(
             loss,

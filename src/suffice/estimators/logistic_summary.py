@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.estimators.number_formats import Decimals, Significant, p_value
 from suffice.estimators.text_tables import TableColumn, TextTable
-from suffice.models.inference import checked_level, wald
+from suffice.models.inference import checked_level, ratio_test, wald
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, Label
 
 Intervals: TypeAlias = Literal["wald", "profile"]
+Tests: TypeAlias = Literal["wald", "ratio"]
 
 INTERCEPT = "(intercept)"
 SIX = Significant(6)
@@ -38,13 +39,16 @@ class LogisticSummary:
     estimates        log odds against the reference by unit of the column; with `exponentiated`,
                      odds ratios
     standard_errors  always of the log odds
-    z, p             Wald's test that the coefficient is 0
+    z, p             Wald's test that the coefficient is 0; or by the ratio of likelihoods, and
+                     z is then the root of twice its logarithm, with the sign of the estimate
     low, high        the interval's ends, exponentiated like the estimates
     level            of the intervals
     intervals        "wald" or "profile"
     fit              deviance, AIC, pseudo-R² and the like
     rows             how many rows there were, where that is known
     notes            reservations, in sentences
+    tests            "wald" or "ratio"
+    intercept        whether there is one: without, its column of the arrays is 0, and not shown
     """
 
     columns: tuple[str, ...]
@@ -63,6 +67,8 @@ class LogisticSummary:
     rows: int | None = None
     converged: bool = True
     notes: tuple[str, ...] = ()
+    tests: Tests = "wald"
+    intercept: bool = True
 
     @classmethod
     def of(
@@ -76,16 +82,19 @@ class LogisticSummary:
         *,
         level: float = 0.95,
         profile: tuple[FloatArray, FloatArray] | None = None,
+        ratios: FloatArray | None = None,
         exponentiate: bool = False,
         rows: int | None = None,
         converged: bool = True,
         notes: Sequence[str] = (),
+        intercept: bool = True,
     ) -> Self:
         """Return the summary of estimates and their variances, (m, d + 1) each.
 
         `variances` are NaN or infinite where a coefficient is not estimable, and None where
         there are none at all (separated classes); `profile` are the ends of profile intervals,
-        which then take the place of Wald's.
+        which then take the place of Wald's, and `ratios` likelihood-ratio statistics, whose tests
+        do.
 
         >>> from suffice.models.inference import FitFigures
         >>> print(LogisticSummary.of(
@@ -112,6 +121,7 @@ class LogisticSummary:
             )
         figures = wald(b, v, checked_level(level))
         low, high = (figures.low, figures.high) if profile is None else profile
+        z, p = (figures.z, figures.p) if ratios is None else ratio_test(b, ratios)
         errors = np.sqrt(np.where(np.isfinite(v) & (v >= 0.0), v, np.nan))
         if exponentiate:
             with np.errstate(over="ignore"):
@@ -122,8 +132,8 @@ class LogisticSummary:
             tuple(compared),
             b,
             errors,
-            figures.z,
-            figures.p,
+            z,
+            p,
             low,
             high,
             float(level),
@@ -133,6 +143,8 @@ class LogisticSummary:
             rows,
             converged,
             tuple(notes),
+            "wald" if ratios is None else "ratio",
+            intercept,
         )
 
     def __str__(self) -> str:
@@ -181,6 +193,7 @@ class LogisticSummary:
             (label, name, *(float(array[i, j]) for array in arrays))
             for i, label in enumerate(self.compared)
             for j, name in enumerate((INTERCEPT, *self.columns))
+            if j or self.intercept
         ]
         return TextTable(
             self._title(),
@@ -207,7 +220,13 @@ class LogisticSummary:
         found += self.notes
         if self.intervals == "profile":
             other = "" if np.isnan(self.z).all() else "; z and p are Wald's"
-            found.append(f"Intervals are those of the profile likelihood{other}.")
+            told = f"Intervals are those of the profile likelihood{other}."
+            if self.tests == "ratio":
+                told = (
+                    "Intervals are those of the profile penalised likelihood; p is by its ratio, "
+                    "and z the signed root of it."
+                )
+            found.append(told)
         return [*found, ""] if found else []
 
     def _figures(self) -> list[str]:

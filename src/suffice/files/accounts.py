@@ -126,6 +126,7 @@ def told(stored: StoredModel) -> Account:
     held = state.get("stream") or state.get("seen") or state.get("found")
     streams = held is not None and name_of(held) != "LogisticFit"
     streams = streams and stored.settings.get("correction") is None
+    streams = streams and stored.settings.get("intercept") is not False
     return Account(
         stored.estimator,
         rows,

@@ -289,6 +289,8 @@ def _of_coefficients(stored: StoredModel, reference: Label | None) -> Estimates:
         for c in others:
             variances[c] = np.diagonal(found.covariance(c, place))
     places = ("(intercept)", *design.names)
+    if name_of(found) == "LogisticFit" and not found.intercept:
+        places, values, variances = places[1:], values[:, 1:], variances[:, 1:]
     return Estimates(
         tuple(form.labels[c] for c in others),
         places,

@@ -209,6 +209,7 @@ FORMS: dict[str, dict[str, str]] = {
         "separation": "?=Separation m e",
         "correction": "?text",
         "undecided": "?text",
+        "intercept": "truth",
     },
     "Separation": {
         "kind": "text",

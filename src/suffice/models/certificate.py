@@ -70,12 +70,10 @@ def covariance_of(found: Search) -> FloatArray | None:
     if found.hessian is None:
         return None
     inverse = Factor(found.hessian).inverse()
-    basis = found.objective.basis
-    if basis is None:
+    full = found.objective.columns
+    if full is None:
         return inverse
     m, free = found.objective.shape
-    full = np.zeros((len(basis) + 1, free))
-    full[0, 0], full[1:, 1:] = 1.0, basis
     blocks = inverse.reshape(m, free, m, free)
     size = m * len(full)
     spread: FloatArray = np.einsum("ja,caeb,kb->cjek", full, blocks, full, optimize=True)

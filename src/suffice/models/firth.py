@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
 from suffice.linear_algebra import EPSILON, inverse_factor
 from suffice.models.design_blocks import collect_design
+from suffice.models.objective import Objective, Point
 
 if TYPE_CHECKING:
-    from suffice.models.objective import Objective
     from suffice.rows import FloatArray
 
 ENOUGH = 1e-6
@@ -33,8 +33,27 @@ MEMORY = 20
 HALVINGS = 20
 """How often a step is halved before it is given up."""
 
+GROWN = 4.0
+"""How many times as long, in standard errors, the step from the next place may be. A place from
+which it is longer is a corner in which the information is nearly singular, and out of which no step
+by that information leads: the step there is halved, though it brought something."""
+
 MOST_COEFFICIENTS = 6000
 """Coefficients whose covariance is still a matrix to work with (300 MB)."""
+
+MOST_WORK = 4e10
+"""Multiplications that one fit may take: about four seconds; and for every row, so that large
+tables may take as much longer as they have more rows:"""
+ROW_WORK = 2e6
+
+FEWEST = 20
+"""Passes within which classes that overlap have their maximum; of separated ones it takes about a
+hundred. A fit that may not make so many is not begun."""
+
+PROFILE_WORK = 1e11
+"""Multiplications that the profiles of all coefficients may take: ten seconds or so,"""
+PROFILE_PASSES = 40
+"""if each end of an interval takes so many passes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +91,8 @@ def fit_firth(
     """Return the maximum of ℓ + ½ log|I| by Fisher scoring, sped up by the memory of its steps.
 
     Every step is two passes over the rows: loss and information, then what the determinant adds to
-    the gradient; `most` passes are made, and `tolerance` is in standard errors. `start` (m, d + 1)
+    the gradient; `most` passes are made, or as many as the budget pays for, and `tolerance` is in
+    standard errors. `start` (m, d + 1)
     is used only if it is better than θ = 0: a θ that ran away along a separating direction is not.
 
     The objective has no penalty, and a basis that spans all that rows can tell apart where columns
@@ -92,8 +112,15 @@ def fit_firth(
             f"Firth's correction of {size} coefficients needs the inverse of as large a matrix",
             hint=f"it is made for up to {MOST_COEFFICIENTS}: use a penalty, or fewer columns",
         )
+    affordable = affordable_passes(len(objective.loss), size)
+    if affordable < FEWEST:
+        raise BadSetting(
+            f"Firth's correction of {size:,} coefficients by {len(objective.loss):,} rows would "
+            "take too long",
+            hint="use a penalty, fewer columns or fewer classes",
+        )
     with pinned():
-        problem = _Problem(objective)
+        problem = _Problem(objective, min(most, affordable))
         here = problem.look(np.zeros(objective.shape).ravel())
         if here is None:
             raise BadSetting(
@@ -104,22 +131,35 @@ def fit_firth(
             there = problem.look(objective.place(start))
             if there is not None and there.value < here.value:
                 here = there
-        return _maximum(problem, here, tolerance, most)
+        return _maximum(problem, here, tolerance)
 
 
-def _maximum(problem: _Problem, here: _Point, tolerance: float, most: int) -> FirthFit:
+def affordable_passes(rows: int, size: int) -> int:
+    """Return how many passes over rows the budget pays for, with so many coefficients.
+
+    Every pass is a product for each row and pair of coefficients, and a factor or two. It is
+    counted by its shape, so that the same table has the same answer on every machine.
+
+    >>> affordable_passes(2000, 201), affordable_passes(2000, 6000)
+    (494, 0)
+    """
+    work = (float(rows) + size) * size * size
+    return int((MOST_WORK + ROW_WORK * rows) / work)
+
+
+def _maximum(problem: _Problem, here: _Point, tolerance: float) -> FirthFit:
     pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
     slope = problem.slope(here)
     iterations = 0
     while True:
         size = here.errors(slope)
-        if size <= tolerance or problem.passes >= most:
+        if size <= tolerance or problem.is_spent:
             return problem.fit(here, size, iterations, size <= tolerance)
         found = _stepped(problem, here, slope, pairs)
         if found is None and pairs:  # the memory misleads: once more without it
             pairs.clear()
             found = _stepped(problem, here, slope, pairs)
-        if found is None:  # the floor of rounding
+        if found is None:  # the floor of rounding, or the passes are spent
             return problem.fit(here, size, iterations, size <= max(tolerance, ENOUGH))
         there, new = found
         moved, bent = there.at - here.at, new - slope
@@ -144,16 +184,22 @@ def _stepped(
     if promised <= 0.0:
         return None
     near = NEAR * (1.0 + abs(here.loss) + abs(here.value))
+    beyond: tuple[_Point, FloatArray] | None = None
     for _ in range(HALVINGS):
         there = problem.look(here.at + step)
         if there is not None and promised > near and there.value <= here.value - 1e-4 * promised:
-            return there, problem.slope(there)
-        if there is not None and promised <= near and there.value <= here.value + near:
+            new = problem.slope(there)
+            if there.errors(new) <= GROWN * max(here.errors(slope), 1.0):
+                return there, new
+            beyond = there, new
+        elif there is not None and promised <= near and there.value <= here.value + near:
             new = problem.slope(there)
             if there.errors(new) < here.errors(slope):
                 return there, new
+        if problem.is_spent:
+            break
         step, promised = step / 2.0, promised / 2.0
-    return None
+    return beyond
 
 
 def _turned(
@@ -169,6 +215,41 @@ def _turned(
     for (moved, bent), share in zip(pairs, reversed(shares), strict=True):
         found += (share - float(bent @ found) / float(moved @ bent)) * moved
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirthObjective(Objective):
+    """-ℓ - ½ log|I| as an objective to take profiles of, with I for its Hessian.
+
+    level  ½ log|I| at θ = 0, of which the values are counted, so that they are near those of -ℓ
+    """
+
+    level: float = 0.0
+
+    @classmethod
+    def of(cls, objective: Objective) -> Self:
+        """Return that of the rows of a fit; refused where profiles of it would take too long."""
+        rows, size = len(objective.loss), objective.shape[0] * objective.shape[1]
+        if 2.0 * PROFILE_PASSES * size * (rows + size) * float(size) ** 2 > PROFILE_WORK:
+            raise BadSetting(
+                f"profiles of {size:,} coefficients by {rows:,} rows, with Firth's correction, "
+                "would take too long",
+                hint="summary() without rows has Wald's intervals",
+            )
+        here = _Problem(objective, 1).look(np.zeros(size))
+        level = 0.0 if here is None else here.loss - here.value
+        return cls(objective.loss, 0.0, objective.basis, level)
+
+    def look(self, at: FloatArray, hessian: bool) -> Point:  # noqa: ARG002  it comes for nothing
+        """Return value, gradient and information at a place: two passes over the rows."""
+        with pinned():
+            problem = _Problem(self, 2)
+            here = problem.look(at)
+            if here is None:  # nearly singular: as bad as can be
+                none = np.zeros_like(at)
+                return Point(at, np.inf, none, np.diag(none), -np.inf)
+            slope, bend = problem.slope(here), self.inside(here.information)
+            return Point(at, here.value + self.level, slope, bend, -np.inf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,9 +272,15 @@ class _Point:
 class _Problem:
     """-ℓ - ½ log|I| over the coordinates that are free, and how often rows were looked at."""
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, most: int) -> None:
         self.objective = objective
+        self.most = most
         self.passes = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether as many passes were made as may be: the one that is under way is ended."""
+        return self.passes >= self.most
 
     def look(self, at: FloatArray) -> _Point | None:
         """Return what the first pass says; None where the information is singular to rounding."""

@@ -63,6 +63,18 @@ def wald(estimates: ArrayLike, variances: ArrayLike, level: float = 0.95) -> Wal
     return Wald(z, 2.0 * ndtr(-np.abs(z)), b - quantile * errors, b + quantile * errors)
 
 
+def ratio_test(estimates: ArrayLike, statistics: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the signed roots of likelihood-ratio statistics of one degree, and their p-values.
+
+    >>> ratio_test([-2.0, 1.0], [3.841458820694124, np.nan])
+    (array([-1.95996398,         nan]), array([0.05,  nan]))
+    """
+    from scipy.special import ndtr
+
+    z = np.copysign(np.sqrt(np.asarray(statistics, dtype=np.float64)), estimates)
+    return z, 2.0 * ndtr(-np.abs(z))
+
+
 @dataclass(frozen=True, slots=True)
 class FitFigures:
     """How well a fit of classes fits, compared with one that knows their shares alone.
@@ -85,14 +97,23 @@ class FitFigures:
 
     @classmethod
     def of(
-        cls, loss: float, null_loss: float, weight: float, parameters: int | None, classes: int
+        cls,
+        loss: float,
+        null_loss: float,
+        weight: float,
+        parameters: int | None,
+        classes: int,
+        intercept: bool = True,
     ) -> Self:
         """Return the figures of a fit; the null model has an intercept for each class but one.
+
+        Without an intercept it has no parameter at all: classes are as likely as each other.
 
         >>> FitFigures.of(8.0, 10.0, 20.0, 3, classes=2).aic
         22.0
         """
-        degrees = None if parameters is None else max(parameters - (classes - 1), 0)
+        free = (classes - 1) * intercept
+        degrees = None if parameters is None else max(parameters - free, 0)
         return cls(float(loss), float(null_loss), float(weight), parameters, degrees)
 
     @property

@@ -59,6 +59,7 @@ def fit_logistic(
     penalty: float = 0.0,
     *,
     correction: str | None = None,
+    intercept: bool = True,
     start: LinearForm | None = None,
     tolerance: float = 1e-8,
     standard_errors: bool | None = None,
@@ -68,6 +69,8 @@ def fit_logistic(
 
     penalty          ½·penalty·Σ(s_jβ_j)² is added to the sum of losses; 0 is maximum likelihood
     correction       "firth" maximises ℓ + ½log|I|: finite estimates for separated classes too
+    intercept        whether scores may differ at x = 0; without, columns are not centred, and s_j
+                     is the root of their mean square
     start            where to begin; None is at the θ that GDA implies
     tolerance        λ, in standard errors, at which to stop
     standard_errors  None computes them where that costs little
@@ -79,7 +82,7 @@ def fit_logistic(
     """
     weights, penalty, factor = of_moderate_size(weights, penalty)
     with pinned():  # once for all that follows: BLAS threads would spin beside ours
-        loss = standardised_loss(rows, codes, len(labels), weights)
+        loss = standardised_loss(rows, codes, len(labels), weights, intercept)
         if correction is not None and len(labels) > 1:
             found = _corrected(objective_of(loss, 0.0), labels, tolerance, most)
         else:
@@ -108,14 +111,21 @@ def fit_loss(
 
 
 def standardised_loss(
-    rows: FloatArray | SparseRows, codes: IntArray, size: int, weights: FloatArray | None
+    rows: FloatArray | SparseRows,
+    codes: IntArray,
+    size: int,
+    weights: FloatArray | None,
+    intercept: bool = True,
 ) -> LogisticLoss:
     """Return the loss over rows, in columns standardised by themselves."""
     if isinstance(rows, SparseRows) and rows.stored > FILLED * rows.size * rows.width:
         rows = rows.toarray()
     scale = Standardisation.of(rows, weights)
+    if not intercept:
+        scale = scale.about_zero()
     kind = SparseLoss if isinstance(rows, SparseRows) else LogisticLoss
-    return kind(rows, codes, size, weights, scale.origin, scale.inverse)  # type: ignore[arg-type]
+    given: Any = rows
+    return kind(given, codes, size, weights, scale.origin, scale.inverse, intercept=intercept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,19 +273,14 @@ def _fit(objective: Objective, labels: tuple[Label, ...], **told: Any) -> Logist
         origin=loss.origin,
         inverse=loss.inverse,
         estimable=estimable_columns(objective.basis, loss.inverse, objective.penalty),
-        has_intercept=is_inside(objective.basis, loss.origin * loss.inverse),
-        null_loss=_null_loss(loss),
+        has_intercept=loss.intercept and is_inside(objective.basis, loss.origin * loss.inverse),
+        null_loss=loss.null_loss,
         weight=loss.weight,
-        rank=objective.shape[1] - 1,
+        rank=objective.shape[1] - loss.intercept,
         penalty=objective.penalty,
+        intercept=loss.intercept,
         **told,
     )
-
-
-def _null_loss(loss: LogisticLoss) -> float:
-    """Return the loss of the class frequencies."""
-    weights = loss.class_weights
-    return -float(weights @ np.log(weights / weights.sum()))
 
 
 def _without_penalty(found: Search) -> float:
@@ -317,4 +322,5 @@ def _of_one_class(loss: LogisticLoss, labels: tuple[Label, ...]) -> LogisticFit:
         bound=0.0,
         converged=True,
         passes=0,
+        intercept=loss.intercept,
     )

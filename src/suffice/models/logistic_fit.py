@@ -31,6 +31,7 @@ class LogisticFit:
     estimable    (d,): which columns have a coefficient of their own; others are constant, or add
                  up from others, and share the coefficient of least norm
     has_intercept  whether the score at x = 0 is estimable: not so where x₂ = 2x₁ + 5
+    intercept    whether there is one: without, scores at x = 0 are 0
     loss         -log-likelihood, without the penalty; null_loss that of a model without columns
     decrement    λ, in standard errors: no coefficient is further from the optimum than `bound` of
                  its own standard errors
@@ -60,6 +61,7 @@ class LogisticFit:
     separation: Separation | None = None
     correction: str | None = None
     undecided: str | None = None
+    intercept: bool = True
 
     @property
     def size(self) -> int:

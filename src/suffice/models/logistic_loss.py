@@ -32,7 +32,8 @@ class LogisticLoss:
     """-log p(y | x), summed over dense rows, as a function of θ in standardised columns.
 
     The rows themselves stay as they are, wherever the user has them: each block is centred and
-    scaled on its way through the cache. `parts` restricts the sum to some of the rows.
+    scaled on its way through the cache. `parts` restricts the sum to some of the rows. Without an
+    intercept the first column of θ is 0, and so is that of the design: nothing is centred then.
 
     >>> rows, codes = np.array([[1.0], [3.0]]), np.array([0, 1])
     >>> loss = LogisticLoss(rows, codes, 2, None, np.array([2.0]), np.array([1.0]))
@@ -47,6 +48,7 @@ class LogisticLoss:
     origin: FloatArray
     inverse: FloatArray
     parts: tuple[slice, ...] | None = None
+    intercept: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,6 +76,14 @@ class LogisticLoss:
             own = None if self.weights is None else self.weights[part]
             total += np.bincount(self.codes[part], own, minlength=self.size)
         return total
+
+    @property
+    def null_loss(self) -> float:
+        """The loss of the class frequencies; without an intercept, of equal ones."""
+        weights = self.class_weights
+        if not self.intercept:
+            return float(weights.sum()) * float(np.log(len(weights)))
+        return -float(weights @ np.log(weights / weights.sum()))
 
     @cached_property
     def farthest(self) -> float:
@@ -146,10 +156,10 @@ class LogisticLoss:
         return self.collected(summarize)
 
     def design(self, some: slice) -> FloatArray:
-        """Return rows as the model sees them: (1, z), standardised."""
+        """Return rows as the model sees them: (1, z), standardised; or (0, z)."""
         rows = self.rows[some]
         found = np.empty((len(rows), rows.shape[1] + 1))
-        found[:, 0] = 1.0
+        found[:, 0] = 1.0 if self.intercept else 0.0
         np.subtract(rows, self.origin, out=found[:, 1:])
         found[:, 1:] *= self.inverse
         return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, listed
 from suffice.models.certificate import Certificate, covariance_of
+from suffice.models.firth import FirthObjective
 from suffice.models.logistic import of_moderate_size, standardised_loss
 from suffice.models.logistic_search import Search, objective_of
 from suffice.models.newton import Found
@@ -38,23 +39,23 @@ def refitted(
         )
     weights, penalty, factor = of_moderate_size(weights, fit.penalty)
     fit = fit.with_weights_scaled(-factor)
-    loss = standardised_loss(rows, codes, len(labels), weights)
+    loss = standardised_loss(rows, codes, len(labels), weights, fit.intercept)
     same = np.array_equal(loss.inverse > 0.0, fit.inverse > 0.0) and np.allclose(
         [loss.weight, *loss.inverse], [fit.weight, *fit.inverse], rtol=1e-6
     )
     objective = objective_of(loss, penalty)
+    decrement = np.inf
     if same:
-        loss = replace(loss, origin=fit.origin, inverse=fit.inverse)
-        objective = replace(objective, loss=loss)
+        objective = replace(objective, loss=replace(loss, origin=fit.origin, inverse=fit.inverse))
+        if fit.correction is not None:
+            objective = FirthObjective.of(objective)
         here = objective.look(objective.place(fit.theta), True)
         found = Search(objective, Found(here, fit.decrement, fit.passes), here.hessian, None)
         proof = Certificate.of(found)
-        same = proof is None or not fit.converged or proof.decrement <= max(1e-3, 100 * fit.bound)
-    if not same or fit.correction is not None:
+        decrement = 0.0 if proof is None or not fit.converged else proof.decrement
+    if decrement > max(1e-3, 100 * fit.bound):
         raise BadSetting(
-            "these are not the rows of the fit: θ is not their maximum"
-            if not same
-            else "Firth's estimates have no profile of the likelihood here",
+            "these are not the rows of the fit: θ is not their maximum",
             hint="give the same rows, labels and weights, all of them, in any order",
         )
     covariance = covariance_of(found) if fit.converged else None

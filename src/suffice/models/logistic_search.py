@@ -108,6 +108,8 @@ def search(
     """
     m, width = loss.shape
     n, p = len(loss), m * width
+    if not loss.intercept:
+        return _without_intercept(loss, penalty, start, tolerance, bends, most, patient)
     if width > WIDE or (isinstance(loss, SparseLoss) and p > MANY):
         return _wide(loss, penalty, start, tolerance, bends, most)
     sample = loss.sampled(max(SAMPLE, PER_COLUMN * width))
@@ -124,6 +126,27 @@ def search(
     if m == 1 and cost <= MODERATE:
         return _by_newton(objective, begin, tolerance, most, patient)
     return _by_product(objective, first, begin, tolerance, bends, most, cost, patient)
+
+
+def _without_intercept(
+    loss: LogisticLoss,
+    penalty: float,
+    start: FloatArray | None,
+    tolerance: float,
+    bends: bool,
+    most: int,
+    patient: bool,
+) -> Search:
+    """No intercept: Newton's steps from θ = 0, by conjugate gradients where there is too much.
+
+    What stands for the Hessian elsewhere is about centred columns.
+    """
+    p = loss.shape[0] * loss.shape[1]
+    if loss.shape[1] > WIDE or float(len(loss) + p) * p**2 > MODERATE:
+        return _wide(loss, penalty, start, tolerance, bends, most)
+    objective = objective_of(loss, penalty)
+    begin = objective.place(np.zeros(loss.shape) if start is None else start)
+    return _by_newton(objective, begin, tolerance, most, patient)
 
 
 def objective_of(loss: LogisticLoss, penalty: float) -> Objective:
@@ -167,16 +190,16 @@ def _by_newton(
 def _better(objective: Objective, begin: FloatArray, hessian: bool) -> Point:
     """Look at a start; one that is worse than the class frequencies alone is not used."""
     there = objective.look(begin, hessian)
-    weights = objective.loss.class_weights
-    plain = -float(weights @ np.log(weights / weights.sum()))
-    if there.value <= plain:
+    if there.value <= objective.loss.null_loss:
         return there
     return objective.look(objective.place(_frequencies(objective.loss)), hessian)
 
 
 def _frequencies(loss: LogisticLoss) -> FloatArray:
-    """Return the θ that knows the class frequencies alone."""
+    """Return the θ that knows the class frequencies alone; without an intercept, nothing."""
     theta = np.zeros(loss.shape)
+    if not loss.intercept:
+        return theta
     theta[:, 0] = np.log(loss.class_weights[1:] / loss.class_weights[0])
     return theta
 
@@ -307,7 +330,7 @@ def _wide(
         found, scores = loss.scored(objective.theta(at))
 
         def product(direction: FloatArray) -> FloatArray:
-            bent = loss.product_at(scores, direction.reshape(objective.shape)).ravel()
+            bent = objective.place(loss.product_at(scores, objective.theta(direction)))
             return bent + objective.pulled(direction)
 
         return objective.seen(at, found), product

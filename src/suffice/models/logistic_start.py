@@ -39,13 +39,18 @@ class Start:
 
 
 def first_look(loss: LogisticLoss) -> Start:
-    """Return GDA's implied θ over the rows of a loss, in standardised columns."""
+    """Return GDA's implied θ over the rows of a loss, in standardised columns.
+
+    Without an intercept there is none to imply: θ = 0, and correlations are about 0.
+    """
     found = loss.class_moments()
     labels, total = found.labels, found.weight
     width = len(loss.origin)
     scatter = found.scatter * loss.inverse * loss.inverse[:, np.newaxis] / total
     means = ((found.means - loss.origin) + found.lows) * loss.inverse
     shares = found.weights / total
+    if not loss.intercept:
+        return Start(np.zeros(loss.shape), scatter + (means.T * shares) @ means)
     centre = shares @ means
     reach = (means - centre) * np.sqrt(shares)[:, np.newaxis]
     correlations = scatter + reach.T @ reach

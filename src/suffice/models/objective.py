@@ -28,6 +28,8 @@ class Point:
 class Objective:
     """Loss + ½·penalty·Σ(s_jβ_j)², as a function of the coordinates that are free.
 
+    Of a loss without an intercept there is none among the coordinates either.
+
     basis    (d, r) orthonormal: β = γ·basisᵀ. None is every column by itself. Columns that others
              add up to leave directions which no row can tell apart; without them, and starting
              from a β inside the basis, the minimum is the one of least norm.
@@ -42,20 +44,26 @@ class Objective:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of the free coordinates (m, r + 1)."""
+        """The shape of the free coordinates (m, r + 1), or (m, r) without an intercept."""
         m, width = self.loss.shape
-        return m, width if self.basis is None else self.basis.shape[1] + 1
+        slopes = width - 1 if self.basis is None else self.basis.shape[1]
+        return m, slopes + self.loss.intercept
 
     def theta(self, at: FloatArray) -> FloatArray:
         """Return θ (m, d + 1) at a place."""
         free = at.reshape(self.shape)
+        if not self.loss.intercept:
+            slopes = free if self.basis is None else free @ self.basis.T
+            return np.concatenate((np.zeros((len(free), 1)), slopes), axis=1)
         if self.basis is None:
             return free
         return np.concatenate((free[:, :1], free[:, 1:] @ self.basis.T), axis=1)
 
     def place(self, theta: FloatArray) -> FloatArray:
         """Return the place of θ, or of what of it lies inside the basis."""
-        if self.basis is not None:
+        if not self.loss.intercept:
+            theta = theta[:, 1:] if self.basis is None else theta[:, 1:] @ self.basis
+        elif self.basis is not None:
             theta = np.concatenate((theta[:, :1], theta[:, 1:] @ self.basis), axis=1)
         return np.ascontiguousarray(theta).ravel()
 
@@ -80,27 +88,39 @@ class Objective:
 
     def inside(self, hessian: FloatArray) -> FloatArray:
         """Return a Hessian over θ in free coordinates."""
-        if self.basis is None:
+        full = self.columns
+        if full is None:
             return hessian
         m, width = self.loss.shape
-        full = np.zeros((width, self.basis.shape[1] + 1))
-        full[0, 0], full[1:, 1:] = 1.0, self.basis
         blocks = hessian.reshape(m, width, m, width)
         size = m * full.shape[1]
         found: FloatArray = np.einsum("ja,cjek,kb->caeb", full, blocks, full, optimize=True)
         return found.reshape(size, size)
 
+    @property
+    def columns(self) -> FloatArray | None:
+        """The free coordinates of a class as columns over its θ (d + 1, ·); None: θ itself."""
+        if self.basis is None and self.loss.intercept:
+            return None
+        width = self.loss.shape[1]
+        basis = np.eye(width - 1) if self.basis is None else self.basis
+        first = int(self.loss.intercept)
+        full = np.zeros((width, basis.shape[1] + first))
+        full[0, :first], full[1:, first:] = 1.0, basis
+        return full
+
     def pulled(self, at: FloatArray) -> FloatArray:
         """Return the penalty's gradient at a place."""
         free = at.reshape(self.shape)
         pull = self.penalty * (self.between @ free)
-        pull[:, 0] = 0.0
+        if self.loss.intercept:
+            pull[:, 0] = 0.0
         return pull.ravel()
 
     def penalty_matrix(self) -> FloatArray:
         """Return the penalty's Hessian."""
         slopes = np.ones(self.shape[1])
-        slopes[0] = 0.0
+        slopes[: int(self.loss.intercept)] = 0.0
         return self.penalty * np.asarray(np.kron(self.between, np.diag(slopes)), np.float64)
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -126,11 +126,9 @@ class Profile:
         from scipy.special import chdtri
 
         drop = 0.5 * float(chdtri(1.0, 1.0 - checked_level(level)))
-        seen = self._scale * direction
-        outside = seen - self._vectors @ (self._vectors.T @ seen)
         along = self._basis.T @ direction
         length = float(np.linalg.norm(along))
-        if length == 0.0 or np.linalg.norm(outside) > UNSEEN * np.linalg.norm(seen):
+        if length == 0.0 or self._is_unseen(direction):
             return -np.inf, np.inf
         basis = _turned(self._basis, along / length)
         start = _Reduced.of(self._best, basis)
@@ -138,6 +136,42 @@ class Profile:
         low = self._end(basis, start, drop, -1.0)
         high = self._end(basis, start, drop, 1.0)
         return middle - length * low, middle + length * high
+
+    def statistic(self, direction: FloatArray) -> float:
+        """Return the likelihood-ratio statistic of directionᵀθ = 0: 2(loss(0) - loss).
+
+        NaN for a direction that the rows cannot tell apart from nothing.
+        """
+        along = self._basis.T @ direction
+        length = float(np.linalg.norm(along))
+        if length == 0.0 or self._is_unseen(direction):
+            return np.nan
+        basis = _turned(self._basis, along / length)
+        here, left = self._best, -float(direction @ self._best.at) / length
+        share = 1.0
+        for _ in range(LOOKS):
+            seen = _Reduced.of(here, basis)
+            if left == 0.0:
+                if seen.decrement <= 1e-12 + 4.0 * EPSILON * abs(here.value):
+                    break
+                lower = self._lower(here, basis[:, 1:] @ seen.step, seen.decrement)
+                if lower is None:
+                    break
+                here = lower
+                continue
+            # The others follow; where all would leave what can be computed, a part of the way.
+            follow = basis[:, 0] + basis[:, 1:] @ seen.tangent
+            there = self._look(here.at + share * left * follow, True)
+            if np.isfinite(there.value):
+                here, left, share = there, (1.0 - share) * left, 1.0
+            else:
+                share *= 0.5
+        return max(2.0 * (here.value - self._best.value), 0.0)
+
+    def _is_unseen(self, direction: FloatArray) -> bool:
+        seen = self._scale * direction
+        outside = seen - self._vectors @ (self._vectors.T @ seen)
+        return bool(np.linalg.norm(outside) > UNSEEN * np.linalg.norm(seen))
 
     def _polished(self, here: Point) -> Point:
         """Return the minimum itself: of separated classes, so far out that nothing is left."""
@@ -150,7 +184,7 @@ class Profile:
                 np.einsum("ii->i", hessian)[:] += LEAST
                 step = Factor(hessian).solve(-gradient)
             decrement = max(-float(gradient @ step), 0.0)
-            if decrement <= drop + 4.0 * EPSILON * here.value:
+            if decrement <= drop + 4.0 * EPSILON * abs(here.value):
                 break
             there = self._lower(here, self._basis @ step, decrement)
             if there is None:
@@ -177,7 +211,7 @@ class Profile:
         """Return how far the interval reaches to one side, in units of the first coordinate."""
         here, s, inside, outside = self._best, 0.0, 0.0, np.inf
         target = here.value + drop
-        rounding = 64.0 * EPSILON * target
+        rounding = 64.0 * EPSILON * abs(target)
         size = 1.0 + float(np.abs(here.at).max(initial=0.0))
         size *= 1.0 + drop / max(self._ignorance, 1e-300)  # what little weight can tell at all
         for _ in range(LOOKS):
@@ -266,6 +300,19 @@ def _turned(basis: FloatArray, first: FloatArray) -> FloatArray:
     return found
 
 
+class Profiles(NamedTuple):
+    """What profiles tell of [θ₀, θ] in the user's units, (k - 1, d + 1) each.
+
+    low        the intervals' ends
+    high
+    statistic  the likelihood-ratio statistic of the hypothesis that it is 0; NaN if not asked for
+    """
+
+    low: FloatArray
+    high: FloatArray
+    statistic: FloatArray
+
+
 def profile_intervals(
     objective: Objective, theta: FloatArray, level: float = 0.95, reference: int = 0
 ) -> tuple[FloatArray, FloatArray]:
@@ -275,15 +322,25 @@ def profile_intervals(
     in standardised columns, against class 0. A column that does not vary, or that others add up
     to, has every value in its interval.
     """
+    return profiles_of(objective, theta, level, reference, tested=False)[:2]
+
+
+def profiles_of(
+    objective: Objective, theta: FloatArray, level: float, reference: int, *, tested: bool
+) -> Profiles:
+    """Return the intervals of `profile_intervals`, and if asked for the tests by the same profiles.
+
+    A test takes about as long as one end of an interval.
+    """
     loss = objective.loss
     m, width = theta.shape
     profile = Profile(objective.look, objective.place(theta))
     low, high = np.full((2, m, width), np.inf)
-    low = -low
+    found = Profiles(-low, high, np.full((m, width), np.nan))
     others = [c for c in range(m + 1) if c != reference]
     for row, c in enumerate(others):
         for j in range(width):
-            if j and not loss.inverse[j - 1] > 0.0:
+            if (not j and not loss.intercept) or (j and not loss.inverse[j - 1] > 0.0):
                 continue
             direction = np.zeros((m + 1, width))
             if j:
@@ -295,5 +352,7 @@ def profile_intervals(
             place = objective.place(one)
             if np.abs(objective.theta(place) - one).max() > UNSEEN * np.abs(one).max():
                 continue
-            low[row, j], high[row, j] = profile.interval(place, level)
-    return low, high
+            found.low[row, j], found.high[row, j] = profile.interval(place, level)
+            if tested:
+                found.statistic[row, j] = profile.statistic(place)
+    return found

@@ -65,14 +65,18 @@ class RemoteLoss(LogisticLoss):
         seen: SeenRows,
         lightest: float,
         drawn: tuple[FloatArray, Any, FloatArray | None] | None,
+        intercept: bool = True,
     ) -> Self:
         """Return the loss over rows of which this much is known, in standardised columns."""
-        scale, size = seen.scale, len(seen.labels)
+        size = len(seen.labels)
+        scale = seen.scale if intercept else seen.scale.about_zero()
         width = len(scale.origin)
         held = None
         if drawn is not None:
             rows, codes, weights = drawn
-            held = LogisticLoss(rows, codes, size, weights, scale.origin, scale.inverse)
+            held = LogisticLoss(
+                rows, codes, size, weights, scale.origin, scale.inverse, intercept=intercept
+            )
         return cls(
             np.empty((0, width)),
             np.empty(0, dtype=np.intp),
@@ -80,6 +84,7 @@ class RemoteLoss(LogisticLoss):
             None,
             scale.origin,
             scale.inverse,
+            intercept=intercept,
             everywhere=everywhere,
             seen=seen,
             lightest=lightest,

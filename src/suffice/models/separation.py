@@ -7,7 +7,7 @@ signs. Large coefficients do not answer it; linear programs do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.linear_algebra import inverse_factor
 from suffice.models.design_blocks import collect_design
+from suffice.models.separation_classes import parted_cone
 from suffice.models.separation_columns import sparse_direction, spread
 from suffice.models.separation_directions import runaway_cone
 from suffice.models.separation_margins import TIED, margins_along, survey
@@ -23,6 +24,7 @@ from suffice.models.separation_programs import (
     Cone,
     Undecided,
     find_cone,
+    first_survey,
     scaled,
     work_of,
 )
@@ -31,12 +33,6 @@ if TYPE_CHECKING:
     from suffice.models.logistic_loss import LogisticLoss
     from suffice.models.separation_margins import Constraints, Survey
     from suffice.rows import FloatArray
-
-START = 1000
-"""Constraints of the first linear program, or four for each coefficient."""
-
-START_CELLS = 1_000_000
-"""Cells of the first linear program, at most."""
 
 DEAR = 5e6
 """Multiplications of the first linear program from which a proof without one is tried first."""
@@ -93,7 +89,7 @@ def find_separation(loss: LogisticLoss, theta: FloatArray, margin: float) -> Sep
     ('complete', (0,), 10)
     """
     with pinned():
-        return _found(loss, theta, margin)
+        return _through_zero(loss, _found(loss, theta, margin))
 
 
 def shown_separation(loss: LogisticLoss, theta: FloatArray) -> Separation | None:
@@ -106,14 +102,22 @@ def shown_separation(loss: LogisticLoss, theta: FloatArray) -> Separation | None
         if found is None or not found[1]:
             return None
         cone = found[0]
-        return _described(loss, sparse_direction(loss, cone), cone.survey, False)
+        direction = sparse_direction(loss, cone)
+        return _through_zero(loss, _described(loss, direction, cone.survey, False))
+
+
+def _through_zero(loss: LogisticLoss, found: Separation | None) -> Separation | None:
+    """Return a separation by planes through x = 0, where there is no intercept to see another."""
+    if found is None or loss.intercept:
+        return found
+    direction = found.direction.copy()
+    direction[:, 0] = 0.0
+    return replace(found, direction=scaled(direction))
 
 
 def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
-    size = theta.size
-    most = max(min(max(START, 4 * size), START_CELLS // size), 1)
     at = theta if np.isfinite(theta).all() else np.zeros(loss.shape)
-    first = survey(loss, scaled(at), most=most)
+    first = first_survey(loss, at)
     independent = _independent(loss)
     if margin > 0.0 and first.tied == 0:
         cone = Cone(scaled(at), None, first.worst, first)
@@ -129,13 +133,17 @@ def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation |
 
 def _decided(loss: LogisticLoss, theta: FloatArray, worst: Constraints) -> Cone:
     """Return the cone by the cheapest proof there is."""
-    found = None
+    found, budget = None, Budget()
     if work_of(len(worst), theta.size) > DEAR:
         found = runaway_cone(loss, theta)
+        if found is None and loss.size > 2:
+            found = parted_cone(loss, theta, budget)
+            if found is not None:  # what it left open is as much work for any other program
+                return found[0]
         if found is not None and found[1]:
             return found[0]
     try:
-        return find_cone(loss, worst, Budget())
+        return find_cone(loss, worst, budget)
     except Undecided:
         if found is None:
             raise

@@ -57,7 +57,7 @@ def runaway_cone(loss: LogisticLoss, theta: FloatArray) -> tuple[Cone, bool] | N
     partial: Cone | None = None
     for bound in _gaps(margins[others]):
         below = others & (margins <= bound)
-        cone = _beyond(loss, theta, design, margins, below)
+        cone = beyond(loss, theta, design, margins, below)
         if cone is None:
             continue
         if _is_tied(loss, design, margins, below):
@@ -76,7 +76,7 @@ def _gaps(margins: FloatArray) -> list[float]:
     return [float(ordered[place]) for place in widest if steps[place] > 0.0]
 
 
-def _beyond(
+def beyond(
     loss: LogisticLoss,
     theta: FloatArray,
     design: FloatArray,
@@ -90,11 +90,15 @@ def _beyond(
     if float(count) * size * min(count, size) > MOST_WORK or count * size > MOST_CELLS:
         return None
     matrix = held.matrix(m)
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    sizes = np.linalg.norm(matrix, axis=1, keepdims=True)
+    matrix /= np.where(sizes > 0.0, sizes, 1.0)  # a row of zeros, without an intercept
     hidden = None
     if count and size <= MOST_COEFFICIENTS:
         hidden = null_space(matrix)
         beta = hidden @ (hidden.T @ theta.ravel())
+    elif count > size:  # a Gram matrix of the rows would be larger than what they span
+        free = null_space(matrix)
+        beta = free @ (free.T @ theta.ravel())
     else:
         beta = _projected(theta.ravel(), matrix) if count else theta.ravel()
     direction = scaled(beta).reshape(m, width)
@@ -106,7 +110,7 @@ def _beyond(
 
 
 def _projected(beta: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return the part of β at right angles to the rows of a matrix (s, p), s < p or not.
+    """Return the part of β at right angles to the rows of a matrix (s, p), s ≤ p.
 
     By the Gram matrix of the rows, with a ridge that lets them depend on each other: every turn
     takes away all but ridge/(σ² + ridge) of what is left along a singular direction.

@@ -80,7 +80,7 @@ class Constraints:
         for codes, sign in ((self.own, 1.0), (self.rival, -1.0)):
             there = np.flatnonzero(codes)
             found[there, codes[there] - 1] = sign * self.rows[there]
-        return found.reshape(len(self), -1)
+        return found.reshape(len(self), m * self.rows.shape[1])
 
     def first(self, most: int) -> Self:
         """Return the most urgent ones, in their order; of equal rows one is enough."""

@@ -41,6 +41,12 @@ MOST_WORK = 2e8
 s constraints on p coefficients takes about s·p² of them for every few steps of the solver, and is
 counted as that: by its shape, so that the same table has the same answer on every machine."""
 
+START = 1000
+"""Constraints of the first linear program, or four for each coefficient."""
+
+START_CELLS = 1_000_000
+"""Cells of the first linear program, at most."""
+
 INFEASIBLE = 2
 """SciPy's status of a program without solutions."""
 
@@ -98,6 +104,12 @@ class Cone:
     survey: Survey
 
 
+def first_survey(loss: LogisticLoss, theta: FloatArray) -> Survey:
+    """Return what rows say about θ, with the constraints that the first program begins with."""
+    most = max(min(max(START, 4 * theta.size), START_CELLS // theta.size), 1)
+    return survey(loss, scaled(theta), most=most)
+
+
 def find_cone(loss: LogisticLoss, start: Constraints, budget: Budget) -> Cone:
     """Return what is apart and what is tied among all rows, starting from a few of them."""
     m, width = loss.shape
@@ -120,7 +132,8 @@ def find_cone(loss: LogisticLoss, start: Constraints, budget: Budget) -> Cone:
         hidden = None
         if tied.any():
             # Rows of one length: one that is far away must not make the others look like none.
-            hidden = null_space(matrix[tied] / sizes[tied, np.newaxis])
+            held_sizes = np.where(sizes[tied] > 0.0, sizes[tied], 1.0)  # zeros, without intercept
+            hidden = null_space(matrix[tied] / held_sizes[:, np.newaxis])
             beta = hidden @ (hidden.T @ beta)
         direction = scaled(beta).reshape(m, width)
         found = survey(loss, direction, hidden, held, most=max(len(held) // 2, 500))

@@ -89,7 +89,7 @@ class SparseLoss(LogisticLoss):
     def design(self, some: slice) -> FloatArray:
         """Return rows as the model sees them, filled: (1, z), standardised."""
         rows = self.rows[some]
-        filled = np.ones((len(rows), rows.width + 1))
+        filled = np.full((len(rows), rows.width + 1), 1.0 if self.intercept else 0.0)
         filled[:, 1:] = (rows.toarray() - self.origin) * self.inverse
         return filled
 

@@ -87,6 +87,20 @@ class Standardisation:
         np.divide(1.0, deviations, out=inverse, where=varies)
         return cls(mean, inverse)
 
+    def about_zero(self) -> Self:
+        """Return the scale of columns that are not centred: their root mean square is one.
+
+        >>> found = Standardisation(np.array([4.0, 5.0]), np.array([1 / 3.0, 0.0])).about_zero()
+        >>> found.origin, found.inverse
+        (array([0., 0.]), array([0.2, 0.2]))
+        """
+        deviations = np.divide(
+            1.0, self.inverse, out=np.zeros_like(self.inverse), where=self.varies
+        )
+        roots = np.hypot(deviations, self.origin)
+        inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0.0)
+        return type(self)(np.zeros_like(self.origin), inverse)
+
     @property
     def varies(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which columns are not constant."""
