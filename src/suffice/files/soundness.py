@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
-from suffice.files.rules import LEFTOVER, exceeds
+from suffice.files.rules import LEFTOVER, TINY, exceeds
 from suffice.files.stored_labels import are_labels
 from suffice.models.row_samples import are_cells
 from suffice.rows.cells import CATEGORY
@@ -32,8 +32,6 @@ STATISTICS_OF = {
 """What suffices for the columns of each family."""
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 """Libraries that samples are given back in."""
-TINY = 1e-310
-"""What is left of the digits of such small numbers is rounding."""
 TYPES_OF: dict[str, tuple[type, ...]] = {
     "b": (bool,),
     "i": (int,),
