@@ -384,6 +384,12 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
     "coefficients that are not those of the fit": (
         "logistic", lambda c, a: part(c, a, "LogisticFit", "theta").__imul__(2.0),
     ),
+    "rows seen that are not those of the fit": (
+        "logistic", lambda c, a: part(c, a, "DiagonalMoments", "mean").__setitem__(0, -1e308),
+    ),
+    "rows seen that vary otherwise than those of the fit": (
+        "logistic", lambda c, a: part(c, a, "DiagonalMoments", "scatter").__imul__(4.0),
+    ),
     "a choice of something else": ("auto", lambda c, _: c["state"].update(chosen="shared")),
     "no model at all": ("shared", lambda c, _: c["state"].update(model=None)),
     "the model of another estimator": ("shared", lambda c, _: c.update(estimator="Perceptron")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,7 +20,6 @@ from suffice.files.stored_models import StoredModel, no_model, read_model, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 HOMES = {
     "BernoulliNaiveBayes": "suffice.estimators.count_naive_bayes",
@@ -44,7 +44,7 @@ def saving(path: str | Path) -> Iterator[None]:
     A model does not hold which messages a filter has learned, and a filter goes on changing.
     """
     with locked(path):
-        if is_database(path):
+        if Path(path).is_file() and is_database(path):  # a pipe would wait to be written to
             raise BadFile(
                 f"{path} is a mail filter, which a model file would replace",
                 hint="save to another place; suffice mail correct and suffice merge change filters",

@@ -165,6 +165,26 @@ def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int
         _check_form(stream.form(), model, "stream")
     elif found is not None:
         _check_form(found.form, model, "found")
+        if state.get("seen") is not None and name_of(found) == "LogisticFit":
+            _check_seen(state["seen"], found)
+
+
+def _check_seen(seen: Any, found: Any) -> None:
+    """Refuse columns of other means or deviations than the fit has: a stream goes on from both."""
+    moments = seen.moments
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        deviations = np.where(found.inverse > 0.0, 1.0 / found.inverse, 0.0)
+        room = 1e-6 * (np.abs(found.origin) + deviations) + TINY
+        share = moments.counts / moments.weight
+        near = np.abs(moments.mean * share - found.origin) <= room
+        squares = moments.scatter / moments.weight
+        if seen.sparse:  # of the cells that are not zero
+            squares = squares + share * np.square(moments.mean) - np.square(found.origin)
+        # What is left of a constant, or of a difference of squares, is rounding.
+        rooms = 1e-6 * np.square(deviations) + np.square(room)
+        near &= np.abs(squares - np.square(deviations)) <= rooms + (seen.sparse * 1e-6 * squares)
+    if not near.all():
+        raise refusal("seen", "has other columns than the fit")
 
 
 def _check_form(form: Any, model: Any, place: str) -> None:
