@@ -1,6 +1,6 @@
-"""Changes at the same time: commands on one model file, threads on one estimator.
+"""Changes at the same time: commands on one model file or filter, threads on one estimator.
 
-python -m benchmarks.evidence --only at_once     all of it (about two minutes of CPU time)
+python -m benchmarks.evidence --only at_once     all of it (about three minutes of CPU time)
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ import numpy as np
 
 import suffice
 from benchmarks.evidence import Figure
-from tests.reference.commands_at_once import ROWS, pairs_at_once, prepared, weights
+from tests.reference.commands_at_once import (
+    ROWS,
+    mail_pairs_at_once,
+    pairs_at_once,
+    prepared,
+    weights,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,24 +43,35 @@ def measure() -> Iterator[Figure]:
     warnings.simplefilter("ignore")
     yield _pairs("begin at once on one model file", killed=0.0)
     yield _pairs("begin at once, four in ten killed at a random moment", killed=0.4)
+    yield _mail_pairs("begin at once on one mail filter", killed=0.0)
+    yield _mail_pairs("begin at once, four in ten killed at a random moment", killed=0.4)
     yield _processes()
     for name, model in _estimators().items():
         yield _threads(name, model)
 
 
 def _pairs(what: str, *, killed: float) -> Figure:
-    found = list(pairs_at_once(PAIRS // 2, killed=killed, seed=7))
+    return _judged(
+        f"{PAIRS // 2} pairs of commands (learn, forget, merge) {what}: what says that it is done "
+        "is in the file once, what was refused is not, and the file is whole",
+        list(pairs_at_once(PAIRS // 2, killed=killed, seed=7)),
+    )
+
+
+def _mail_pairs(what: str, *, killed: float) -> Figure:
+    return _judged(
+        f"{PAIRS // 2} pairs of commands (mail correct, mail fit --force, merge) {what}: the "
+        "filter is what some order of them leads to, with exactly the counts of its messages, and "
+        "every message that was said to be learned is in it",
+        list(mail_pairs_at_once(PAIRS // 2, killed=killed, seed=7)),
+    )
+
+
+def _judged(claim: str, found: list[Any]) -> Figure:
     wrong = sum(not one.is_right for one in found)
     ends = Counter(code for one in found for code in one.codes)
     told = ", ".join(f"{count} ended with {code}" for code, count in sorted(ends.items()))
-    return Figure(
-        f"{PAIRS // 2} pairs of commands (learn, forget, merge) {what}: what says that it is done "
-        "is in the file once, what was refused is not, and the file is whole",
-        f"{wrong} wrong ({told})",
-        "0 wrong",
-        not wrong,
-        COMMAND,
-    )
+    return Figure(claim, f"{wrong} wrong ({told})", "0 wrong", not wrong, COMMAND)
 
 
 def _processes() -> Figure:

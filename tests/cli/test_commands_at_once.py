@@ -15,7 +15,20 @@ import suffice
 from suffice.errors import FileInUse
 from suffice.files import locks
 from suffice.files.locks import Stamp, lock_beside, locked
-from tests.reference.commands_at_once import pairs_at_once, weights
+from suffice.files.mail_building import write_filter
+from suffice.files.mail_letters import letter_of
+from suffice.files.mail_state import MailState
+from tests.reference.commands_at_once import (
+    MAIL_PAIRS,
+    MORE,
+    START,
+    learned_by,
+    mail_pairs_at_once,
+    mail_prepared,
+    pairs_at_once,
+    weights,
+)
+from tests.text.made_mail import message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +140,187 @@ def test_a_model_that_was_changed_by_who_does_not_care_for_locks_is_not_replaced
     assert total(model) == before + 10  # those of the other
 
 
+# Mail filters: `correct` changes one in place, others put another in its place
+
+
+def test_commands_on_a_filter_at_once_lead_where_one_after_the_other_would() -> None:
+    found = list(mail_pairs_at_once(2 * len(MAIL_PAIRS), killed=0.0))
+    assert all(one.is_right for one in found), found
+    assert {one.codes for one in found} == {(0, 0)}
+
+
+def test_commands_on_a_filter_that_are_killed_leave_it_whole_and_lose_nothing_said() -> None:
+    found = list(mail_pairs_at_once(2 * len(MAIL_PAIRS), killed=0.6, seed=1))
+    assert any(-9 in one.codes for one in found)
+    assert all(one.is_right for one in found), found
+
+
+@pytest.fixture
+def mail(tmp_path: Path) -> dict[str, list[str]]:
+    """Return commands on `filter.db`, which has learned what `START` says."""
+    found = mail_prepared(tmp_path)
+    (tmp_path / "filter.db").write_bytes((tmp_path / "start.db").read_bytes())
+    return found
+
+
+def test_every_command_that_changes_a_filter_waits_for_its_lock(
+    run: Any, mail: dict[str, list[str]], tmp_path: Path, flowers: Path
+) -> None:
+    place = tmp_path / "filter.db"
+    commands = [
+        *mail.values(),
+        ["mail", "export", place, "-o", place, "--force"],
+        ["fit", flowers, "-t", "kind", "--model", "gda", "-o", place, "--force"],
+        ["report", flowers, "-t", "kind", "--no-pictures", "-o", place, "--force"],
+    ]
+    with locked(place):
+        for arguments in commands:
+            found = run(*arguments, "--wait", "0")
+            assert found.code == 75, arguments
+            assert "is being changed by another process" in found.err
+    assert learned_by(place) == (START, True)
+    assert run(*mail["correct ham"]).code == 0
+
+
+def test_a_filter_that_was_changed_while_it_was_merged_is_not_replaced(
+    run: Any, mail: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on file systems without locks."""
+    monkeypatch.setattr(locks, "try_lock", lambda _: None)
+    from suffice.files import mail_building
+
+    whole, place = mail_building.statistics_of, tmp_path / "filter.db"
+
+    def statistics_of(state: MailState) -> Any:
+        with MailState(place, write=True) as other:
+            other.learn(letter_of(message(2, "ham")), 0)
+        monkeypatch.setattr(mail_building, "statistics_of", whole)
+        return whole(state)
+
+    monkeypatch.setattr(mail_building, "statistics_of", statistics_of)
+    found = run(*mail["merge"])
+    assert found.code == 75
+    assert "was changed by somebody else" in found.err
+    assert learned_by(place) == ({**START, (2, "ham"): 1}, True)
+
+
+def test_a_message_is_not_learned_by_a_filter_that_is_no_longer_there(
+    run: Any, mail: dict[str, list[str]], tmp_path: Path
+) -> None:
+    place = tmp_path / "filter.db"
+    with MailState(place, write=True) as state:
+        (tmp_path / "more.db").replace(place)  # somebody else's
+        with pytest.raises(FileInUse, match="is another file now"):
+            state.learn(letter_of(message(2, "ham")), 0)
+        with pytest.raises(FileInUse, match="is another file now"):
+            state.forget(letter_of(message(-4, "ham")))
+    assert learned_by(place) == (MORE, True)
+
+
+def test_a_calibration_of_a_filter_that_was_replaced_meanwhile_is_not_kept(
+    mail: dict[str, list[str]], tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from suffice.files import mail_calibration
+
+    place, whole = tmp_path / "filter.db", mail_calibration.calibration_of
+
+    def calibration_of(statistics: Any) -> Any:
+        monkeypatch.setattr(mail_calibration, "calibration_of", whole)
+        assert run(*mail["merge"]).code == 0
+        return whole(statistics)
+
+    monkeypatch.setattr(mail_calibration, "calibration_of", calibration_of)
+    with MailState(place, write=True) as state:
+        mail_calibration.calibrate(state)
+        found = state.summary
+    whole_merge = tmp_path / "both.db"
+    assert run("merge", tmp_path / "start.db", tmp_path / "more.db", "-o", whole_merge).code == 0
+    with MailState(whole_merge) as state:
+        assert found == state.summary
+
+
+def test_a_filter_that_came_meanwhile_is_not_replaced_by_a_fit(
+    run: Any, mail: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from suffice.files import mail_building
+
+    place, whole = tmp_path / "filter.db", mail_building.calibration_of
+    place.unlink()
+
+    def calibration_of(statistics: Any) -> Any:
+        place.write_bytes((tmp_path / "start.db").read_bytes())
+        return whole(statistics)
+
+    monkeypatch.setattr(mail_building, "calibration_of", calibration_of)
+    without_force = [one for one in mail["fit"] if one != "--force"]
+    found = run(*without_force)
+    assert found.code == 1
+    assert "is there already" in found.err
+    assert learned_by(place) == (START, True)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_what_a_removed_filter_has_left_behind_is_not_brought_into_a_new_one(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "filter.db"
+    write_filter(place, [(message(*key), ("ham", "spam").index(key[1])) for key in START])
+    child = os.fork()
+    if not child:
+        MailState(place, write=True).learn(letter_of(message(2, "ham")), 0)
+        os._exit(0)  # as if it were killed: nothing is closed
+    assert os.waitpid(child, 0)[1] == 0
+    assert (tmp_path / "filter.db-wal").stat().st_size
+    place.unlink()
+    write_filter(place, [(message(*key), ("ham", "spam").index(key[1])) for key in MORE])
+    assert learned_by(place) == (MORE, True)
+
+
+def test_a_fit_removes_what_a_killed_one_has_left_and_nothing_else(tmp_path: Path) -> None:
+    place = tmp_path / "filter.db"
+    left = tmp_path / ".filter.db.01234567"
+    for name in (left.name, f"{left.name}-wal", ".filter.db.other", ".another.db.01234567"):
+        (tmp_path / name).write_bytes(b"SQLite format 3\0")
+    messages = [(message(*key), ("ham", "spam").index(key[1])) for key in START]
+    with left.open("rb") as file:  # somebody is at work
+        assert locks.try_lock(file.fileno())
+        write_filter(place, messages)
+        assert left.exists()
+    write_filter(place, messages)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"filter.db", ".filter.db.other", ".another.db.01234567"}
+
+
 # In Python
+
+
+def test_a_model_is_not_saved_over_a_filter(
+    mail: dict[str, list[str]], tmp_path: Path, model: Path
+) -> None:
+    place = tmp_path / "filter.db"
+    for one in (suffice.load(place), suffice.load(model), suffice.MultivariateNormal([0], [[1]])):
+        with pytest.raises(suffice.errors.BadFile, match="is a mail filter"):
+            one.save(place)
+    assert learned_by(place) == (START, True)
+
+
+def test_a_law_waits_for_the_lock_of_a_file(tmp_path: Path) -> None:
+    place, law = tmp_path / "law", suffice.MultivariateNormal([0], [[1]])
+    began, done = threading.Event(), threading.Event()
+
+    def save() -> None:
+        began.set()
+        law.save(place)
+        done.set()
+
+    with locked(place):
+        thread = threading.Thread(target=save)
+        thread.start()
+        assert began.wait(60)
+        assert not done.wait(0.3)
+        assert not place.exists()
+    thread.join(60)
+    assert place.exists()
 
 
 def test_a_loaded_model_does_not_replace_what_others_have_saved_since(

@@ -179,3 +179,45 @@ def test_labels_that_json_has_no_form_for_are_told_all_the_same(
         told = run(*command, "--json")
         assert told.code == 0, told.err
         assert told.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "predict MODEL TABLE",
+        "predict MODEL TABLE --reject-below 0.01 --reject-by typicality",
+        "predict MODEL TABLE --reject-below 0.9",
+        "explain MODEL TABLE",
+        "outliers MODEL TABLE",
+        "sample MODEL",
+        "inspect MODEL",
+        "learn MODEL TABLE -o OUT",
+        "forget MODEL TABLE -o OUT",
+        "merge MODEL OTHER -o OUT",
+        "diff MODEL OTHER",
+        "sql MODEL --table t",
+    ],
+)
+def test_a_command_reads_a_model_file_once(
+    run: Any, fitted: Any, flowers: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    """Read twice, it might be two models: others may save one in between."""
+    from suffice.files import stored_models
+
+    model = fitted(flowers, "kind", "naive-bayes")
+    other, part = model.with_name("other"), model.with_name("part.csv")
+    other.write_bytes(model.read_bytes())
+    lines = flowers.read_text().splitlines()
+    part.write_text("\n".join([*lines[:3], *lines[-2:]]) + "\n")
+    places = {"MODEL": model, "OTHER": other, "TABLE": part, "OUT": model.with_name("out")}
+    read: list[Path] = []
+    whole = stored_models.read_archive
+
+    def read_archive(path: Path) -> Any:
+        read.append(path)
+        return whole(path)
+
+    monkeypatch.setattr(stored_models, "read_archive", read_archive)
+    found = run(*(places.get(word, word) for word in arguments.split()))
+    assert found.code == 0, found.err
+    assert read == [places[word] for word in arguments.split() if word in ("MODEL", "OTHER")]

@@ -297,6 +297,16 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
         "shared", lambda c, a: part(c, a, "ByPattern", "0/scatter").__imul__(
             np.array([[1, 9, 1], [9, 1, 1], [1, 1, 1]])),
     ),
+    "squares of two parts": (
+        "pandas", lambda c, a: part(c, a, "ByPattern", "0/scatter_low").__setitem__((6, 2), -1e308),
+    ),
+    "squares of two parts, for each class": (
+        "polars",
+        lambda c, a: part(c, a, "ByPattern", "0/scatter_low").__setitem__((2, 5, 6), 1e160),
+    ),
+    "squares of two parts, by column": (
+        "naive Bayes", lambda c, a: part(c, a, "ByClass", "0/0/scatter_low").fill(1e3),
+    ),
     "a factor that is no triangle": (
         "shared", lambda c, a: part(c, a, "FullNormals", "factors").fill(1.0),
     ),
@@ -373,6 +383,12 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
     ),
     "coefficients that are not those of the fit": (
         "logistic", lambda c, a: part(c, a, "LogisticFit", "theta").__imul__(2.0),
+    ),
+    "rows seen that are not those of the fit": (
+        "logistic", lambda c, a: part(c, a, "DiagonalMoments", "mean").__setitem__(0, -1e308),
+    ),
+    "rows seen that vary otherwise than those of the fit": (
+        "logistic", lambda c, a: part(c, a, "DiagonalMoments", "scatter").__imul__(4.0),
     ),
     "a choice of something else": ("auto", lambda c, _: c["state"].update(chosen="shared")),
     "no model at all": ("shared", lambda c, _: c["state"].update(model=None)),

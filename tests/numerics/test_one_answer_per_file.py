@@ -184,3 +184,15 @@ def test_statistics_of_a_checkpoint_have_their_form(tmp_path: Path) -> None:
     place.write_bytes(written(content, arrays))
     with pytest.raises(BadFile):
         read_checkpoint(place)
+
+
+def test_priors_of_a_model_without_statistics_are_those_of_its_settings(tmp_path: Path) -> None:
+    place = tmp_path / "model.suffice"
+    rows, labels = [[0.0], [1.0], [4.0], [6.0]], list("aabb")
+    model = suffice.GaussianDiscriminant(priors={"a": 0.5, "b": 0.5}).fit(rows, labels)
+    model.save(place, statistics=False)
+    content, arrays = opened(place.read_bytes())
+    content["settings"]["priors"].update({"a": 0.9, "b": 0.1})
+    place.write_bytes(written(content, arrays))
+    with pytest.raises(BadFile, match="other priors than its settings"):
+        suffice.load(place)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import kstest
 from sklearn.base import clone
 
 import suffice
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.errors import BadSetting, SufficeWarning
+from suffice.errors import BadSetting, NoPValue, SufficeWarning
 from tests.reference.typicality import (
     EXACT,
     FAMILIES,
@@ -354,3 +357,105 @@ def test_typicality_without_statistics_is_refused_and_weights_need_labels(tmp_pa
         model.save(tmp_path / "model.suffice", statistics=False)
         with pytest.raises(BadSetting, match="without its statistics"):
             suffice.load(tmp_path / "model.suffice").typicality(X)
+
+
+# Where nothing is known
+
+UNKNOWN = {
+    "shared": suffice.GaussianDiscriminant,
+    "per-class": lambda: suffice.GaussianDiscriminant("per-class"),
+    "pooled": lambda: suffice.GaussianDiscriminant("per-class", pool=0.5),
+    "diagonal": lambda: suffice.GaussianDiscriminant("diagonal"),
+    "shared-diagonal": lambda: suffice.GaussianDiscriminant("shared-diagonal"),
+    "spherical": lambda: suffice.GaussianDiscriminant("spherical"),
+    "naive Bayes": lambda: suffice.NaiveBayes("gaussian"),
+    "naive Bayes, shared": lambda: suffice.NaiveBayes(suffice.families.GaussianColumns("shared")),
+}
+
+FAR = 1e4
+"""Far out, but not so far that rounding leaves nothing of the variance of the others."""
+
+
+def told(ask: Any) -> tuple[Any, str]:
+    """Return an answer, and what was said with it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", NoPValue)
+        found = ask()
+    return found, " ".join(str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+@settings(max_examples=15)
+@given(sizes=st.lists(st.integers(1, 4), min_size=2, max_size=3), seed=st.integers(0, 99))
+def test_p_is_one_for_rows_far_out_where_that_is_said_and_nowhere_else(
+    name: str, sizes: list[int], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.normal(size=(len(y), 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = UNKNOWN[name]().fit(X, y)
+    found, said = told(lambda: model.typicality([[FAR]]))
+    unknown = int((found == 1.0).sum())
+    assert said.startswith(f"{unknown} of {len(sizes)} classes have one row") == (unknown > 0)
+    assert bool(said) == (unknown > 0)
+    # A row that was in the fit, if it lay far out: it is judged by the others.
+    for i in range(len(y)):
+        moved = X.copy()
+        moved[i] = FAR
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = UNKNOWN[name]().fit(moved, y)
+        p, said = told(lambda model=model, moved=moved, i=i: model.typicality(moved[[i]], y[[i]]))
+        assert (p == 1.0).any() == bool(said), (p, said)
+
+
+def test_columns_that_know_nothing_leave_the_answer_to_the_others() -> None:
+    X = np.array([[0.0, 1.0], [1.0, np.nan], [3.0, np.nan], [9.0, 2.0], [8.0, 3.0], [7.0, 5.0]])
+    y = np.array(list("aaabbb"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        both = suffice.NaiveBayes("gaussian").fit(X, y)
+        one = suffice.NaiveBayes("gaussian").fit(X[:, :1], y)
+    p, said = told(lambda: both.typicality([[2.0, 1e9]]))
+    assert not said
+    assert p[0, 0] == pytest.approx(one.typicality([[2.0]])[0, 0])
+    assert p[0, 1] < 0.01
+
+
+def test_a_single_row_says_which_levels_its_class_has() -> None:
+    frame = pd.DataFrame({"x": [0.0, 5.0, 6.0, 7.5], "word": ["a", "b", "b", "b"]})
+    y = np.array([0, 1, 1, 1])
+    for model in (suffice.NaiveBayes(), suffice.GaussianDiscriminant("per-class")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SufficeWarning)
+            model.fit(frame, y)
+        _, said = told(lambda model=model: model.typicality(frame))
+        assert not said
+        p, said = told(lambda model=model: model.typicality(frame, y))
+        assert said.startswith("1 row(s) are alone in their class")
+        assert p[0, 0] == 1.0
+
+
+def test_counts_of_a_row_alone_are_told_too() -> None:
+    X, y = np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 4.0]]), np.array([0, 1, 1])
+    for model in (suffice.MultinomialNaiveBayes(), suffice.BernoulliNaiveBayes()):
+        model.fit(X, y)
+        assert not told(lambda model=model: model.typicality(X))[1]
+        p, said = told(lambda model=model: model.typicality(X, y))
+        assert said.startswith("1 row(s) are alone in their class")
+        assert p[0, 0] == 1.0
+
+
+def test_diagnostics_take_rows_out_with_their_weight() -> None:
+    from suffice.evaluation.diagnostics import _outlying
+    from suffice.evaluation.labelled_rows import LabelledRows
+
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(12, 2)), np.arange(12) % 2, rng.integers(1, 4, 12).astype(float)
+    model = suffice.GaussianDiscriminant("per-class").fit(X, y, w)
+    expected = model.typicality(X, y, w)[np.arange(12), y]
+    rows = LabelledRows.read(X, y, w)
+    np.testing.assert_array_equal(_outlying(X, rows), expected)
+    assert not np.allclose(model.typicality(X, y)[np.arange(12), y], expected)

@@ -236,7 +236,8 @@ def _words(content: Any, rng: Generator) -> None:
     nodes = [
         h[k] for h, k in places(content) if isinstance(h[k], dict) and h[k].get("is") == "words"
     ]
-    node = _one(nodes, rng)
+    # One that an earlier forgery has left as it was.
+    node = _one([node for node in nodes if isinstance(node.get("items"), list)], rng)
     if node is None:
         return
     choice = int(rng.integers(4))

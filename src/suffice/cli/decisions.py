@@ -53,9 +53,10 @@ class Decisions:
         """Read what the user has asked for."""
         estimator = None
         if reject_below is not None and reject_by == "typicality":
-            from suffice.cli.densities import with_density
+            from suffice.cli.densities import check_density
 
-            estimator = with_density(model).estimator
+            estimator = answers.estimator(model)
+            check_density(model, estimator)
         costs = None if cost is None else Costs.read(cost, answers.labels)
         return cls(answers, costs, reject_below, estimator)
 

@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 def with_density(path: Path, what: str = "typicality") -> Saved:
     """Return a model that has class densities, or refuse one that has none."""
     saved = load_saved(path)
-    if not hasattr(saved.estimator, what):
+    check_density(path, saved.estimator, what)
+    return saved
+
+
+def check_density(path: Path, estimator: Any, what: str = "typicality") -> None:
+    """Refuse a model that has no class densities."""
+    if not hasattr(estimator, what):
         cannot = "cannot make rows up" if what == "sample" else "cannot say how typical a row is"
         raise NotADensity(
-            f"{path} is a {type(saved.estimator).__name__}: it says nothing about p(x), "
-            f"and {cannot}",
+            f"{path} is a {type(estimator).__name__}: it says nothing about p(x), and {cannot}",
             hint="gda, qda and naive-bayes can: fit with --model",
         )
-    return saved
 
 
 def most_typical(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.mail_options import filter_argument, messages_argument, named_messages
-from suffice.cli.options import json_option
+from suffice.cli.options import json_option, wait_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +36,7 @@ FORGET = "forget"
     help="Find out anew how far the counts are to be believed. Without it that is done when one "
     "in twenty messages came or went since the last time.",
 )  # fmt: skip
+@wait_option()
 @json_option("a line for each message")
 def correct(
     filter_: Path,
@@ -43,6 +44,7 @@ def correct(
     what: str | None,
     policy: str,
     recalibrate: bool,
+    wait: float,
     as_json: bool,
 ) -> None:
     """Tell FILTER what each MESSAGE is, or let it forget it.
@@ -53,6 +55,9 @@ def correct(
 
     Example: suffice mail correct filter.db message.eml --spam
     """
+    from functools import cache
+
+    from suffice.cli.outputs import tell_waiting
     from suffice.cli.remarks import refuse
     from suffice.errors import BadLabels, BadRows, ForgettingUnseen
     from suffice.files.mail_letters import letter_of
@@ -63,7 +68,8 @@ def correct(
     if what == FORGET and policy != "all":
         raise click.UsageError("--policy is for what is learned")
     several, done, last = False, 0, None
-    with MailState(filter_, write=True) as state:
+    told = cache(lambda: tell_waiting(filter_, wait))  # once, however many messages there are
+    with MailState(filter_, write=True, wait=wait, waiting=told) as state:
         for name, raw in named_messages(messages):
             if last is not None:
                 several = True

@@ -33,7 +33,7 @@ def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     from suffice.estimators.mail_classifier import mail_classifier
 
     check_model_place(output, (str(filter_),), force=force, as_json=False)
-    model = mail_classifier(filter_)
-    with changing(output, wait):
+    with changing(output, wait):  # which may be the filter itself
+        model = mail_classifier(filter_)
         write_stored(output, model._stored(True))
     tell(f"{output}: {model.model_.weights.sum():,.0f} messages")

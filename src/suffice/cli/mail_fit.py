@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from suffice.cli.options import json_option
+from suffice.cli.options import json_option, wait_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     help="Where to write the filter.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
+@wait_option()
 @json_option("a summary")
 def fit(
     sorted_: tuple[str, ...],
@@ -31,6 +33,7 @@ def fit(
     spam: tuple[str, ...],
     output: Path,
     force: bool,
+    wait: float,
     as_json: bool,
 ) -> None:
     """Learn a filter from HAM and SPAM.
@@ -44,7 +47,6 @@ def fit(
     from suffice.cli.outputs import refuse_printing
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import Progress, note, tell
-    from suffice.errors import BadFile
     from suffice.files.mail_building import write_filter
     from suffice.files.whole_files import check_place
 
@@ -55,11 +57,11 @@ def fit(
     if not ham or not spam:
         raise click.UsageError("a filter needs both: ham and spam")
     refuse_printing(output, "a filter")
-    if output.exists() and not force:
-        raise BadFile(f"{output} is there already", hint="--force replaces it")
+    _refuse_existing(output, force=force)
     check_place(output)
     with Progress("reading", unit="messages") as progress:
-        taken = write_filter(output, _labelled((ham, spam), progress))
+        placing = _placing(output, wait, force=force)
+        taken = write_filter(output, _labelled((ham, spam), progress), placing)
     if taken.twice:
         note(f"{_messages(taken.twice)} there more than once, and learned once")
     if taken.both:
@@ -68,6 +70,23 @@ def fit(
     if as_json:
         print_json({"filter": str(output), **learned, "twice": taken.twice, "both": taken.both})
     tell(f"{output}: {learned['ham']:,} ham and {learned['spam']:,} spam learned")
+
+
+def _refuse_existing(output: Path, *, force: bool) -> None:
+    from suffice.errors import BadFile
+
+    if output.exists() and not force:
+        raise BadFile(f"{output} is there already", hint="--force replaces it")
+
+
+@contextmanager
+def _placing(output: Path, wait: float, *, force: bool) -> Iterator[None]:
+    """Keep others away while a filter takes its place, if there is still none."""
+    from suffice.cli.outputs import changing
+
+    with changing(output, wait):
+        _refuse_existing(output, force=force)
+        yield
 
 
 def _labelled(

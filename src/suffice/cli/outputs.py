@@ -110,13 +110,17 @@ def changing(place: Path, wait: float) -> Iterator[Callable[[], None] | None]:
         yield None
         return
 
-    def waiting() -> None:
-        note(f"another process is changing {place}: waiting for it, up to {wait:g} seconds")
-
-    with locked(place, wait, waiting) as alone:
+    with locked(place, wait, lambda: tell_waiting(place, wait)) as alone:
         if not alone and (place.is_file() or not place.exists()):
             note(f"there are no locks where {place} is: let one command at a time change it")
         yield Stamp.of(place).check
+
+
+def tell_waiting(place: Path, wait: float) -> None:
+    """Say that another command is waited for."""
+    from suffice.cli.remarks import note
+
+    note(f"another process is changing {place}: waiting for it, up to {wait:g} seconds")
 
 
 def _check_standard_output(what: str) -> None:

@@ -17,6 +17,7 @@ from suffice.cli.options import (
     seed_option,
     tables_argument,
     target_option,
+    wait_option,
 )
 
 
@@ -25,6 +26,7 @@ from suffice.cli.options import (
 @target_option("The column of labels.", required=True)
 @output_option("Where to write the page; - is standard output.  [default: report.html]")
 @force_option()
+@wait_option()
 @click.option("--title", help="What stands at the top.")
 @click.option("--pictures/--no-pictures", default=True, help="Whether to draw any.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
@@ -41,6 +43,7 @@ def report(
     target: str,
     output: Path | None,
     force: bool,
+    wait: float,
     title: str | None,
     pictures: bool,
     drop: tuple[str, ...],
@@ -62,7 +65,7 @@ def report(
             "--json and -o - both want standard output: write the page to a file"
         )
     from suffice.cli.compared_rows import ComparedRows
-    from suffice.cli.outputs import check_output, is_page
+    from suffice.cli.outputs import changing, check_output, is_page
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import note, say, tell
     from suffice.evaluation import compare
@@ -99,7 +102,8 @@ def report(
     if printed:
         click.echo(html.encode("utf-8"), nl=False)
         return
-    write_page(place, html)
+    with changing(place, wait):
+        write_page(place, html)
     if as_json:
         print_json({"page": str(place), **contents.record()})
     else:

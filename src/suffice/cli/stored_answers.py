@@ -10,6 +10,8 @@ from suffice.estimators.table_notes import filled_table
 from suffice.files.stored_answers import stored_rows
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from suffice.estimators.table_notes import TableNotes
     from suffice.files.stored_models import StoredModel
     from suffice.rows import FloatArray, IntArray, Label, Table
@@ -37,6 +39,12 @@ class StoredAnswers:
             return self._notes.filled.columns
         design = isinstance(self._columns, Design)
         return self._columns.columns if design else self._columns
+
+    def estimator(self, path: Path) -> Any:
+        """Return the same model as an estimator; the file is not read again, it may be another."""
+        from suffice.estimators.persistence import restored
+
+        return restored(path, self._stored)
 
     def posterior(self, table: Table) -> FloatArray:
         """Return p(y | x), one column a class."""

@@ -27,7 +27,7 @@ def frame_library(X: Any) -> str | None:
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else None
+    return frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
 
 
 def split_off(X: Any, names: tuple[str | None, ...]) -> tuple[Any, list[Any]] | None:

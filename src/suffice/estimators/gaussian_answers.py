@@ -69,7 +69,7 @@ class GaussianAnswers(GaussianParameters, Answers):
         full, approximate. A class with too few rows for its covariance matrix is judged column
         by column (Bonferroni): no more than 5 % have p < 0.05. Numbers are judged by their normal
         law, categories by how often the class had them. Where nothing is known, as of a class of
-        one row, p = 1.
+        one row, p = 1, with a warning (`NoPValue`).
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         fit, family = self._fit, self.settings_

@@ -20,7 +20,7 @@ from suffice.estimators.law_columns import (
     schema,
 )
 from suffice.estimators.law_files import restored_law, stored_law
-from suffice.estimators.persistence import first_names
+from suffice.estimators.persistence import first_names, saving
 from suffice.estimators.randomness import random_generator
 from suffice.families.normal import Normal
 from suffice.files.stored_models import StoredModel, write_model
@@ -139,7 +139,8 @@ class MultivariateNormal:
         """
         state = stored_law(self._law, self._columns, self._evidence)
         about = {"model": type(self).__name__, "columns": first_names(self._columns)}
-        write_model(path, StoredModel(type(self).__name__, {}, state, about))
+        with saving(path):
+            write_model(path, StoredModel(type(self).__name__, {}, state, about))
 
     @classmethod
     def _of_stored(cls, stored: StoredModel) -> Self:

@@ -124,7 +124,9 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
 
         Give `y`, the labels, for rows that were in the fit: each is taken out first, with the
         weight that it had (1 unless `sample_weight` says otherwise), and then judged like a new
-        row. A row that is alone in its class has p = 1 there.
+        row. Where nothing is known, p = 1, with a warning (`NoPValue`): of a class of one row whose
+        columns are all normal with variances of their own, and of the class of a row that is alone
+        in it. A column of which nothing is known says nothing; the others do.
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         fit = self._fit

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +19,7 @@ from suffice.files.mail_database import is_database
 from suffice.files.stored_models import StoredModel, no_model, read_model, write_model
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 HOMES = {
     "BernoulliNaiveBayes": "suffice.estimators.count_naive_bayes",
@@ -33,6 +35,21 @@ HOMES = {
 """The estimators that a file may be, and where each lives."""
 NAMED = 1000
 """Columns whose names are told in a file, for people; the schema has them all."""
+
+
+@contextmanager
+def saving(path: str | Path) -> Iterator[None]:
+    """Hold the lock of a file that is replaced by a model; a mail filter is not.
+
+    A model does not hold which messages a filter has learned, and a filter goes on changing.
+    """
+    with locked(path):
+        if Path(path).is_file() and is_database(path):  # a pipe would wait to be written to
+            raise BadFile(
+                f"{path} is a mail filter, which a model file would replace",
+                hint="save to another place; suffice mail correct and suffice merge change filters",
+            )
+        yield
 
 
 class Persistent:
@@ -70,7 +87,7 @@ class Persistent:
         that is refused, and the file is left as it is.
         """
         stored = self._whole()._stored(statistics)
-        with locked(path):
+        with saving(path):
             origin = self._origin
             if origin is not None and origin.place != os.path.realpath(path):
                 origin = None

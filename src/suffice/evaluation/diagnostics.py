@@ -208,7 +208,7 @@ def _outlying(matrix: FloatArray, rows: LabelledRows) -> FloatArray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = GaussianDiscriminant("per-class").fit(matrix, rows.codes, rows.weights)
-            p = model.typicality(matrix, rows.codes)
+            p = model.typicality(matrix, rows.codes, rows.weights)
     except SufficeError:
         return np.full(len(rows), np.nan)
     own: FloatArray = p[np.arange(len(rows)), rows.codes]

@@ -8,6 +8,7 @@ for bit. The model that was stored has to agree with it; else the file is refuse
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,6 +105,8 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
             fit = learner.fit(statistics)
     else:
         fit = learner.fit(statistics)
+    if _is_same(fit.model, model):  # which was checked already
+        return fit
     check_form(fit.model, "what the statistics become")
     if not _agree(fit.model, model, SEARCHED if searched else ROUNDING):
         raise BadFile(
@@ -133,6 +136,19 @@ def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner
 
 
 # Whether two models are one
+
+
+def _is_same(ours: Any, theirs: Any) -> bool:
+    """Whether two parts are equal bit for bit, down to their arrays; NaN is equal to nothing."""
+    if type(ours) is not type(theirs):
+        return False
+    if isinstance(ours, np.ndarray):
+        return ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
+    if isinstance(ours, tuple):
+        return len(ours) == len(theirs) and all(map(_is_same, ours, theirs))
+    if is_dataclass(ours):
+        return all(_is_same(getattr(ours, f.name), getattr(theirs, f.name)) for f in fields(ours))
+    return bool(ours == theirs)
 
 
 def _agree(ours: Any, theirs: Any, room: float) -> bool:

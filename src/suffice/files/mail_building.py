@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from suffice.errors import BadFile, BadRows
+from suffice.errors import BadFile, BadRows, FileInUse
 from suffice.files.mail_calibration import calibration_of, learner
 from suffice.files.mail_counts import CountStore
 from suffice.files.mail_database import finished, is_database, made, refusals
@@ -21,17 +20,17 @@ from suffice.files.mail_sample import documents_of, write_sample
 from suffice.files.mail_state import NGRAMS, TERMS, MailState
 from suffice.files.mail_statistics import statistics_of, stored_counts
 from suffice.files.mail_summary import LABELS, Summary
+from suffice.files.whole_files import OF_SQLITE, file_beside, flush_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from suffice.files.mail_letters import Letter
     from suffice.statistics.text_statistics import TextStatistics
 
 BATCH: Final = 1 << 24
 """Bytes of mail that are read before they are counted."""
-SHOWN: Final = 50
-"""Characters of a file's own name in that of the one beside it."""
 
 
 @dataclass(slots=True)
@@ -43,13 +42,18 @@ class Taken:
     both: int = 0
 
 
-def write_filter(path: str | Path, messages: Iterable[tuple[bytes, int]]) -> Taken:
+def write_filter(
+    path: str | Path,
+    messages: Iterable[tuple[bytes, int]],
+    placing: AbstractContextManager[object] | None = None,
+) -> Taken:
     """Learn raw messages of ham (0) and spam (1), and write the filter; one batch is in memory.
 
-    A message that is there twice is learned once, as what it was called first.
+    A message that is there twice is learned once, as what it was called first. `placing` is entered
+    while the filter takes its place: it holds the lock of `path`, and may refuse.
     """
     taken = Taken([0] * len(LABELS))
-    with _new_file(path) as connection:
+    with _new_file(path, placing) as connection:
         connection.execute("BEGIN")
         total: Any = None
         for batch in _batches(connection, messages, taken):
@@ -74,13 +78,18 @@ def write_filter(path: str | Path, messages: Iterable[tuple[bytes, int]]) -> Tak
 def merge_filters(path: str | Path, filters: Sequence[str | Path]) -> tuple[Summary, int]:
     """Write one filter of what several have learned; return how many messages count twice.
 
-    A message that two of them have learned is counted as often, and forgotten as often.
+    A message that two of them have learned is counted as often, and forgotten as often. Where
+    `path` is one of them, the lock of it has to be held; a change by somebody who does not care
+    about locks is noticed, and refused.
     """
-    with _new_file(path) as connection:
+    target = os.path.realpath(path)
+    read: dict[str, Summary] = {}
+    with _new_file(path, check=lambda: _check_unchanged(path, read.get(target))) as connection:
         connection.execute("BEGIN")
         total: Any = None
         for place in filters:
             with MailState(place) as state, refusals(place), state.at_once():
+                read[os.path.realpath(place)] = state.summary
                 found = statistics_of(state)
                 total = found if total is None else total + found
                 connection.executemany(
@@ -150,27 +159,39 @@ def _batches(
 
 
 @contextmanager
-def _new_file(path: str | Path) -> Iterator[sqlite3.Connection]:
+def _new_file(
+    path: str | Path,
+    placing: AbstractContextManager[object] | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> Iterator[sqlite3.Connection]:
     """Yield a database beside its place, which it takes when the block ends without an error."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise BadFile(f"{path} is a folder", hint="name a file in it")
     if not target.parent.is_dir():
         raise BadFile(f"{path} is in no folder that exists", hint="folders are not made")
-    beside = target.with_name(f".{target.name[:SHOWN]}.{secrets.token_hex(4)}")
-    try:
-        with refusals(path):
-            connection = made(beside)
-            try:
-                yield connection
-                finished(connection)
-            finally:
-                connection.close()
+    with file_beside(target) as beside, refusals(path):
+        connection = made(beside)
+        try:
+            yield connection
+            finished(connection)
+        finally:
+            connection.close()
+        with placing or nullcontext():
+            check()
             _put(beside, target)
-    finally:
-        for rest in ("", "-wal", "-shm", "-journal"):
-            with suppress(OSError):
-                Path(f"{beside}{rest}").unlink()
+
+
+def _check_unchanged(path: str | Path, read: Summary | None) -> None:
+    """Refuse to replace a filter that is no longer what was read of it: every change is counted."""
+    if read is None:
+        return
+    with MailState(path) as state:
+        if state.summary != read:
+            raise FileInUse(
+                f"{path} was changed by somebody else since it was read",
+                hint="it is left as it is: merge again",
+            )
 
 
 def _put(beside: Path, target: Path) -> None:
@@ -186,10 +207,9 @@ def _put(beside: Path, target: Path) -> None:
         return
     with beside.open("rb+") as file:
         os.fsync(file.fileno())
+    # Those of a filter that was here, and was removed without them: SQLite would bring the changes
+    # of that one into this one.
+    for rest in OF_SQLITE:
+        target.with_name(f"{target.name}{rest}").unlink(missing_ok=True)
     beside.replace(target)
-    with suppress(OSError):  # some systems cannot flush folders
-        handle = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    flush_folder(target.parent)

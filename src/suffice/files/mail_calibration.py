@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from suffice.families.language import Language
 from suffice.families.terms import Terms
-from suffice.files.mail_database import refusals, transaction
+from suffice.files.mail_database import refusals
 from suffice.files.mail_letters import LIMIT, ORDER, TOKENS
 from suffice.models.text_learner import TextLearner
 
 if TYPE_CHECKING:
     from suffice.files.mail_state import MailState
+    from suffice.files.mail_summary import Summary
     from suffice.models.text_model import TextModel
     from suffice.statistics.text_statistics import TextStatistics
 
@@ -32,7 +33,10 @@ def calibration_of(statistics: TextStatistics) -> tuple[float, Pair, Pair]:
 
 
 def calibrate(state: MailState) -> None:
-    """Calibrate a filter; others may write meanwhile, and what they do counts as done later."""
+    """Calibrate a filter; others may write meanwhile, and what they do counts as done later.
+
+    Whoever has calibrated or replaced it meanwhile knows better: theirs stays.
+    """
     from suffice.files.mail_statistics import statistics_of
 
     with refusals(state.path):
@@ -42,14 +46,16 @@ def calibrate(state: MailState) -> None:
         if statistics is None:
             return
         smoothing, factors, shifts = calibration_of(statistics)
-        with transaction(state.connection):
-            replace(
-                state.summary,
-                smoothing=smoothing,
-                factors=factors,
-                shifts=shifts,
-                calibrated=summary.changes,
-            ).write(state.connection)
+        with state.changing():
+            now = state.summary
+            if _calibration(now) == _calibration(summary):
+                replace(
+                    now,
+                    smoothing=smoothing,
+                    factors=factors,
+                    shifts=shifts,
+                    calibrated=summary.changes,
+                ).write(state.connection)
 
 
 def model_of(state: MailState) -> tuple[TextModel, TextStatistics]:
@@ -71,6 +77,10 @@ def model_of(state: MailState) -> tuple[TextModel, TextStatistics]:
         log_priors=told - np.log(sum(summary.told)),
     )
     return found, statistics
+
+
+def _calibration(summary: Summary) -> tuple[object, ...]:
+    return summary.smoothing, summary.factors, summary.shifts, summary.calibrated
 
 
 def _numbers(model: TextModel) -> tuple[float, Pair, Pair]:

@@ -1,22 +1,26 @@
 """A mail filter on disk: it learns and forgets messages one by one, each wholly or not at all.
 
 Every change is one transaction. When it returns, the change is on the disk, and survives whatever
-happens to the process; two processes wait for each other.
+happens to the process; two processes wait for each other. Whoever changes a filter holds the lock
+of the file as well (`locks.py`), as those do that replace it by what they have read before.
 """
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from suffice.errors import BadFile, BadLabels, ForgettingUnseen
+from suffice.errors import BadFile, BadLabels, FileInUse, ForgettingUnseen
+from suffice.files.locks import PATIENCE, locked
 from suffice.files.mail_counts import CountStore
 from suffice.files.mail_database import opened, refusals, transaction
 from suffice.files.mail_letters import ngram_entries, term_entries
 from suffice.files.mail_summary import LABELS, Summary, changed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -52,8 +56,18 @@ class MailState:
     (1, 2)
     """
 
-    def __init__(self, path: str | Path, *, write: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        write: bool = False,
+        wait: float = PATIENCE,
+        waiting: Callable[[], None] | None = None,
+    ) -> None:
+        """Open a filter; `wait` and `waiting` are for its lock, which every change takes."""
         self.path = path
+        self.wait, self.waiting = wait, waiting
+        self._file = _file_at(path)
         self.connection = opened(path, write=write)
         self.terms = CountStore(self.connection, TERMS)
         self.ngrams = CountStore(self.connection, NGRAMS)
@@ -79,6 +93,18 @@ class MailState:
         """Read everything in the block as it is at one moment."""
         return transaction(self.connection, write=False)
 
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Do all of the block or nothing, while nobody else changes or replaces the filter."""
+        with refusals(self.path), locked(self.path, self.wait, self.waiting):
+            if _file_at(self.path) != self._file:
+                raise FileInUse(
+                    f"{self.path} is another file now: somebody has replaced the filter",
+                    hint="try again; the message was not learned or forgotten",
+                )
+            with transaction(self.connection):
+                yield
+
     def held(self) -> HeldState:
         """Return all counts of this moment in memory: quicker where many letters are judged."""
         with refusals(self.path), self.at_once():
@@ -99,7 +125,7 @@ class MailState:
         `wanted` is asked whether to learn a letter that is new. Returns "learned", "moved" or
         "skipped"; a letter that was learned as the same is refused.
         """
-        with refusals(self.path), transaction(self.connection):
+        with self.changing():
             known = self.learned_as(letter)
             summary = self.summary
             if known.get(code):
@@ -123,7 +149,7 @@ class MailState:
 
     def forget(self, letter: Letter) -> str:
         """Forget a letter, however often it was learned; return as what it was known."""
-        with refusals(self.path), transaction(self.connection):
+        with self.changing():
             known = self.learned_as(letter)
             if not known:
                 raise ForgettingUnseen(
@@ -171,3 +197,12 @@ class MailState:
             changes=summary.changes + abs(times),
             sample_limit=sampled(self.connection, letter, code, times, summary.sample_limit),
         )
+
+
+def _file_at(path: str | Path) -> tuple[int, int] | None:
+    """Return which file is at a place; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  a link leads to the file that SQLite has open
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -27,6 +27,8 @@ LOW = 1e-10
 """How large the second of two doubles may be beside the first: rounding leaves 1e-16 of it."""
 LEFTOVER = 1e-12
 """What subtracting may leave of a weight of nothing."""
+TINY = 1e-310
+"""What is left of the digits of such small numbers is rounding."""
 SMALL = 64
 """Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
@@ -80,7 +82,27 @@ def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -
 
 
 def _scatter(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    return "" if is_sum_of_squares(value.scatter, value.bound) else "has no scatter of squares"
+    if not is_sum_of_squares(value.scatter, value.bound):
+        return "has no scatter of squares"
+    return _second_doubles(value)
+
+
+def _second_doubles(value: Any) -> str:
+    """Second doubles are what rounding leaves of the first; no model shows them, but sums do."""
+    for part, whole in (("weight_low", "weight"), ("weights_low", "weights"),
+                        ("counts_low", "counts")):  # fmt: skip
+        low = getattr(value, part, None)
+        if low is not None and (np.abs(low) > LOW * getattr(value, whole) + LEFTOVER).any():
+            return "has a weight of two parts"
+    if value.scatter_low is None:
+        return ""
+    full = value.scatter.ndim == 2
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        variances = (np.diagonal(value.scatter) if full else value.scatter) + value.bound
+        scale = np.sqrt(np.maximum(variances, 0.0))
+        room = LOW * (np.multiply.outer(scale, scale) if full else np.square(scale))
+    within = np.abs(value.scatter_low) <= room + TINY
+    return "" if within.all() else "has squares of two parts"
 
 
 def exceeds(part: Any, whole: Any) -> bool:
@@ -107,7 +129,9 @@ def _totals(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
 
 
 def _counted(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    return "has more cells than rows" if exceeds(value.counts, value.weight) else ""
+    if exceeds(value.counts, value.weight):
+        return "has more cells than rows"
+    return _second_doubles(value)
 
 
 def _by_column(value: Any, sizes: Sizes) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
-from suffice.files.rules import LEFTOVER, exceeds
+from suffice.files.rules import LEFTOVER, TINY, exceeds
 from suffice.files.stored_labels import are_labels
 from suffice.models.row_samples import are_cells
 from suffice.rows.cells import CATEGORY
@@ -32,8 +32,6 @@ STATISTICS_OF = {
 """What suffices for the columns of each family."""
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 """Libraries that samples are given back in."""
-TINY = 1e-310
-"""What is left of the digits of such small numbers is rounding."""
 TYPES_OF: dict[str, tuple[type, ...]] = {
     "b": (bool,),
     "i": (int,),
@@ -167,6 +165,26 @@ def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int
         _check_form(stream.form(), model, "stream")
     elif found is not None:
         _check_form(found.form, model, "found")
+        if state.get("seen") is not None and name_of(found) == "LogisticFit":
+            _check_seen(state["seen"], found)
+
+
+def _check_seen(seen: Any, found: Any) -> None:
+    """Refuse columns of other means or deviations than the fit has: a stream goes on from both."""
+    moments = seen.moments
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        deviations = np.where(found.inverse > 0.0, 1.0 / found.inverse, 0.0)
+        room = 1e-6 * (np.abs(found.origin) + deviations) + TINY
+        share = moments.counts / moments.weight
+        near = np.abs(moments.mean * share - found.origin) <= room
+        squares = moments.scatter / moments.weight
+        if seen.sparse:  # of the cells that are not zero
+            squares = squares + share * np.square(moments.mean) - np.square(found.origin)
+        # What is left of a constant, or of a difference of squares, is rounding.
+        rooms = 1e-6 * np.square(deviations) + np.square(room)
+        near &= np.abs(squares - np.square(deviations)) <= rooms + (seen.sparse * 1e-6 * squares)
+    if not near.all():
+        raise refusal("seen", "has other columns than the fit")
 
 
 def _check_form(form: Any, model: Any, place: str) -> None:

@@ -25,6 +25,8 @@ OPEN_FILES = "/proc/self/fd"
 """Where a file without a name can be found."""
 ABANDONED = 86_400.0
 """Seconds after which a file beside is no one's, where no lock tells whether it is."""
+OF_SQLITE = ("-wal", "-shm", "-journal")
+"""How the names of the files go on that SQLite keeps beside its own."""
 
 
 @contextmanager
@@ -73,7 +75,7 @@ def whole_file(
                 written.replace(target)
         if os.name == "nt":  # pragma: no cover  what is open cannot be renamed there
             written.replace(target)
-        _flush_folder(target.parent)
+        flush_folder(target.parent)
     except OSError as error:
         _remove(written)
         if error.errno is None or error.filename not in (None, str(written)):
@@ -83,6 +85,28 @@ def whole_file(
     except BaseException:
         _remove(written)
         raise
+
+
+@contextmanager
+def file_beside(target: Path) -> Iterator[Path]:
+    """Yield an empty file beside a place, for a writer that opens it by its name.
+
+    It is gone when the block ends, unless it has taken its place. Like those of `whole_file`, it is
+    locked until then, and what a killed process has left is removed by the next one.
+    """
+    _sweep(target, "")
+    written = _beside(target, "")
+    try:
+        with _named(written):
+            yield written
+    finally:
+        remove_database(written)
+
+
+def remove_database(place: Path) -> None:
+    """Remove a file, and what SQLite keeps beside it."""
+    for rest in ("", *OF_SQLITE):
+        _remove(place.with_name(f"{place.name}{rest}"))
 
 
 def check_place(path: str | Path) -> None:
@@ -154,7 +178,7 @@ def _remove_abandoned(place: Path) -> None:
                 return
             free = None if os.name == "nt" else try_lock(handle)
             if free or (free is None and time.time() - found.st_mtime > ABANDONED):
-                place.unlink()
+                remove_database(place)
         finally:
             os.close(handle)
 
@@ -201,7 +225,7 @@ def _remove(written: Path) -> None:
         written.unlink()
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Let the new name survive a power cut, where the system can do that."""
     flags: int | None = getattr(os, "O_DIRECTORY", None)
     if flags is None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.column_pivots import ClassColumns
+from suffice.models.column_pivots import ClassColumns, say_unknown
 from suffice.models.conditional_laws import tally_atoms
 from suffice.models.lattice_sums import NOTHING, lattice_tails
 from suffice.models.naive_bayes_typicality import constant_columns, continuous_parts, own_weights
-from suffice.models.typicality import typicality
+from suffice.models.typicality import normal_p_values, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,19 @@ def coded_typicality(
     categories times their number. That is right, if on the safe side, however they depend on
     each other.
     """
+    found = _p_values(family, fit, rows, coded, codes, gone)
+    say_unknown(*unknown(family, fit, codes, gone, counted=True))
+    return found
+
+
+def _p_values(
+    family: Gaussian,
+    fit: Fit,
+    rows: FloatArray,
+    coded: Sequence[slice],
+    codes: IntArray | None,
+    gone: FloatArray | None,
+) -> FloatArray:
     numbers = np.ones(rows.shape[1], dtype=bool)
     for places in coded:
         numbers[places] = False
@@ -69,7 +82,7 @@ def coded_typicality(
     inner = replace(
         fit, model=replace(fit.model, densities=densities), summary=summary, notes=notes
     )
-    found = typicality(family, inner, rows[:, numbers], codes, gone)
+    found = normal_p_values(family, inner, rows[:, numbers], codes, gone)
     return np.minimum(np.minimum(found, out) * 2.0, 1.0)
 
 

@@ -6,10 +6,13 @@ new one.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from suffice.errors import NoPValue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +33,7 @@ class Pivots(NamedTuple):
     all rows, (1, d), 0 where a column says nothing: where the cell is missing, where fewer than
     two rows were seen, and where they were all the same. Of these last, `constant` marks those
     seen in the row, and `other` where the row differs from the constant. `weights` W are those of
-    the class, by column.
+    the class, by column. `known` (n,) or (1,) is whether any column of the class says something.
     """
 
     distances: FloatArray
@@ -38,6 +41,7 @@ class Pivots(NamedTuple):
     weights: FloatArray
     constant: NDArray[np.bool_]
     other: NDArray[np.bool_]
+    known: NDArray[np.bool_]
 
     @property
     def parts(self) -> FloatArray:
@@ -127,14 +131,15 @@ class ClassColumns:
             gap = np.abs(z - means)
             spread = np.where(varies, scatters * (1.0 + 1.0 / np.where(known, weights, 1.0)), 1.0)
             found = np.square(gap / np.sqrt(spread))
-        told = seen & varies
-        distances = np.where(told, np.where(np.isnan(found), np.inf, found), 0.0)
+        there = seen & varies
+        distances = np.where(there, np.where(np.isnan(found), np.inf, found), 0.0)
         other = np.zeros(z.shape, dtype=bool)
         if constant.any():
             other = seen & constant & ~(gap <= self._near)
         constant = seen & constant
-        shown = varies if seen.all() else told
-        return Pivots(distances, np.where(shown, freedom, 0.0), weights, constant, other)
+        shown = varies if seen.all() else there
+        told: NDArray[np.bool_] = np.asarray(known.any(axis=1))
+        return Pivots(distances, np.where(shown, freedom, 0.0), weights, constant, other, told)
 
     @property
     def _near(self) -> FloatArray:
@@ -143,3 +148,24 @@ class ClassColumns:
         least = np.where(summary.active, 1e-9, 0.0)
         found: FloatArray = least + 1e-14 * np.abs(summary.origin) / summary.scale
         return found
+
+
+def say_unknown(few: NDArray[np.bool_], alone: int, paired: int) -> None:
+    """Warn of classes of which nothing is known, and of rows that are all that is known of theirs.
+
+    `few` (k,) are such classes; `alone` rows are the only ones of their class, and without `paired`
+    others there is no variance in theirs.
+    """
+    said = []
+    if few.any():
+        said.append(
+            f"{int(few.sum())} of {len(few)} classes have one row: nothing is known of how far "
+            "their rows lie apart"
+        )
+    if alone:
+        said.append(f"{alone} row(s) are alone in their class")
+    if paired:
+        said.append(f"without {paired} row(s) nothing is known of how far others of theirs vary")
+    if said:
+        text = "; ".join(said) + ". Nothing can be said against any row there (p = 1)"
+        warnings.warn(text, NoPValue, stacklevel=6)

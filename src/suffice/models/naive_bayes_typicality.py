@@ -22,7 +22,7 @@ from suffice.families.multinomial import Multinomial
 from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
 from suffice.families.totals_of_blocks import stacked
-from suffice.models.column_pivots import ClassColumns, Pivots
+from suffice.models.column_pivots import ClassColumns, Pivots, say_unknown
 from suffice.models.conditional_laws import constant_atoms, count_atoms, tally_atoms
 from suffice.models.lattice_sums import Atoms, Continuous, Part, Ranked, lattice_tails
 from suffice.models.normal_sums import tails_of_rows
@@ -32,6 +32,8 @@ from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from suffice.families.blocks import Blocks
     from suffice.families.laws import ColumnFamily
@@ -46,11 +48,12 @@ MOST_FREEDOMS = 60
 
 @dataclass(slots=True)
 class Said:
-    """What the groups of columns say of rows under one class."""
+    """What the groups of columns say of rows under one class; `known` (n,) is whether they can."""
 
     pivots: list[Pivots] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     impossible: FloatArray | bool = False
+    known: Any = False
 
 
 def naive_bayes_typicality(
@@ -76,12 +79,29 @@ def naive_bayes_typicality(
         )
         for start in range(0, n, step)
     ]
-    return np.concatenate(found) if found else np.ones((0, len(fit.model.labels)))
+    if not found:
+        return np.ones((0, len(fit.model.labels)))
+    known = np.concatenate([part[1] for part in found])
+    say_unknown(*_unknown(known, fit.model.weights, codes, weights))
+    return np.concatenate([part[0] for part in found])
+
+
+def _unknown(
+    known: NDArray[np.bool_], held: FloatArray, codes: IntArray | None, gone: FloatArray
+) -> tuple[NDArray[np.bool_], int, int]:
+    """Return of what nothing is known, as `say_unknown` takes it; `known` (n, k)."""
+    if codes is None:
+        return ~np.asarray(known.any(axis=0)), 0, 0
+    others = codes[:, np.newaxis] != np.arange(len(held))
+    few = others.any(axis=0) & ~(known & others).any(axis=0)
+    own = ~known[np.arange(len(codes)), codes] & ~few[codes]
+    alone = own & (held[codes] - gone <= 1e-12 * held[codes])
+    return few, int(alone.sum()), int((own & ~alone).sum())
 
 
 def _judged(
     fit: NaiveBayesFit, rows: Blocks, codes: IntArray | None, gone: FloatArray
-) -> FloatArray:
+) -> tuple[FloatArray, NDArray[np.bool_]]:
     product = fit.model.product
     speakers = [
         _speaker(family, groups, alpha, law, block)
@@ -90,12 +110,13 @@ def _judged(
         )
     ]
     out = np.empty((len(rows), len(fit.model.labels)))
+    known = np.empty(out.shape, dtype=bool)
     for c in range(out.shape[1]):
         said = Said()
         for speaker in speakers:
             speaker.speak(said, c, codes, gone)
-        out[:, c] = _tails(said, len(rows))
-    return out
+        out[:, c], known[:, c] = _tails(said, len(rows)), said.known
+    return out, known
 
 
 def _tails(said: Said, size: int) -> FloatArray:
@@ -227,7 +248,9 @@ class _Normals:
     outside: Any
 
     def speak(self, said: Said, code: int, codes: IntArray | None, gone: FloatArray) -> None:
-        said.pivots.append(self.columns.pivots(self.rows, code, codes, gone))
+        pivots = self.columns.pivots(self.rows, code, codes, gone)
+        said.pivots.append(pivots)
+        said.known = said.known | pivots.known
         said.impossible = said.impossible | self.outside
 
 
@@ -236,7 +259,11 @@ class _Counted:
     words: Words
 
     def speak(self, said: Said, code: int, codes: IntArray | None, gone: FloatArray) -> None:
-        said.parts.append(Ranked(self.words.p_values(code, codes, gone), DRAWS + 1))
+        own = own_weights(code, codes, gone) * self.words.lengths
+        known = _remains(float(self.words.counts[code].sum()), own)
+        p = np.where(known, self.words.p_values(code, codes, gone), 1.0)
+        said.parts.append(Ranked(p, DRAWS + 1))
+        said.known = said.known | known
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +277,7 @@ class _Counts:
         for j in range(self.rows.shape[1]):
             total, weight = float(self.sums[code, j]), float(self.held[code, j])
             said.parts.append(count_atoms(total, weight, self.rows[:, j], w))
+            said.known = said.known | _remains(weight, w)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +290,13 @@ class _Levels:
         w = own_weights(code, codes, gone)
         for j, table in enumerate(self.tables):
             said.parts.append(tally_atoms(table[code], self.places[:, j], w, self.log_widths))
+            said.known = said.known | _remains(float(table[code].sum()), w)
+
+
+def _remains(held: float, out: FloatArray) -> NDArray[np.bool_]:
+    """Return whether anything is left of a weight without that of each row."""
+    found: NDArray[np.bool_] = held - out > 1e-12 * held
+    return found
 
 
 def own_weights(code: int, codes: IntArray | None, gone: FloatArray) -> FloatArray:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.errors import NoPValue
 from suffice.families.patterns import by_pattern
-from suffice.models.column_pivots import ClassColumns
+from suffice.models.column_pivots import ClassColumns, say_unknown
 from suffice.models.naive_bayes_typicality import constant_columns, summed_tails
 from suffice.models.normal_sums import bonferroni
 from suffice.models.predictive import predictive_p_values
@@ -52,6 +50,15 @@ def typicality(
     | spherical                 | F, of the Euclidean distance                                 |
     | too few rows for a matrix | the smallest of the columns' p-values, times their number    |
     """
+    found = normal_p_values(family, fit, rows, codes, gone)
+    say_unknown(*unknown(family, fit, codes, gone))
+    return found
+
+
+def normal_p_values(
+    family: Gaussian, fit: Fit, rows: FloatArray, codes: IntArray | None, gone: FloatArray | None
+) -> FloatArray:
+    """Return the p-values of `typicality`; where nothing is known, 1 without a word."""
     refuse_infinite(rows, None)
     weights = np.ones(len(rows)) if gone is None else gone
     if fit.summary.is_diagonal:
@@ -74,7 +81,6 @@ def typicality(
         )
         for start in range(0, len(rows), step)
     ]
-    _say_unknown(family, fit, codes, weights)
     return np.concatenate(found) if found else np.ones((0, fit.summary.size))
 
 
@@ -273,25 +279,30 @@ def degrees_of_freedom(family: Gaussian, fit: Fit) -> FloatArray:
     return (1.0 - share) * (weights - 1.0) + share * pooled
 
 
-# What is said
+# What is not known
 
 
-def _say_unknown(family: Gaussian, fit: Fit, codes: IntArray | None, gone: FloatArray) -> None:
-    """Warn of classes, and of rows alone in theirs, of which nothing is known."""
-    held = fit.summary.weights
-    few = held <= 1.0
-    if family.covariance in ("shared", "shared-diagonal") or family.pool:
-        few = np.full(len(held), fit.summary.weight <= fit.summary.size)
-    said = []
-    if few.any():
-        said.append(
-            f"{int(few.sum())} of {len(held)} classes have one row: nothing is known of how far "
-            "their rows lie apart"
-        )
-    if codes is not None:
-        alone = (held[codes] - gone <= 1e-12 * held[codes]) & ~few[codes]
-        if alone.any():
-            said.append(f"{int(alone.sum())} row(s) are alone in their class")
-    if said:
-        text = "; ".join(said) + ". Nothing can be said against any row there (p = 1)"
-        warnings.warn(text, NoPValue, stacklevel=6)
+def unknown(
+    family: Gaussian,
+    fit: Fit,
+    codes: IntArray | None,
+    gone: FloatArray | None,
+    *,
+    counted: bool = False,
+) -> tuple[NDArray[np.bool_], int, int]:
+    """Return of what nothing is known, as `say_unknown` takes it.
+
+    With `counted` columns a single row says something of its class: what levels it had.
+    """
+    held, size = fit.summary.weights, fit.summary.size
+    shared = family.covariance in ("shared", "shared-diagonal") or bool(family.pool)
+    few = np.full(size, fit.summary.weight <= size) if shared else held <= 1.0
+    few &= not counted
+    if codes is None:
+        return few, 0, 0
+    out = 1.0 if gone is None else gone
+    rest = held[codes] - out
+    alone = (rest <= 1e-12 * held[codes]) & ~few[codes]
+    bare = fit.summary.weight - out <= size if shared else rest <= 1.0
+    paired = bare & ~alone & ~few[codes] & (not counted)
+    return few, int(alone.sum()), int(paired.sum())
