@@ -214,6 +214,7 @@ def test_logistic_regression_of_a_source_is_that_of_the_rows(
         np.testing.assert_allclose(ours[errors], theirs[errors], rtol=1e-6)
 
 
+@pytest.mark.process
 def test_the_result_does_not_depend_on_the_number_of_threads(
     flowers: pa.Table, tmp_path: Path
 ) -> None:

@@ -228,7 +228,6 @@ def test_a_perceptron_has_classes_and_no_probabilities(any_database: Any) -> Non
     )
 
 
-@pytest.mark.xdist_group("spark")  # with the other tests of Spark: one session for all
 def test_spark_answers_as_the_models_do(spark: Any) -> None:
     rows, labels = training_rows()
     asked = far_rows(rows)
@@ -245,7 +244,6 @@ def test_spark_answers_as_the_models_do(spark: Any) -> None:
         assert_spark_answers(spark, model, asked)
 
 
-@pytest.mark.xdist_group("spark")
 def test_names_and_labels_of_spark_can_be_anything(spark: Any) -> None:
     rng = np.random.default_rng(1)
     names = ["`tick`", "a.b", "suffice_t", "🌳🌲", "back\\slash", "it's", "x" * 200]

@@ -126,6 +126,7 @@ def test_pictures_can_be_chosen_by_name(tmp_path: Path) -> None:
         gallery.main(["--output", str(tmp_path), "sigmoids"])
 
 
+@pytest.mark.process
 def test_the_gallery_is_a_command(tmp_path: Path) -> None:
     words = [sys.executable, "-W", "error", "-m", "suffice.plots.gallery", "--help"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -300,6 +300,7 @@ def test_a_term_of_no_document_weighs_nothing():
         assert weighting.idf(3.0, np.array([0.0, 1.0]))[0] == 0.0
 
 
+@pytest.mark.process
 def test_one_message_is_counted_without_numba():
     code = (
         "import sys; from suffice.text import Tokens, count_terms, term_hashes;"

@@ -284,6 +284,7 @@ def test_many_threads_and_compiled_loops_give_the_same_answers(
         np.testing.assert_allclose(one, other, rtol=CLOSE)
 
 
+@pytest.mark.process
 def test_a_single_message_needs_no_compiler() -> None:
     program = (
         "import sys, numpy as np\n"

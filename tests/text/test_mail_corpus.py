@@ -22,7 +22,7 @@ DIFFERENT = 56
 
 
 @pytest.fixture(scope="module")
-def corpus(require):
+def corpus(shared, require):
     require(spamassassin.ARCHIVE.exists(), f"no mail to read: {spamassassin.ARCHIVE} is not there")
     return spamassassin.messages()
 
