@@ -11,6 +11,7 @@ after the last round is told, and is no failure.
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,9 @@ from benchmarks import commits, ratios
 from benchmarks.verdicts import LIMIT, STEPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from benchmarks.verdicts import Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -51,44 +54,50 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def told(names: Iterable[str], judge: Callable[[str], tuple[str, str]]) -> list[str]:
-    """Print a line for each case, and return the names of those that are slower or break."""
-    failed = []
+def told(names: Iterable[str], found: Mapping[str, Verdict], notes: Mapping[str, str]) -> list[str]:
+    """Print a line for each case, and return the names of those that are slower."""
     for name in names:
-        try:
-            decision, line = judge(name)
-        except subprocess.CalledProcessError as error:
-            last = error.stderr.strip().splitlines()[-1:] or [""]
-            decision, line = "broken", f"{name:40} stopped: {last[0]}"
-        print(line, flush=True)
-        if decision in {"slower", "broken"}:
-            failed.append(name)
-    return failed
+        print(f"{name:40} {notes.get(name, '')}{found.get(name, '')}", flush=True)
+    return [name for name, one in found.items() if one.decision == "slower"]
 
 
-def against_commit(commit: str, names: Iterable[str]) -> list[str]:
+def against_commit(commit: str, names: list[str]) -> list[str]:
     """Compare the working tree with a commit."""
     known = _git("rev-parse", "--verify", f"{commit}^{{commit}}")
-    print(f"CPU time of the working tree / that of {known[:12]}, with 95 % intervals")
+    print(f"CPU time of the working tree / that of {known[:12]}, with 95 % intervals", flush=True)
     with tree_of(known) as base, tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        return told(names, lambda name: commits.judged(base, ROOT, name, folder, STEPS))
+        found, lacking, broken = commits.compared(base, ROOT, names, Path(made), STEPS)
+    notes = {name: f"not in the old tree ({said:.60})" for name, said in lacking.items()}
+    notes |= {name: f"stopped ({said:.60})" for name, said in broken.items()}
+    return [*told(names, found, notes), *broken]
 
 
-def against_table(path: Path, only: str) -> list[str]:
+def against_table(path: Path, only: str = "") -> list[str]:
     """Compare ours / scikit-learn with the stored table, if it is about the same circumstances."""
+    if not path.exists():
+        print("\nratios to scikit-learn are not compared: there is no table")
+        print("Hint: `make bench-table` measures it")
+        return []
     table = ratios.read(path)
     here, there = ratios.circumstances(), table["circumstances"]
-    if here != there:
-        other = ", ".join(f"{k} {there.get(k)} there and {here[k]} here" for k in here
-                          if here[k] != there.get(k))  # fmt: skip
+    differing = [key for key in here if here[key] != there.get(key)]
+    if differing:
+        other = ", ".join(f"{key} {there.get(key)} there and {here[key]} here" for key in differing)
         print(f"\nratios to scikit-learn are not compared: {other}")
         print("Hint: `make bench-table` measures the table again; do so at the old commit first")
         return []
-    print("\nCPU time, ours / scikit-learn's, and that / the stored one with its 95 % interval")
     rows = table["ratios"]
-    return told([name for name in rows if only in name],
-                lambda name: ratios.judged(name, rows[name]))  # fmt: skip
+    names = [name for name in rows if only in name]
+    if not names:
+        return []
+    print("\nCPU time, ours / scikit-learn's; and that / the stored one, with 95 % intervals")
+    found = ratios.compared(rows, names)
+    notes = {
+        name: f"{one.measured.interval().mean:.4f} ({rows[name]['ratio']:.4f} on "
+        f"{rows[name]['date']}):"
+        for name, one in found.items()
+    }
+    return told(names, found, notes)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -99,6 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="cases with this in their names")
     parser.add_argument("--no-peers", action="store_true", help="leave scikit-learn out")
     given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the tree is removed then too
     with tempfile.TemporaryDirectory() as made:
         names = list(commits.cases(Path(made))) if given.all else list(commits.CORE)
     failed = against_commit(given.base, [name for name in names if given.only in name])

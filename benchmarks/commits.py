@@ -3,8 +3,8 @@
     git worktree add ../before COMMIT
     python -m benchmarks.commits ../before . --rounds 15
 
-Each round runs every case once with either tree, in processes of their own that take turns, so that
-what else the machine does falls on both alike. CPU time of the case alone counts, after a run that
+Each round runs every case with either tree, in a process for each that take turns, so that what
+else the machine does falls on both alike. CPU time of the case alone counts, after a run that
 loads and compiles. The answer is the ratio new / old, with the 95 % interval of its geometric mean.
 `make bench-check` does this with a few cases and a commit (`benchmarks/check.py`).
 """
@@ -12,7 +12,6 @@ loads and compiles. The answer is the ratio new / old, with the 95 % interval of
 from __future__ import annotations
 
 import argparse
-import functools
 import itertools
 import json
 import os
@@ -25,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from benchmarks.verdicts import Verdict
 
 LEAST = 0.3
 """Seconds of CPU that one measurement takes at least: a case is repeated until then."""
@@ -168,9 +169,6 @@ def cases_of_counts_and_files(folder: Path) -> dict[str, Callable[[], Callable[[
 
 def measured(name: str, folder: Path) -> float:
     """Return the CPU seconds of a case in this process, once it has been loaded and compiled."""
-    import warnings
-
-    warnings.simplefilter("ignore")
     run = cases(folder)[name]()
     run()
     repeats, start = 0, time.process_time()
@@ -180,41 +178,50 @@ def measured(name: str, folder: Path) -> float:
     return (time.process_time() - start) / repeats
 
 
-def in_tree(tree: Path, name: str, folder: Path) -> float:
-    """Return what a process with the package of a tree measures; its benchmarks are ours."""
+def answered(names: list[str], folder: Path) -> dict[str, float | str]:
+    """Return the seconds of each case, or what went wrong with it."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    found: dict[str, float | str] = {}
+    for name in names:
+        try:
+            found[name] = measured(name, folder)
+        except Exception as error:  # noqa: BLE001  whatever it is, the other process is told
+            found[name] = f"{type(error).__name__}: {error}"
+    return found
+
+
+def in_tree(tree: Path, names: list[str], folder: Path) -> dict[str, float | str]:
+    """Return what a process with the package of a tree answers; its benchmarks are ours."""
     here = str(Path(__file__).resolve())
     environment = {**os.environ, "PYTHONPATH": str(tree.resolve() / "src")}
-    command = [sys.executable, here, "--case", name, "--folder", str(folder)]
+    command = [sys.executable, here, "--folder", str(folder), "--cases", *names]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return float(json.loads(found.stdout.splitlines()[-1]))
+    return dict(json.loads(found.stdout.splitlines()[-1]))
 
 
-def ratio(old: Path, new: Path, name: str, folder: Path, new_first: bool) -> float:
-    """Return the time of a case with the new tree over that with the old one."""
-    times = {
-        tree: in_tree(tree, name, folder) for tree in ((new, old) if new_first else (old, new))
-    }
-    return times[new] / times[old]
+def compared(
+    old: Path, new: Path, names: list[str], folder: Path, steps: Sequence[int]
+) -> tuple[dict[str, Verdict], dict[str, str], dict[str, str]]:
+    """Compare two trees: return verdicts, and what the old and what the new one cannot do.
 
-
-def judged(old: Path, new: Path, name: str, folder: Path, steps: Sequence[int]) -> tuple[str, str]:
-    """Compare two trees in one case: return the verdict, and the line that tells of it.
-
-    What the old tree could not do is new, and not slower.
+    What the old tree cannot do is new, and not slower.
     """
-    from benchmarks.verdicts import settled  # a tree's own process has no `benchmarks` to import
+    # A tree's own process has no `benchmarks` to import.
+    from benchmarks.verdicts import settled
 
-    try:
-        in_tree(old, name, folder)  # compiles, and is not counted
-    except subprocess.CalledProcessError as error:
-        last = error.stderr.strip().splitlines()[-1:] or [""]
-        in_tree(new, name, folder)
-        return "new", f"{name:40} not in the old tree: {last[0]}"
-    in_tree(new, name, folder)
-    turns = itertools.cycle((False, True))
-    one = functools.partial(ratio, old, new, name, folder)
-    rounds, seen, decision = settled(lambda: one(next(turns)), steps=steps)
-    return decision, f"{name:40} {seen}  {rounds.rounds:2} rounds  {decision}"
+    # The first round compiles, and is not counted.
+    lacking, broken = ({name: said for name, said in in_tree(tree, names, folder).items()
+                        if isinstance(said, str)} for tree in (old, new))  # fmt: skip
+    turns = itertools.cycle(((old, new), (new, old)))
+
+    def ratios(asked: list[str]) -> dict[str, float]:
+        times = {tree: in_tree(tree, asked, folder) for tree in next(turns)}
+        return {name: float(times[new][name]) / float(times[old][name]) for name in asked}
+
+    able = [name for name in names if name not in {**lacking, **broken}]
+    return settled(able, ratios, steps=steps), lacking, broken
 
 
 def main() -> None:
@@ -224,17 +231,18 @@ def main() -> None:
     parser.add_argument("new", nargs="?", type=Path)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="cases with this in their names")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
+    parser.add_argument("--cases", nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.case is not None:
-        print(json.dumps(measured(given.case, given.folder)))
+    if given.cases is not None:
+        print(json.dumps(answered(given.cases, given.folder)))
         return
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        for name in [name for name in cases(folder) if given.only in name]:
-            _, line = judged(given.old, given.new, name, folder, [given.rounds])
-            print(line, flush=True)
+        names = [name for name in cases(folder) if given.only in name]
+        found, lacking, broken = compared(given.old, given.new, names, folder, [given.rounds])
+    for name in names:
+        print(f"{name:40} {found.get(name) or lacking.get(name) or broken[name]}")
 
 
 if __name__ == "__main__":

@@ -23,14 +23,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.verdicts import SURE, Interval, Measured, settled
+from benchmarks.verdicts import SURE, Measured, Verdict, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 TABLE = Path(__file__).with_name("ratios.json")
-LEAST = 0.4
-"""Seconds of CPU that ours gets in one round at least, the peer taking as many turns."""
+LEAST = 0.6
+"""Seconds of CPU that the turns of one round take at least, ours and the peer's together."""
 FEWEST = 3
 """Turns in one round, however long they take."""
 
@@ -47,18 +47,18 @@ class Pair:
 def cases() -> dict[str, Callable[[], Pair]]:
     """Return the cases by name; each makes its data when it is called."""
     return {
-        "shared fit 2e5x20, LDA(lsqr)": lambda: _fit("shared"),
-        "per-class fit 2e5x20, QDA": lambda: _fit("per-class"),
-        "shared predict_proba 2e5x20, LDA": lambda: _posterior("shared"),
-        "per-class predict_proba 2e5x20, QDA": lambda: _posterior("per-class"),
-        "naive Bayes fit 2e5x20, GaussianNB": _naive_bayes,
+        "shared fit 1e5x20, LDA(lsqr)": lambda: _fit("shared"),
+        "per-class fit 1e5x20, QDA": lambda: _fit("per-class"),
+        "shared predict_proba 1e5x20, LDA": lambda: _posterior("shared"),
+        "per-class predict_proba 1e5x20, QDA": lambda: _posterior("per-class"),
+        "naive Bayes fit 1e5x20, GaussianNB": _naive_bayes,
         "multinomial fit 2e4x5e3, MultinomialNB": _multinomial,
         "logistic 1e5x20, newton-cholesky": _logistic,
         "one row, shared predict, LDA": _one_row,
     }
 
 
-def _rows(size: int = 200_000) -> tuple[Any, Any]:
+def _rows(size: int = 100_000) -> tuple[Any, Any]:
     from benchmarks.discriminant import drawn
 
     return drawn(size, 20, 3)
@@ -161,33 +161,38 @@ def _nearly(ours: Any, theirs: Any) -> None:
 
 def once(name: str) -> float:
     """Return ours / theirs in this process: turns are taken, after one that is not counted."""
+    pair = cases()[name]()
+    pair.check(pair.ours(), pair.peer())
+    mine, theirs, turns = 0.0, 0.0, 0
+    while mine + theirs < LEAST or turns < FEWEST:
+        start = time.process_time()
+        pair.ours()
+        between = time.process_time()
+        pair.peer()
+        mine, theirs = mine + between - start, theirs + time.process_time() - between
+        turns += 1
+    return mine / theirs
+
+
+def together(names: list[str]) -> dict[str, float]:
+    """Return the ratios of some cases in this process, on one BLAS thread."""
     import warnings
 
     from threadpoolctl import threadpool_limits
 
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        pair = cases()[name]()
-        pair.check(pair.ours(), pair.peer())
-        mine, theirs, turns = 0.0, 0.0, 0
-        while mine < LEAST or turns < FEWEST:
-            start = time.process_time()
-            pair.ours()
-            between = time.process_time()
-            pair.peer()
-            mine, theirs = mine + between - start, theirs + time.process_time() - between
-            turns += 1
-    return mine / theirs
+        return {name: once(name) for name in names}
 
 
-def apart(name: str) -> float:
-    """Return what a process of its own measures."""
-    command = [sys.executable, "-m", "benchmarks.ratios", "--case", name]
+def apart(names: list[str]) -> dict[str, float]:
+    """Return what a process of its own measures: one round."""
+    command = [sys.executable, "-m", "benchmarks.ratios", "--cases", *names]
     root = Path(__file__).resolve().parents[1]
     paths = os.pathsep.join([str(root / "src"), str(root)])
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return float(json.loads(found.stdout.splitlines()[-1]))
+    return dict(json.loads(found.stdout.splitlines()[-1]))
 
 
 def circumstances() -> dict[str, Any]:
@@ -224,43 +229,34 @@ def stored(row: Mapping[str, Any]) -> Measured:
     return Measured(row["rounds"], row["mean_of_logs"], row["deviation_of_logs"])
 
 
-def judged(name: str, row: Mapping[str, Any]) -> tuple[str, str]:
-    """Measure a case again: return the verdict against the table, and the line that tells of it."""
-    before = stored(row)
-
-    def against(measured: Measured) -> Interval:
-        return measured.against(before)
-
-    today, seen, decision = settled(functools.partial(apart, name), against)
-    now = today.interval()
-    return decision, (
-        f"{name:40} {now.mean:.4f} today, {row['ratio']:.4f} on {row['date']}: {seen}"
-        f"  {today.rounds:2} rounds  {decision}"
-    )
+def compared(rows: Mapping[str, Mapping[str, Any]], names: list[str]) -> dict[str, Verdict]:
+    """Measure cases again, and judge them by the table."""
+    apart(names)  # compiles
+    return settled(names, apart, lambda name, today: today.against(stored(rows[name])))
 
 
 def main() -> None:
-    """Measure the cases and write the table, or measure one for the process that asks."""
+    """Measure the cases and write the table, or measure some for the process that asks."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ratios", description=__doc__)
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--only", default="", help="measure cases with this in their names; keep others"
-    )
+    parser.add_argument("--cases", nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=SURE)
     parser.add_argument("--output", type=Path, default=TABLE)
     given = parser.parse_args()
-    if given.case is not None:
-        print(json.dumps(once(given.case)))
+    if given.cases is not None:
+        print(json.dumps(together(given.cases)))
         return
+    names = list(cases())
+    apart(names)  # compiles
+    rounds = []
+    for number in range(given.rounds):
+        rounds.append(apart(names))
+        print(f"round {number + 1} of {given.rounds}", file=sys.stderr, flush=True)
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    rows = read(given.output)["ratios"] if given.only and given.output.exists() else {}
-    for name in cases():
-        if given.only not in name:
-            continue
-        apart(name)  # compiles
-        measured = Measured.of([apart(name) for _ in range(given.rounds)])
+    rows = {}
+    for name in names:
+        measured = Measured.of([one[name] for one in rounds])
         rows[name] = entry(measured, today)
-        print(f"{name:40} {measured.interval()}  {measured.rounds:2} rounds", flush=True)
+        print(f"{name:40} {measured.interval()}")
     table = {"circumstances": circumstances(), "ratios": rows}
     given.output.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 

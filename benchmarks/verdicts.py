@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 LIMIT = 1.03
 """How much slower something may become: with 15 rounds the same code twice stays within 2 %, so
@@ -93,38 +93,51 @@ def verdict(found: Interval, rounds: int, limit: float = LIMIT) -> str:
     return "undecided"
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a case: all that was measured, what was compared, and the decision."""
+
+    measured: Measured
+    seen: Interval
+    decision: str
+
+    def __str__(self) -> str:
+        return f"{self.seen}  {self.measured.rounds:2} rounds  {self.decision}"
+
+
 def settled(
-    ratio: Callable[[], float],
-    judged: Callable[[Measured], Interval] = Measured.interval,
+    names: Sequence[str],
+    ratios: Callable[[list[str]], Mapping[str, float]],
+    judged: Callable[[str, Measured], Interval] = lambda _, measured: measured.interval(),
     steps: Sequence[int] = STEPS,
-    limit: float = LIMIT,
-) -> tuple[Measured, Interval, str]:
-    """Measure ratios until the verdict is clear, or as many as there may be.
+) -> dict[str, Verdict]:
+    """Measure cases round by round until each is decided, or as often as there may be.
 
     Parameters
     ----------
-    ratio : callable
-        Measures once.
+    names : sequence of str
+        The cases.
+    ratios : callable
+        Measures once: the ratio of each case that it is asked about.
     judged : callable, optional
         Turns what is measured into the interval that is compared with the limit: its own, or
         that against an earlier measurement.
     steps : sequence of int, optional
-        After how many rounds one looks.
-    limit : float, optional
-        What the ratio may be.
+        After how many rounds one looks; cases that are decided then are not measured any more.
 
     """
-    for found in _growing(ratio, steps):
-        measured = Measured.of(found)
-        seen = judged(measured)
-        decision = verdict(seen, len(found), limit)
-        if decision != "undecided":
-            break
-    return measured, seen, decision
-
-
-def _growing(ratio: Callable[[], float], steps: Sequence[int]) -> Iterator[list[float]]:
-    ratios: list[float] = []
+    found: dict[str, list[float]] = {name: [] for name in names}
+    verdicts: dict[str, Verdict] = {}
+    open_ = list(names)
+    done = 0
     for size in steps:
-        ratios += [ratio() for _ in range(size - len(ratios))]
-        yield ratios
+        for _ in range(size - done if open_ else 0):
+            for name, ratio in ratios(open_).items():
+                found[name].append(ratio)
+        done = size
+        for name in open_:
+            measured = Measured.of(found[name])
+            seen = judged(name, measured)
+            verdicts[name] = Verdict(measured, seen, verdict(seen, measured.rounds))
+        open_ = [name for name in open_ if verdicts[name].decision == "undecided"]
+    return verdicts

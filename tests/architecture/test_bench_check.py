@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,10 @@ import pytest
 from scipy import stats
 
 from benchmarks import check, commits, ratios
-from benchmarks.verdicts import STEPS, SURE, Interval, Measured, settled, verdict
+from benchmarks.verdicts import STEPS, SURE, Interval, Measured, Verdict, settled, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -67,20 +66,35 @@ def test_slower_is_what_is_slower_beyond_noise_and_for_long_enough(
     assert verdict(Interval(math.sqrt(low * high), low, high), rounds) == expected
 
 
-def measured_with(ratios_: Iterator[float]) -> tuple[int, str]:
-    measured, _, decision = settled(lambda: next(ratios_))
-    return measured.rounds, decision
+def rounds_of(ratios_: Iterator[float]) -> tuple[int, str]:
+    found = settled(["case"], lambda names: dict.fromkeys(names, next(ratios_)))["case"]
+    return found.measured.rounds, found.decision
 
 
 def test_rounds_go_on_while_nothing_is_decided_and_no_longer() -> None:
     noise = [0.99, 1.01, 1.0, 0.98, 1.02] * 5
-    assert measured_with(iter(noise)) == (STEPS[0], "fine")
-    assert measured_with(iter([1.1 * one for one in noise])) == (SURE, "slower")
+    assert rounds_of(iter(noise)) == (STEPS[0], "fine")
+    assert rounds_of(iter([1.1 * one for one in noise])) == (SURE, "slower")
     wide = [0.8, 1.3, 0.9, 1.2, 1.0] * 5
-    assert measured_with(iter(wide)) == (STEPS[-1], "undecided")
+    assert rounds_of(iter(wide)) == (STEPS[-1], "undecided")
     # Five unlucky rounds are not believed.
     unlucky = chain([1.10, 1.11, 1.10, 1.09, 1.10], repeat(0.99, 10), repeat(1.0))
-    assert measured_with(unlucky)[1] != "slower"
+    assert rounds_of(unlucky)[1] != "slower"
+
+
+def test_only_what_is_undecided_is_measured_again() -> None:
+    asked = []
+
+    def once(names: list[str]) -> dict[str, float]:
+        asked.append(list(names))
+        return {name: {"quick": 0.5, "slow": 1.2}[name] * (1 + len(asked) % 2 / 100)
+                for name in names}  # fmt: skip
+
+    found = settled(["quick", "slow"], once)
+    assert {name: one.decision for name, one in found.items()} == {
+        "quick": "fine", "slow": "slower",
+    }  # fmt: skip
+    assert asked == [["quick", "slow"]] * STEPS[0] + [["slow"]] * (SURE - STEPS[0])
 
 
 def test_a_stored_ratio_is_a_limit_as_well() -> None:
@@ -88,15 +102,26 @@ def test_a_stored_ratio_is_a_limit_as_well() -> None:
 
     def decided(factor: float) -> str:
         today = iter([factor * one for one in [0.099, 0.101, 0.1, 0.1, 0.1] * 5])
-        return settled(lambda: next(today), lambda measured: measured.against(before))[2]
+        found = settled(
+            ["case"],
+            lambda names: dict.fromkeys(names, next(today)),
+            lambda _, measured: measured.against(before),
+        )
+        return found["case"].decision
 
     assert decided(1.0) == "fine"
     assert decided(1.2) == "slower"
     assert decided(0.5) == "fine"
 
 
-def test_the_core_cases_exist_and_the_table_has_every_pair(tmp_path: Path) -> None:
+def test_the_core_cases_exist(tmp_path: Path) -> None:
     assert set(commits.CORE) <= set(commits.cases(tmp_path))
+
+
+def test_the_table_has_every_pair_and_says_what_it_was_measured_with(
+    require: Callable[[object, str], None],
+) -> None:
+    require(ratios.TABLE.exists(), "there is no table of ratios yet: make bench-table")
     table = ratios.read()
     assert list(table["ratios"]) == list(ratios.cases())
     assert set(table["circumstances"]) == set(ratios.circumstances())
@@ -108,25 +133,32 @@ def test_the_core_cases_exist_and_the_table_has_every_pair(tmp_path: Path) -> No
         )
 
 
-def test_what_is_slower_or_breaks_is_told_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    def judge(name: str) -> tuple[str, str]:
-        if name == "broken":
-            raise subprocess.CalledProcessError(1, "case", stderr="Traceback\nValueError: no rows")
-        return name, f"the line of {name}"
+def test_what_is_slower_is_told_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    steady = Measured.of([1.2] * SURE)
+    found = {
+        decision: Verdict(steady, steady.interval(), decision)
+        for decision in ("fine", "slower", "undecided")
+    }
+    notes = {"new": "not in the old tree"}
+    assert check.told([*found, *notes], found, notes) == ["slower"]
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 4
+    assert "1.200" in said[1]
+    assert said[3].endswith("not in the old tree")
 
-    names = ["fine", "slower", "undecided", "new", "broken"]
-    assert check.told(names, judge) == ["slower", "broken"]
-    said = capsys.readouterr().out
-    assert "the line of undecided" in said
-    assert "ValueError: no rows" in said
+
+def test_a_case_that_breaks_is_told_with_its_error(tmp_path: Path) -> None:
+    found = commits.answered(["no such case"], tmp_path)
+    assert found == {"no such case": "KeyError: 'no such case'"}
 
 
-def test_a_table_of_other_releases_is_not_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("numpy", "said"), [("1.0", "numpy 1.0 there"), (None, "no table")])
+def test_a_table_of_other_releases_or_none_is_not_compared(
+    numpy: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = ratios.read()
-    table["circumstances"] = {**ratios.circumstances(), "numpy": "1.0"}
     place = tmp_path / "ratios.json"
-    place.write_text(json.dumps(table))
-    assert check.against_table(place, "") == []
-    assert "numpy 1.0 there" in capsys.readouterr().out
+    if numpy is not None:
+        table = {"circumstances": {**ratios.circumstances(), "numpy": numpy}, "ratios": {}}
+        place.write_text(json.dumps(table))
+    assert check.against_table(place) == []
+    assert said in capsys.readouterr().out
