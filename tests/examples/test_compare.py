@@ -52,6 +52,7 @@ def found(iris: tuple[Any, Any]) -> Comparison:
     return compare(*iris, folds=5)
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_cross_validate_on_the_same_splits(iris: tuple[Any, Any]) -> None:
     X, y = iris
     models = {

@@ -134,6 +134,7 @@ def test_a_table_has_no_more_columns_than_are_read(form: str, tmp_path: Path) ->
         open_source(str(path))
 
 
+@pytest.mark.slow
 def test_twenty_thousand_genes_are_read(tmp_path: Path) -> None:
     names = [f"gene {j}" for j in range(20_000)]
     path = tmp_path / "genes.csv"

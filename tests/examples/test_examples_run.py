@@ -210,6 +210,7 @@ def test_the_table_of_poisson_classes_ends_in_the_limits(
 
 
 @BOTH
+@pytest.mark.slow
 def test_the_seed_decides(
     example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

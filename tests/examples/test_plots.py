@@ -94,6 +94,7 @@ def pictures_of(root: Path) -> set[str]:
     return set(re.findall(r"\(images/gallery/([\w-]+)\.png\)", page))
 
 
+@pytest.mark.slow
 def test_the_command_draws_every_picture_of_the_page_and_no_other(
     root: Path, tmp_path: Path, few_repetitions: None
 ) -> None:
