@@ -30,6 +30,7 @@ def python_of(text: str) -> str:
 
 
 @every_page
+@pytest.mark.slow
 def test_every_example_gives_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

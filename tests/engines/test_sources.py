@@ -215,6 +215,7 @@ def test_logistic_regression_of_a_source_is_that_of_the_rows(
 
 
 @pytest.mark.process
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_the_number_of_threads(
     flowers: pa.Table, tmp_path: Path
 ) -> None:

@@ -167,6 +167,7 @@ def test_counts_answer_in_sql(any_database: Any, model: Any) -> None:
     assert_answers(any_database, model, rows.slice(0, 50))
 
 
+@pytest.mark.slow
 def test_many_classes_and_columns_answer_in_sql(duckdb: Any) -> None:
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(1200, 20))

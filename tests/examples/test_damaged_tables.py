@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.process
+@pytest.mark.slow
 def test_damaged_tables_are_read_or_refused_and_nothing_else() -> None:
     """No signal, no other error, no hang, no gigabyte; benchmarks.evidence tries 40,000."""
     with tempfile.TemporaryDirectory() as folder:

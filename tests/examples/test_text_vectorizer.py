@@ -181,6 +181,7 @@ def test_which_terms_are_kept_does_not_depend_on_the_order_of_documents():
     assert sorted(tied.get_feature_names_out()) == ["w", "z"]
 
 
+@pytest.mark.slow
 def test_large_and_small_inputs_give_the_same_matrix():
     for some in ({}, {"ngrams": (1, 2), "weighting": "tf-idf", "min_count": 2}, {"hashing": 99}):
         small = TextVectorizer(**some).fit_transform(TEXTS + OTHERS)

@@ -207,6 +207,7 @@ def test_what_was_not_counted_cannot_be_left_out_but_may_be_unlabelled() -> None
 
 
 @given(st.lists(batches, min_size=1, max_size=3), batches, orders, limits)
+@pytest.mark.slow
 def test_both_twins_score_alike(
     groups: list[list[bytes]], texts: list[bytes], order: int, limit: int | None
 ) -> None:
