@@ -3,24 +3,32 @@
 PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
+BASE   ?= HEAD~1
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs evidence clean
+.PHONY: help demo check test lint bench bench-check bench-table peers docs evidence clean
 
 help:  ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: $(VENV)/.stamp-demo  ## what it can do, in one minute: a comparison, a page and a picture
 	$(BIN)/suffice demo --output suffice-demo.html --picture suffice-demo.png
 
+# What one waits for: nothing is started, and nothing takes long.
+QUICK := not (server or cluster or browser or process or shared or peers or slow)
+check: export OPENBLAS_NUM_THREADS = 1
+check: lint  ## lint, laws with few examples, and hand examples: under 90 seconds
+	SUFFICE_PROFILE=check $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "$(QUICK)" \
+	  tests/architecture tests/laws tests/examples
+
 # Several test processes with several BLAS threads each would fight over the cores.
 test: export OPENBLAS_NUM_THREADS = 1
 test: $(VENV)/.stamp-dev $(VENV)/.stamp-spark  ## the whole test suite, with reduced counts
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not xdist_group"
-	$(BIN)/python -m pytest -n 0 -m xdist_group
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not cluster"
+	$(BIN)/python -m pytest -n 0 -m cluster
 
 lint: $(VENV)/.stamp-dev  ## ruff, mypy --strict, import contracts
 	$(BIN)/ruff check .
@@ -31,6 +39,24 @@ lint: $(VENV)/.stamp-dev  ## ruff, mypy --strict, import contracts
 bench: $(VENV)/.stamp-bench  ## speed and memory against scikit-learn, equal answers first
 	$(BIN)/python -m benchmarks
 
+bench-check: $(VENV)/.stamp-bench  ## is anything slower than BASE (the commit before), or than the table says?
+	$(BIN)/python -m benchmarks.check --base $(BASE)
+
+bench-table: $(VENV)/.stamp-bench  ## measure the table of ratios to scikit-learn again
+	$(BIN)/python -m benchmarks.ratios
+
+# A peer has an environment of its own, so that what it pins binds nobody else: requirements are in
+# benchmarks/peers, with the command that uses them.
+PEERS := $(patsubst benchmarks/peers/%.txt,.peers/%/.stamp,$(wildcard benchmarks/peers/*.txt))
+peers: $(PEERS)  ## environments for peers of the benchmarks: .peers/NAME
+	@sed -n 's/^# /  /p' benchmarks/peers/*.txt
+
+.peers/%/.stamp: benchmarks/peers/%.txt pyproject.toml
+	@echo "making .peers/$*"
+	@$(PYTHON) -m venv .peers/$*
+	@.peers/$*/bin/python -m pip --quiet --disable-pip-version-check install --editable '.[fast]' -r $<
+	@touch $@
+
 docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation again
 	$(BIN)/suffice demo --force --output /dev/null --picture docs/images/gda.png > /dev/null
 	$(BIN)/python -m suffice.plots.gallery
@@ -40,7 +66,7 @@ evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/e
 	$(BIN)/python -m benchmarks.evidence
 
 clean:  ## remove the environment and everything that was made
-	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .peers build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f suffice-demo.html suffice-demo.png efron.png poisson-classes.png
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

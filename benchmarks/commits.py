@@ -3,18 +3,18 @@
     git worktree add ../before COMMIT
     python -m benchmarks.commits ../before . --rounds 15
 
-Each round runs every case once with either tree, in processes of their own that take turns, so that
-what else the machine does falls on both alike. CPU time of the case alone counts, after a run that
+Each round runs every case with either tree, in a process for each that take turns, so that what
+else the machine does falls on both alike. CPU time of the case alone counts, after a run that
 loads and compiles. The answer is the ratio new / old, with the 95 % interval of its geometric mean.
+`make bench-check` does this with a few cases and a commit (`benchmarks/check.py`).
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
-import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,14 +23,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from benchmarks.verdicts import Verdict
 
 LEAST = 0.3
 """Seconds of CPU that one measurement takes at least: a case is repeated until then."""
-LIMIT = 1.03
-"""The end of the interval that a change may reach."""
-T_95 = {5: 2.776, 10: 2.262, 15: 2.145, 20: 2.093, 25: 2.064, 30: 2.045}
-"""Quantiles of Student's t for so many rounds."""
+CORE = (
+    "gda fit 1e6x10",
+    "gda fit 200x5",
+    "gda predict 1e6x10",
+    "naive Bayes fit 5e5x10",
+    "multinomial fit, sparse",
+    "logistic 2e5x20",
+    "gda from CSV 3e5x10",
+    "gda single rows learned",
+)
+"""The cases that `make bench-check` looks at: each way that rows come in, and each kind of sum."""
 
 
 def table(rows: int, width: int, classes: int = 3) -> tuple[Any, Any]:
@@ -160,9 +169,6 @@ def cases_of_counts_and_files(folder: Path) -> dict[str, Callable[[], Callable[[
 
 def measured(name: str, folder: Path) -> float:
     """Return the CPU seconds of a case in this process, once it has been loaded and compiled."""
-    import warnings
-
-    warnings.simplefilter("ignore")
     run = cases(folder)[name]()
     run()
     repeats, start = 0, time.process_time()
@@ -172,22 +178,50 @@ def measured(name: str, folder: Path) -> float:
     return (time.process_time() - start) / repeats
 
 
-def in_tree(tree: Path, name: str, folder: Path) -> float:
-    """Return what a process with the package of a tree measures; its benchmarks are ours."""
+def answered(names: list[str], folder: Path) -> dict[str, float | str]:
+    """Return the seconds of each case, or what went wrong with it."""
+    import warnings
+
+    warnings.simplefilter("ignore")
+    found: dict[str, float | str] = {}
+    for name in names:
+        try:
+            found[name] = measured(name, folder)
+        except Exception as error:  # noqa: BLE001  whatever it is, the other process is told
+            found[name] = f"{type(error).__name__}: {error}"
+    return found
+
+
+def in_tree(tree: Path, names: list[str], folder: Path) -> dict[str, float | str]:
+    """Return what a process with the package of a tree answers; its benchmarks are ours."""
     here = str(Path(__file__).resolve())
     environment = {**os.environ, "PYTHONPATH": str(tree.resolve() / "src")}
-    command = [sys.executable, here, "--case", name, "--folder", str(folder)]
+    command = [sys.executable, here, "--folder", str(folder), "--cases", *names]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return float(json.loads(found.stdout.splitlines()[-1]))
+    return dict(json.loads(found.stdout.splitlines()[-1]))
 
 
-def interval(ratios: list[float]) -> tuple[float, float, float]:
-    """Return the geometric mean of ratios, and the ends of its 95 % interval."""
-    logs = [math.log(ratio) for ratio in ratios]
-    mean = statistics.fmean(logs)
-    t = T_95[max(size for size in T_95 if size <= max(len(logs), 5))]
-    half = t * statistics.stdev(logs) / math.sqrt(len(logs))
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+def compared(
+    old: Path, new: Path, names: list[str], folder: Path, steps: Sequence[int]
+) -> tuple[dict[str, Verdict], dict[str, str], dict[str, str]]:
+    """Compare two trees: return verdicts, and what the old and what the new one cannot do.
+
+    What the old tree cannot do is new, and not slower.
+    """
+    # A tree's own process has no `benchmarks` to import.
+    from benchmarks.verdicts import settled
+
+    # The first round compiles, and is not counted.
+    lacking, broken = ({name: said for name, said in in_tree(tree, names, folder).items()
+                        if isinstance(said, str)} for tree in (old, new))  # fmt: skip
+    turns = itertools.cycle(((old, new), (new, old)))
+
+    def ratios(asked: list[str]) -> dict[str, float]:
+        times = {tree: in_tree(tree, asked, folder) for tree in next(turns)}
+        return {name: float(times[new][name]) / float(times[old][name]) for name in asked}
+
+    able = [name for name in names if name not in {**lacking, **broken}]
+    return settled(able, ratios, steps=steps), lacking, broken
 
 
 def main() -> None:
@@ -197,23 +231,18 @@ def main() -> None:
     parser.add_argument("new", nargs="?", type=Path)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="cases with this in their names")
-    parser.add_argument("--case", help=argparse.SUPPRESS)
+    parser.add_argument("--cases", nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.case is not None:
-        print(json.dumps(measured(given.case, given.folder)))
+    if given.cases is not None:
+        print(json.dumps(answered(given.cases, given.folder)))
         return
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         names = [name for name in cases(folder) if given.only in name]
-        for name in names:
-            pairs = [
-                (in_tree(given.old, name, folder), in_tree(given.new, name, folder))
-                for _ in range(given.rounds)
-            ]
-            mean, low, high = interval([new / old for old, new in pairs])
-            verdict = "" if high <= LIMIT else f"  above {LIMIT}"
-            print(f"{name:40} {mean:6.3f}  [{low:.3f}, {high:.3f}]{verdict}", flush=True)
+        found, lacking, broken = compared(given.old, given.new, names, folder, [given.rounds])
+    for name in names:
+        print(f"{name:40} {found.get(name) or lacking.get(name) or broken[name]}")
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def _deviations(X: Any) -> Any:
     return np.sqrt(np.maximum(np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2, 0.0))
 
 
-def _check(X: Any, y: Any, penalty: float, loose: bool, ours: Any, theirs: Any) -> None:
+def check(X: Any, y: Any, penalty: float, loose: bool, ours: Any, theirs: Any) -> None:
     """Refuse answers that are not at the optimum; a peer that says it gave up is let through."""
     mine = relative_gradient(X, y, penalty, ours)
     if not mine <= ENOUGH:
@@ -108,7 +108,8 @@ def _check(X: Any, y: Any, penalty: float, loose: bool, ours: Any, theirs: Any) 
         raise AssertionError(f"{theirs}: gradient {other:.2g}")
 
 
-def _peer(X: Any, y: Any, penalty: float, solver: str, tol: float, most: int = 500) -> Any:
+def peer(X: Any, y: Any, penalty: float, solver: str, tol: float, most: int = 500) -> Any:
+    """Return scikit-learn's model, fitted by one of its solvers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         C = np.inf if penalty == 0.0 else 1.0 / penalty
@@ -124,7 +125,8 @@ def _glum(X: Any, y: Any, penalty: float, tol: float) -> Any:
     return model.fit(X, y.astype(np.float64))
 
 
-def _ours(X: Any, y: Any, penalty: float, tolerance: float) -> Any:
+def ours(X: Any, y: Any, penalty: float, tolerance: float) -> Any:
+    """Return our model, fitted as far as `tolerance`, without standard errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DidNotConverge)
         model = LogisticRegression(penalty, tolerance=tolerance, standard_errors=False)
@@ -147,29 +149,29 @@ def contests(quick: bool) -> Iterator[Contest]:
 def _two_classes(quick: bool) -> Iterator[Contest]:
     X, y = normal(1_000_000, 50, 2, 1.0)
     peers = {
-        "default lbfgs": partial(_peer, X, y, 0.0, "lbfgs", 1e-7),
-        "newton-cholesky": partial(_peer, X, y, 0.0, "newton-cholesky", 1e-7),
+        "default lbfgs": partial(peer, X, y, 0.0, "lbfgs", 1e-7),
+        "newton-cholesky": partial(peer, X, y, 0.0, "newton-cholesky", 1e-7),
     }
     if _has_glum():
         peers["glum"] = partial(_glum, X, y, 0.0, 1e-7)
-    check = partial(_check, X, y, 0.0, False)
+    checked = partial(check, X, y, 0.0, False)
     yield Contest(
-        "logistic 1e6x50", partial(_ours, X, y, 0.0, 1e-3), peers, check, 12, 20, repeats=3
+        "logistic 1e6x50", partial(ours, X, y, 0.0, 1e-3), peers, checked, 12, 20, repeats=3
     )
     yield Contest(
         "logistic 1e6x50, certified to 1e-8, standard errors",
         lambda: LogisticRegression(standard_errors=True).fit(X, y),
         {name: peers[name] for name in peers if name != "default lbfgs"},
-        check,
+        checked,
         repeats=3,
         note="peers stop at 1e-6 and have no standard errors",
     )
     X, y = normal(1_000_000, 50, 2, 1.0, 0.0)
     yield Contest(
         "logistic 1e6x50, independent columns",
-        partial(_ours, X, y, 0.0, 1e-3),
-        {"default lbfgs": partial(_peer, X, y, 0.0, "lbfgs", 1e-7)},
-        partial(_check, X, y, 0.0, False),
+        partial(ours, X, y, 0.0, 1e-3),
+        {"default lbfgs": partial(peer, X, y, 0.0, "lbfgs", 1e-7)},
+        partial(check, X, y, 0.0, False),
         repeats=3,
         note="lbfgs needs a few iterations only",
     )
@@ -177,13 +179,13 @@ def _two_classes(quick: bool) -> Iterator[Contest]:
     # No penalty: ours is in units of standard deviations, the peers' is not.
     yield Contest(
         "logistic ill-scaled 1e5x50",
-        partial(_ours, X, y, 0.0, 1e-3),
+        partial(ours, X, y, 0.0, 1e-3),
         {
-            "default lbfgs": partial(_peer, X, y, 0.0, "lbfgs", 1e-9),
-            "newton-cholesky": partial(_peer, X, y, 0.0, "newton-cholesky", 1e-9),
+            "default lbfgs": partial(peer, X, y, 0.0, "lbfgs", 1e-9),
+            "newton-cholesky": partial(peer, X, y, 0.0, "newton-cholesky", 1e-9),
             **({"glum": partial(_glum, X, y, 0.0, 1e-9)} if _has_glum() else {}),
         },
-        partial(_check, X, y, 0.0, True),
+        partial(check, X, y, 0.0, True),
         4,
         100,
         repeats=3,
@@ -195,11 +197,11 @@ def _two_classes(quick: bool) -> Iterator[Contest]:
     X, y = normal(200_000, 500, 2, 1.0)
     yield Contest(
         "logistic 2e5x500",
-        partial(_ours, X, y, 0.0, 2e-4),
+        partial(ours, X, y, 0.0, 2e-4),
         {
-            "default lbfgs": partial(_peer, X, y, 0.0, "lbfgs", 3e-8),
+            "default lbfgs": partial(peer, X, y, 0.0, "lbfgs", 3e-8),
         },
-        partial(_check, X, y, 0.0, False),
+        partial(check, X, y, 0.0, False),
         3.5,
         4.5,
         repeats=3,
@@ -218,21 +220,21 @@ def _many_classes() -> Iterator[Contest]:
         X /= X.std(axis=0)  # so that everyone's penalty is the same
         yield Contest(
             name,
-            partial(_ours, X, y, 1.0, 3e-4),
+            partial(ours, X, y, 1.0, 3e-4),
             {
-                "default lbfgs": partial(_peer, X, y, 1.0, "lbfgs", 5e-8),
-                "newton-cg": partial(_peer, X, y, 1.0, "newton-cg", 1e-7),
+                "default lbfgs": partial(peer, X, y, 1.0, "lbfgs", 5e-8),
+                "newton-cg": partial(peer, X, y, 1.0, "newton-cg", 1e-7),
             },
-            partial(_check, X, y, 1.0, False),
+            partial(check, X, y, 1.0, False),
             *goals,
             repeats=3,
         )
     X, y = uneven(100_000, 100, 10, 1.0)
     yield Contest(
         "softmax ill-scaled 1e5x100x10",
-        partial(_ours, X, y, 0.0, 3e-4),
-        {"default lbfgs": partial(_peer, X, y, 0.0, "lbfgs", 1e-8, 2000)},
-        partial(_check, X, y, 0.0, True),
+        partial(ours, X, y, 0.0, 3e-4),
+        {"default lbfgs": partial(peer, X, y, 0.0, "lbfgs", 1e-8, 2000)},
+        partial(check, X, y, 0.0, True),
         None,
         80,
         repeats=2,
@@ -262,12 +264,12 @@ def _sparse() -> Iterator[Contest]:
     for penalty in (1.0, 100.0):
         yield Contest(
             f"logistic sparse 2e4x5e4, penalty {penalty:g}",
-            partial(_ours, X, y, penalty, 1e-4),
+            partial(ours, X, y, penalty, 1e-4),
             {
-                "default lbfgs": partial(_peer, X, y, penalty, "lbfgs", 1e-8, 2000),
-                "newton-cg": partial(_peer, X, y, penalty, "newton-cg", 1e-8),
+                "default lbfgs": partial(peer, X, y, penalty, "lbfgs", 1e-8, 2000),
+                "newton-cg": partial(peer, X, y, penalty, "newton-cg", 1e-8),
             },
-            partial(_check, X, y, penalty, True),
+            partial(check, X, y, penalty, True),
             1.5,
             repeats=3,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,8 @@ def parameters(model: Any) -> tuple[Any, Any]:
     return law.normals.class_means, law.normals.variances
 
 
-def _same_parameters(ours: Any, theirs: Any) -> None:
+def same_parameters(ours: Any, theirs: Any) -> None:
+    """Refuse means or variances that differ."""
     for own, other in zip(parameters(ours), parameters(theirs), strict=True):
         np.testing.assert_allclose(own, other, rtol=1e-8, atol=1e-9)
 
@@ -52,20 +54,24 @@ def _same_array(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
 
 
-def fits(sizes: list[str]) -> Iterator[Contest]:
-    """Fit, labels read and coded."""
+def _mlpack(X: Any, y: Any) -> Any:
     from mlpack import nbc
 
+    return nbc(training=X, labels=y)
+
+
+def fits(sizes: list[str]) -> Iterator[Contest]:
+    """Fit, labels read and coded; against mlpack too, where it is installed (`make peers`)."""
     for size in sizes:
         X, y = drawn(*SIZES[size])
+        peers = {"default": lambda X=X, y=y: GaussianNB().fit(X, y)}
+        if find_spec("mlpack") is not None:
+            peers["mlpack"] = lambda X=X, y=y: _mlpack(X, y)
         yield Contest(
             f"Gaussian naive Bayes fit {size}",
             lambda X=X, y=y: ours().fit(X, y),
-            {
-                "default": lambda X=X, y=y: GaussianNB().fit(X, y),
-                "mlpack": lambda X=X, y=y: nbc(training=X, labels=y),
-            },
-            _same_parameters,
+            peers,
+            same_parameters,
             *FIT_GOALS[size],
             repeats=9,
         )

@@ -13,6 +13,8 @@ import suffice
 
 SOURCE = Path(suffice.__file__).parents[1]
 
+pytestmark = pytest.mark.process
+
 
 def loaded_after(statement: str) -> set[str]:
     """Return the top-level and dotted names of every module that `statement` brings in."""

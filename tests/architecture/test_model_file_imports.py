@@ -27,6 +27,7 @@ print(*sorted(sys.modules))
 
 
 @pytest.mark.parametrize("name", ["gda", "naive_bayes", "logistic"])
+@pytest.mark.process
 def test_one_row_is_predicted_with_numpy_alone(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PROGRAM, FOLDER / f"v1_{name}.suffice"],

@@ -44,6 +44,9 @@ def test_the_version_is_the_one_of_the_package(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     assert suffice.__version__ == project["version"]
     assert f"## {project['version']}" in (root / "CHANGELOG.md").read_text("utf-8")
+    citation = (root / "CITATION.cff").read_text("utf-8")
+    assert re.findall(r"(?m)^version: (.*)$", citation) == [project["version"]]
+    assert re.findall(r"(?m)^license: (.*)$", citation) == [project["license"]]
 
 
 @pytest.mark.parametrize("name", [n for n in suffice.__all__ if n not in SUBMODULES])

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 CORE = {
     "click", "narwhals", "numpy", "pyarrow", "rich", "scikit-learn", "scipy", "threadpoolctl",
 }  # fmt: skip

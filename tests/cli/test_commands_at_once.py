@@ -46,12 +46,14 @@ def total(path: Path) -> float:
     return sum(weights(path).values())
 
 
+@pytest.mark.process
 def test_two_commands_at_once_both_count() -> None:
     found = list(pairs_at_once(6, killed=0.0))
     assert [one.codes for one in found] == [(0, 0)] * 6
     assert all(one.is_right for one in found), found
 
 
+@pytest.mark.process
 def test_commands_that_are_killed_leave_a_whole_model_and_a_free_lock() -> None:
     found = list(pairs_at_once(8, killed=0.6, seed=1))
     assert any(-9 in one.codes for one in found)

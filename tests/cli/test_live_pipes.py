@@ -72,6 +72,7 @@ def model(fitted: Callable[..., Path], measurements: Path) -> Path:
     return fitted(measurements, "class", "gda")
 
 
+@pytest.mark.process
 def test_each_row_is_answered_before_the_next_is_written(
     live: Callable[..., Any], model: Path
 ) -> None:
@@ -86,6 +87,7 @@ def test_each_row_is_answered_before_the_next_is_written(
 
 
 @pytest.mark.parametrize("command", ["outliers", "explain"])
+@pytest.mark.process
 def test_outliers_and_explanations_come_as_rows_come(
     command: str, live: Callable[..., Any], model: Path
 ) -> None:
@@ -99,6 +101,7 @@ def test_outliers_and_explanations_come_as_rows_come(
         assert b"2" in asked.end()
 
 
+@pytest.mark.process
 def test_a_header_that_comes_in_pieces_is_one_header(live: Callable[..., Any], model: Path) -> None:
     pieces = (b"a", b",b", b",c", b"\n", b"0,", b"0,0", b"\n")
     with live("predict", model, "-") as command:
@@ -109,6 +112,7 @@ def test_a_header_that_comes_in_pieces_is_one_header(live: Callable[..., Any], m
         command.end()
 
 
+@pytest.mark.process
 def test_with_a_row_or_two_the_names_that_are_expected_tell_the_delimiter(
     live: Callable[..., Any], model: Path
 ) -> None:
@@ -119,6 +123,7 @@ def test_with_a_row_or_two_the_names_that_are_expected_tell_the_delimiter(
         command.end()
 
 
+@pytest.mark.process
 def test_a_quoted_cell_that_is_not_closed_yet_keeps_no_answer_back(
     live: Callable[..., Any], model: Path
 ) -> None:
@@ -131,6 +136,7 @@ def test_a_quoted_cell_that_is_not_closed_yet_keeps_no_answer_back(
         command.end()
 
 
+@pytest.mark.process
 def test_json_lines_and_packed_rows_are_answered_as_they_come(
     live: Callable[..., Any], model: Path
 ) -> None:
@@ -148,6 +154,7 @@ def test_json_lines_and_packed_rows_are_answered_as_they_come(
         assert command.end() == b"z\n"
 
 
+@pytest.mark.process
 def test_many_rows_are_answered_while_they_are_still_written(
     live: Callable[..., Any], model: Path
 ) -> None:

@@ -152,6 +152,7 @@ def test_answers_are_not_printed_into_the_table_they_are_about(
 
 
 @unix
+@pytest.mark.process
 def test_what_a_killed_process_left_beside_a_file_is_swept_at_the_next_save(
     model: Path, tmp_path: Path
 ) -> None:

@@ -209,6 +209,7 @@ def test_a_target_that_is_not_there_or_no_class_is_one_line(
 
 
 @pytest.mark.parametrize("table", TABLES)
+@pytest.mark.slow
 def test_tables_of_every_kind_give_a_page(
     table: str, run: Any, shared: Path, tmp_path: Path
 ) -> None:

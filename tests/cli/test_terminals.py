@@ -84,6 +84,7 @@ def test_progress_is_shown_on_a_terminal_and_taken_back(
     assert all(len(line) < 24 for line in said.split("\r\033[K"))
 
 
+@pytest.mark.process
 def test_rows_a_second_and_the_time_left_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.0, 10.0, 20.0])
     monkeypatch.setattr("suffice.cli.remarks.time.monotonic", lambda: next(clock))

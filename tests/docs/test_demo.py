@@ -32,6 +32,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     return folder, done.stdout, done.stderr
 
 
+@pytest.mark.process
 def test_the_demo_compares_both_schools_and_recommends_a_model(
     shown: tuple[Path, str, str],
 ) -> None:
@@ -42,6 +43,7 @@ def test_the_demo_compares_both_schools_and_recommends_a_model(
     assert "Why:" in out
 
 
+@pytest.mark.process
 def test_the_demo_says_where_page_and_picture_are_and_what_to_try_next(
     shown: tuple[Path, str, str],
 ) -> None:
@@ -60,6 +62,7 @@ def test_the_demo_says_where_page_and_picture_are_and_what_to_try_next(
     assert set(commands) <= set(application.app.commands)
 
 
+@pytest.mark.process
 def test_the_demo_shows_that_models_merge_and_forget(shown: tuple[Path, str, str]) -> None:
     gaps = re.findall(r"(?m)^(?:merge|forget):.* to (\S+)$", shown[1])
     assert len(gaps) == 2
@@ -67,6 +70,7 @@ def test_the_demo_shows_that_models_merge_and_forget(shown: tuple[Path, str, str
     assert all(float(gap) <= 1e-10 for gap in gaps)
 
 
+@pytest.mark.process
 def test_there_is_no_colour_and_no_wide_line_when_nobody_looks(
     shown: tuple[Path, str, str],
 ) -> None:

@@ -139,6 +139,8 @@ def test_parts_collected_in_several_runs_are_merged_as_in_one(
     assert collect_parts(Text, parts, progress) == whole
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_a_process_that_is_killed_goes_on_where_it_was(rows: Path) -> None:
     program = (
         "import sys\n"

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from suffice.sources import Chunk
 
-pytestmark = pytest.mark.xdist_group("dask")
-
 
 @pytest.fixture(scope="module")
 def rows() -> pa.Table:

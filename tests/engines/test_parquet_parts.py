@@ -53,6 +53,7 @@ def written(path: Path, rows: Any, labels: Any, group: int, **more: Any) -> Path
         ("diagonal", 3, np.float32, True),
     ],
 )
+@pytest.mark.slow
 def test_a_file_of_numbers_gives_what_the_array_gives(
     tmp_path: Path, form: str, classes: int, dtype: Any, holes: bool
 ) -> None:

@@ -259,6 +259,8 @@ def test_levels_of_a_source_are_those_of_the_rows(
     assert penalty or np.isfinite(ours).all()
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_the_number_of_threads(
     flowers: pa.Table, tmp_path: Path
 ) -> None:

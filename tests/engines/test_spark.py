@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from suffice.sources import Chunk
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 

@@ -167,6 +167,7 @@ def test_counts_answer_in_sql(any_database: Any, model: Any) -> None:
     assert_answers(any_database, model, rows.slice(0, 50))
 
 
+@pytest.mark.slow
 def test_many_classes_and_columns_answer_in_sql(duckdb: Any) -> None:
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(1200, 20))
@@ -228,7 +229,6 @@ def test_a_perceptron_has_classes_and_no_probabilities(any_database: Any) -> Non
     )
 
 
-@pytest.mark.xdist_group("spark")  # with the other tests of Spark: one session for all
 def test_spark_answers_as_the_models_do(spark: Any) -> None:
     rows, labels = training_rows()
     asked = far_rows(rows)
@@ -245,7 +245,6 @@ def test_spark_answers_as_the_models_do(spark: Any) -> None:
         assert_spark_answers(spark, model, asked)
 
 
-@pytest.mark.xdist_group("spark")
 def test_names_and_labels_of_spark_can_be_anything(spark: Any) -> None:
     rng = np.random.default_rng(1)
     names = ["`tick`", "a.b", "suffice_t", "🌳🌲", "back\\slash", "it's", "x" * 200]

@@ -215,6 +215,7 @@ def test_columns_may_be_called_as_the_scorer_calls_its_own(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(question=questions())
+@pytest.mark.slow
 def test_a_database_answers_as_the_model_does(any_database: Any, question: Any) -> None:
     model, table = question
     assert_answers(model, table, asked(any_database, model, table))

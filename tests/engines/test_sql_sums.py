@@ -197,6 +197,7 @@ def test_first_rows_that_mislead_cost_a_second_pass_and_no_digits(any_database: 
             assert_same(here, GaussianDiscriminant(form).fit(source, target="label"))
 
 
+@pytest.mark.slow
 def test_tables_wider_than_a_query_are_split(any_database: Any) -> None:
     rng = np.random.default_rng(6)
     rows = rng.normal(size=(150, 67))
@@ -293,6 +294,7 @@ def small_tables(draw: st.DrawFn) -> pa.Table:
 @example(pa.table({"x": [1e-12, -1e-12, 1e8, -1e8], "label": ["a", "a", "b", "b"]}))
 @example(pa.table({"x": [1e-263, 2e-263, 5.0, -1.0], "label": ["a", "a", "b", "b"]}))
 @example(pa.table({"x": [1e-155, 2e-155, 5e-155, 0.0], "label": ["a", "a", "b", "b"]}))
+@pytest.mark.slow
 def test_any_rows_give_the_same_sums(duckdb: Any, model: Any, table: pa.Table) -> None:
     source = copied(duckdb, table, "t")
     again = type(model)(**model.get_params())

@@ -116,6 +116,7 @@ def outcome(fit: Any) -> Any:
 @pytest.mark.parametrize("adds_up", [True, False], ids=["sums", "rows"])
 @shared_connection
 @given(drawn=tables())
+@pytest.mark.slow
 def test_tables_of_any_types_give_what_arrays_give(
     any_database: Any, adds_up: bool, learner: Any, drawn: Any
 ) -> None:
@@ -157,6 +158,7 @@ def test_refusals_are_the_same_by_sums_and_by_rows(any_database: Any) -> None:
                 GaussianDiscriminant().fit(copied(any_database, table, "t", adds_up), target="y")
 
 
+@pytest.mark.slow
 def test_three_hundred_columns_take_several_queries(any_database: Any) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(40, 300))

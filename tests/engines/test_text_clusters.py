@@ -41,7 +41,6 @@ def assert_same_texts(source: Any, table: pa.Table) -> None:
     )
 
 
-@pytest.mark.xdist_group("dask")
 def test_texts_of_dask_are_counted_where_they_are(any_dask: str) -> None:
     import dask.dataframe as dd
 
@@ -51,7 +50,6 @@ def test_texts_of_dask_are_counted_where_they_are(any_dask: str) -> None:
     assert_same_texts(frame, table)
 
 
-@pytest.mark.xdist_group("spark")
 def test_texts_of_spark_are_counted_where_they_are(any_spark: Any) -> None:
     table = labelled_texts()
     frame = any_spark.createDataFrame(table.to_pylist()).repartition(3, "id")

@@ -62,6 +62,7 @@ def table(kind: str, seed: int = 0, rows: int = 60) -> tuple[pd.DataFrame, Any]:
 @pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_every_estimator_takes_the_rows_it_was_compared_on(kind: str, labels: str) -> None:
     X, codes = table(kind)
     y = LABELS[labels](codes)
@@ -107,12 +108,14 @@ def test_rows_without_blanks_need_no_preparation() -> None:
 
 
 @pytest.mark.parametrize("load_table", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.slow
 def test_there_is_one_rule_of_choice_on_known_tables(load_table: Any) -> None:
     X, y = load_table(return_X_y=True)
     _check_choice(X[::2], y[::2])
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_there_is_one_rule_of_choice(kind: str) -> None:
     _check_choice(*table(kind, seed=2, rows=45))
 

@@ -52,6 +52,7 @@ def found(iris: tuple[Any, Any]) -> Comparison:
     return compare(*iris, folds=5)
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_cross_validate_on_the_same_splits(iris: tuple[Any, Any]) -> None:
     X, y = iris
     models = {
@@ -294,6 +295,7 @@ def test_probabilities_that_are_no_numbers_are_a_failure(iris: tuple[Any, Any]) 
     assert "undecided could not be judged: Undecided gives probabilities" in " ".join(result.notes)
 
 
+@pytest.mark.slow
 def test_a_frame_with_text_and_blanks_needs_nothing(shared: Path) -> None:
     table = load("credit_a").taken(200)
     asked = ["gda", "naive-bayes-shared", "naive-bayes", "logistic", "logistic-penalty"]

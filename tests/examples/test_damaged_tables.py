@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_damaged_tables_are_read_or_refused_and_nothing_else() -> None:
     """No signal, no other error, no hang, no gigabyte; benchmarks.evidence tries 40,000."""
     with tempfile.TemporaryDirectory() as folder:
@@ -133,6 +135,7 @@ def test_a_table_has_no_more_columns_than_are_read(form: str, tmp_path: Path) ->
         open_source(str(path))
 
 
+@pytest.mark.slow
 def test_twenty_thousand_genes_are_read(tmp_path: Path) -> None:
     names = [f"gene {j}" for j in range(20_000)]
     path = tmp_path / "genes.csv"

@@ -210,6 +210,7 @@ def test_the_table_of_poisson_classes_ends_in_the_limits(
 
 
 @BOTH
+@pytest.mark.slow
 def test_the_seed_decides(
     example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -230,6 +231,7 @@ def test_unequal_priors_have_a_table_and_a_picture(
 
 
 @BOTH
+@pytest.mark.process
 def test_they_run_as_commands_and_say_little_when_nobody_looks(
     example: ModuleType, root: Path, tmp_path: Path
 ) -> None:
@@ -279,6 +281,7 @@ def test_a_prior_is_a_share_of_both_classes(
 
 
 @BOTH
+@pytest.mark.process
 def test_wrong_usage_leaves_no_traceback(example: ModuleType, root: Path, tmp_path: Path) -> None:
     done = _run(example, root, tmp_path, "--draws", "none")
     assert done.returncode == 2

@@ -179,6 +179,7 @@ def test_more_patterns_than_can_be_kept_are_refused() -> None:
         MultivariateNormal.fit(rows)
 
 
+@pytest.mark.slow
 def test_p_values_are_nearly_uniform_when_cells_were_missing() -> None:
     p = []
     for seed in range(200):

@@ -19,6 +19,7 @@ def distance_from_uniform(p: np.ndarray) -> float:
     return float(max((grid[1:] - ordered).max(), (ordered - grid[:-1]).max()) * math.sqrt(len(p)))
 
 
+@pytest.mark.slow
 def test_fresh_rows_have_uniform_p_values_even_with_thirty_rows_of_ten_columns() -> None:
     rng = np.random.default_rng(4)
     mix = rng.normal(size=(10, 10))
@@ -32,6 +33,7 @@ def test_fresh_rows_have_uniform_p_values_even_with_thirty_rows_of_ten_columns()
     assert distance_from_uniform(np.array(chi_squared)) > 10.0
 
 
+@pytest.mark.slow
 def test_training_rows_have_uniform_p_values_of_their_own() -> None:
     rng = np.random.default_rng(5)
     p = []
@@ -41,6 +43,7 @@ def test_training_rows_have_uniform_p_values_of_their_own() -> None:
     assert distance_from_uniform(np.array(p)) < 1.95
 
 
+@pytest.mark.slow
 def test_p_values_stay_uniform_with_missing_cells_marginally_and_given_other_columns() -> None:
     rng = np.random.default_rng(6)
     mix = rng.normal(size=(5, 5))

@@ -367,6 +367,7 @@ def test_a_column_of_several_types_is_categorical():
         refused(BadRows, r"row 1, it: 'x' is no number", NaiveBayes(family).fit, frame, y)
 
 
+@pytest.mark.slow
 def test_more_levels_than_a_column_can_have_are_refused_before_memory_ends():
     size = MOST_LEVELS + 70_000
     labels = np.arange(size) % 2

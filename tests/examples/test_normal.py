@@ -159,6 +159,7 @@ def test_laws_are_equal_by_value_and_cannot_be_written_to() -> None:
         law.mean[0] = 1.0
 
 
+@pytest.mark.process
 def test_densities_and_draws_need_no_scipy(root: Path) -> None:
     program = """
 import sys

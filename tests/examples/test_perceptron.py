@@ -191,6 +191,7 @@ def test_orders_go_by_what_rows_say_and_keep_equal_rows_together(width, levels, 
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.slow
 def test_it_predicts_about_as_well_as_a_flat_boundary_can(load):
     rows, labels = load(return_X_y=True)
 

@@ -94,6 +94,7 @@ def pictures_of(root: Path) -> set[str]:
     return set(re.findall(r"\(images/gallery/([\w-]+)\.png\)", page))
 
 
+@pytest.mark.slow
 def test_the_command_draws_every_picture_of_the_page_and_no_other(
     root: Path, tmp_path: Path, few_repetitions: None
 ) -> None:
@@ -126,6 +127,7 @@ def test_pictures_can_be_chosen_by_name(tmp_path: Path) -> None:
         gallery.main(["--output", str(tmp_path), "sigmoids"])
 
 
+@pytest.mark.process
 def test_the_gallery_is_a_command(tmp_path: Path) -> None:
     words = [sys.executable, "-W", "error", "-m", "suffice.plots.gallery", "--help"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

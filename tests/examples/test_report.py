@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from suffice.evaluation import Comparison
 
+pytestmark = pytest.mark.slow  # two comparisons and their pages, which all of it looks at
+
 MODELS = ["naive-bayes-shared", "gda", "logistic"]
 HOSTILE = (
     "<script>document.title='owned'</script>",

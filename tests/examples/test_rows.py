@@ -366,6 +366,7 @@ def test_weights_that_count_no_rows_are_refused(weights, words):
         read_weights(weights, 2)
 
 
+@pytest.mark.process
 def test_reading_arrays_imports_no_heavy_package():
     code = (
         "import sys, numpy as np\n"

@@ -181,6 +181,7 @@ def test_which_terms_are_kept_does_not_depend_on_the_order_of_documents():
     assert sorted(tied.get_feature_names_out()) == ["w", "z"]
 
 
+@pytest.mark.slow
 def test_large_and_small_inputs_give_the_same_matrix():
     for some in ({}, {"ngrams": (1, 2), "weighting": "tf-idf", "min_count": 2}, {"hashing": 99}):
         small = TextVectorizer(**some).fit_transform(TEXTS + OTHERS)
@@ -300,6 +301,7 @@ def test_a_term_of_no_document_weighs_nothing():
         assert weighting.idf(3.0, np.array([0.0, 1.0]))[0] == 0.0
 
 
+@pytest.mark.process
 def test_one_message_is_counted_without_numba():
     code = (
         "import sys; from suffice.text import Tokens, count_terms, term_hashes;"

@@ -179,6 +179,7 @@ def test_a_number_of_threads_that_is_none_is_refused(monkeypatch, asked):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.process
 def test_a_forked_process_gets_threads_of_its_own():
     script = """
 import os

@@ -152,6 +152,7 @@ def test_a_label_never_seen_is_a_new_class(setting: str) -> None:
 @pytest.mark.parametrize("setting", ["shared", "per-class", "diagonal", "shared-diagonal"])
 @few
 @given(seeds)
+@pytest.mark.slow
 def test_missing_cells_keep_every_law(setting: str, seed: int) -> None:
     x, y, rng = drawn(seed, size=90, missing=True)
     x[:6] = np.where(np.isnan(x[:6]), 50.0, x[:6])

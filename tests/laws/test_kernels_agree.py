@@ -485,6 +485,7 @@ def test_wide_rows_are_left_to_blas(monkeypatch):
             )
 
 
+@pytest.mark.process
 def test_a_cache_that_cannot_be_written_costs_time_only():
     # Below a file there can be no folder, not even for an administrator.
     script = """

@@ -125,6 +125,7 @@ def test_complete_rows_are_left_out_exactly(setting: dict[str, Any], seed: int) 
 @pytest.mark.parametrize("setting", FULL, ids=named)
 @settings(max_examples=2)
 @given(seeds, st.sampled_from([0.1, 0.3]))
+@pytest.mark.slow
 def test_rows_of_thin_tables_with_blanks_are_left_out_exactly(
     setting: dict[str, Any], seed: int, blank: float
 ) -> None:
@@ -139,6 +140,7 @@ def test_rows_of_thin_tables_with_blanks_are_left_out_exactly(
 @pytest.mark.parametrize("setting", FULL, ids=named)
 @settings(max_examples=2)
 @given(seeds, st.sampled_from([0.05, 0.2]))
+@pytest.mark.slow
 def test_rows_of_tables_with_blanks_are_left_out_exactly(
     setting: dict[str, Any], seed: int, blank: float
 ) -> None:
@@ -168,6 +170,7 @@ def test_a_class_s_only_cell_in_a_column_leaves_nothing_behind(make: Any) -> Non
 
 
 @pytest.mark.parametrize("form", ["shared", "per-class"])
+@pytest.mark.slow
 def test_the_only_row_that_joins_two_columns_leaves_nothing_behind(form: str) -> None:
     rng = np.random.default_rng(6)
     y = np.repeat([0, 1], 24)

@@ -372,6 +372,7 @@ def many_rows(size: int) -> Rows:
     return table
 
 
+@pytest.mark.slow
 def test_above_its_limit_a_sample_is_the_same_in_whatever_order_it_is_merged() -> None:
     rng = np.random.default_rng(0)
     table = many_rows(3 * row_sample.MOST)

@@ -28,6 +28,7 @@ def model() -> Any:
 
 
 @unix
+@pytest.mark.process
 def test_a_process_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     found = list(stopped_saves(tmp_path, TIMES, signal.SIGKILL))
     assert len(found) == TIMES
@@ -35,6 +36,7 @@ def test_a_process_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path: P
 
 
 @unix
+@pytest.mark.process
 def test_an_interruption_leaves_a_whole_file_and_nothing_beside_it(tmp_path: Path) -> None:
     found = list(stopped_saves(tmp_path, 3, signal.SIGINT))
     assert set(found) <= {(tmp_path / name).read_bytes() for name in ("first", "second")}
@@ -42,6 +44,7 @@ def test_an_interruption_leaves_a_whole_file_and_nothing_beside_it(tmp_path: Pat
 
 
 @unix
+@pytest.mark.process
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     first, second = two_models(tmp_path, 40)
     program = (

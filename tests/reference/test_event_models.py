@@ -75,6 +75,7 @@ def test_multinomial_errs_less_at_every_size() -> None:
 
 
 @pytest.mark.usefixtures("_words")
+@pytest.mark.slow
 def test_filters_that_learn_as_mail_comes_recall_what_another_run_did() -> None:
     found = [enron.recalls(number) for number in enron.SETS]
     for name, known in enron.REPLICATION.items():

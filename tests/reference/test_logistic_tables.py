@@ -220,6 +220,7 @@ def test_pima_has_the_coefficients_of_the_table(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
+@pytest.mark.slow
 def test_every_table_converges_or_says_why_not(penalty: float, shared: Path) -> None:
     """The score is checked by hand where a fit converged, a separation by a program of its own."""
     names = [name for name in data_sets.names() if name not in WIDE]

@@ -33,6 +33,7 @@ SPLITS = {"pima": 50, "bupa": 50, "vote": 40, "lymphography": 40, "sick, categor
 
 
 @pytest.mark.parametrize("name", SPLITS)
+@pytest.mark.slow
 def test_errors_at_both_ends_are_those_of_the_table(shared: Path, name: str) -> None:
     problem = PROBLEMS[name]
     sizes = np.array([problem.smallest, problem.largest])
@@ -42,6 +43,7 @@ def test_errors_at_both_ends_are_those_of_the_table(shared: Path, name: str) -> 
         assert np.abs(errors - known).max() <= WITHIN, (end, errors, known)
 
 
+@pytest.mark.slow
 def test_logistic_overtakes_naive_bayes_on_pima_and_the_band_says_how_surely(
     shared: Path,
 ) -> None:
@@ -66,6 +68,7 @@ def test_naive_bayes_is_the_one_of_the_table(shared: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_with_six_rows_logistic_errs_as_scikit_learn_does_when_run_to_its_end(
     shared: Path,
 ) -> None:

@@ -209,6 +209,7 @@ def test_what_was_not_counted_cannot_be_left_out_but_may_be_unlabelled() -> None
 
 
 @given(st.lists(batches, min_size=1, max_size=3), batches, orders, limits)
+@pytest.mark.slow
 def test_both_twins_score_alike(
     groups: list[list[bytes]], texts: list[bytes], order: int, limit: int | None
 ) -> None:
@@ -286,6 +287,7 @@ def test_many_threads_and_compiled_loops_give_the_same_answers(
         np.testing.assert_allclose(one, other, rtol=CLOSE)
 
 
+@pytest.mark.process
 def test_a_single_message_needs_no_compiler() -> None:
     program = (
         "import sys, numpy as np\n"

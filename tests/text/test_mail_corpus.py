@@ -22,9 +22,15 @@ DIFFERENT = 56
 
 
 @pytest.fixture(scope="module")
-def corpus(require):
+def corpus(shared, require):
     require(spamassassin.ARCHIVE.exists(), f"no mail to read: {spamassassin.ARCHIVE} is not there")
     return spamassassin.messages()
+
+
+@pytest.fixture(scope="module")
+def read(corpus):
+    """Return every message as it is read here, by its name."""
+    return {name: read_message(raw) for name, raw in corpus.items()}
 
 
 def their_text(raw: bytes) -> str:
@@ -37,27 +43,30 @@ def their_text(raw: bytes) -> str:
     return "\n".join(texts)
 
 
-def test_every_message_is_read_and_nearly_all_as_the_standard_library_reads_them(corpus):
+@pytest.mark.slow
+def test_every_message_is_read_and_nearly_all_as_the_standard_library_reads_them(corpus, read):
     assert len(corpus) == MESSAGES
     different = 0
-    for raw in corpus.values():
-        message = read_message(raw)
+    for name, raw in corpus.items():
+        message = read[name]
         assert not message.truncated
         assert message.headers
         different += message.text.split() != their_text(raw).split()
     assert different == DIFFERENT
 
 
-def test_subjects_are_those_of_the_standard_library(corpus):
+@pytest.mark.slow
+def test_subjects_are_those_of_the_standard_library(corpus, read):
     different = 0
-    for raw in corpus.values():
+    for name, raw in corpus.items():
         theirs = email.message_from_bytes(raw.replace(b"\r\n", b"\n"))["subject"]
         if isinstance(theirs, str) and "=?" not in theirs:
-            ours = read_message(raw).subject
+            ours = read[name].subject
             different += ours.split() != theirs.split()
     assert different == 0
 
 
+@pytest.mark.slow
 def test_words_of_every_message_can_be_written(corpus):
     size = sum(len(text.encode("utf-8")) for text in message_texts(corpus.values()))
     assert 0.5 < size / sum(map(len, corpus.values())) < 1.5

@@ -77,6 +77,7 @@ operations = st.lists(
 
 
 @given(operations, st.integers(2, len(MAIL)))
+@pytest.mark.slow
 def test_learning_moving_and_forgetting_leave_what_a_fit_of_the_rest_would(
     steps: list[tuple[str, int]], fitted: int
 ) -> None:
@@ -367,6 +368,7 @@ def test_who_waits_in_vain_for_another_process_is_told(
         assert other.forget(letter_of(MAIL[0][0])) == "ham"
 
 
+@pytest.mark.slow
 def test_a_huge_message_is_learned_by_its_beginning(place: Path) -> None:
     write_filter(place, MAIL)
     huge = b"Subject: lunch\n\n" + b"cheap pills\n" * 8_500_000

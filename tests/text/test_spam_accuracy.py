@@ -34,6 +34,7 @@ def test_the_parts_are_those_of_the_published_split(texts, mail):
     assert (len(mail.training), len(mail.test), mail.spam[mail.test].sum()) == (4233, 1814, 587)
 
 
+@pytest.mark.slow
 def test_of_sms_the_default_filter_puts_99_in_100_right_and_is_ahead_of_scikit_learn(texts):
     own, theirs = default(texts), dict(scikit_learn(texts))
     assert score(texts, own).accuracy >= 0.990

@@ -69,6 +69,7 @@ def assert_same(left: TextClassifier, right: TextClassifier, asked: list[Any]) -
 
 
 @given(labelled, labelled, settings_names)
+@pytest.mark.slow
 def test_merged_models_are_those_fitted_together(x: Any, y: Any, name: str) -> None:
     x, y = [*FIRST, *x], [*FIRST, *y]
     both = model_of(name).fit(*split([*x, *y]))
