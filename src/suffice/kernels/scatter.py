@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from suffice.kernels import scatter_numpy
 from suffice.kernels.columns_apart import ColumnsApart, together
 from suffice.kernels.compilation import pays
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -33,6 +34,33 @@ WIDEST = 128
 FEW_CLASSES = 6
 """Classes up to which columns are added up where they lie: each costs, as they have to be told
 apart by arithmetic. With more of them, putting the columns together first is faster."""
+
+
+PIECE, WIDE, PER_CLASS = 256, 64, 64
+"""Rows that are added up in one go, twice as many for products of more than WIDE columns, and so
+many for each class where the sums of all classes are held: what `additions` counts on."""
+
+
+def additions(counts: Any, rows: int, width: int, size: int) -> Any:
+    """Return through how many additions a cell of a class goes at most, given rows by class.
+
+    Whatever the order, of n numbers none goes through more than n additions, and each addition
+    rounds by ½ε: a sum of n products has an error of no more than ½ε n Σ|xy|. All loops add up
+    pieces, and then the pieces:
+
+    - NumPy: pieces of 256 (512) rows, in whatever order BLAS likes; the pieces of a block, which
+      has at least 3·√(2¹⁷/3) = 627 rows; the blocks. So P + n/P + 2 + N/512 + 1, of n rows of a
+      class and N rows in all.
+    - compiled products: blocks of 256, in lanes or not; then the blocks, one after another, or
+      those of a class in a chunk of at least 4096 rows, and then the chunks: 256 + n/256 + N/512.
+    - compiled sums of several classes: as many rows as there are, up to 256 or 64 for each class,
+      and then these one after another.
+
+    >>> [int(additions(n, n, 10, 1)) for n in (50, 500, 5_000, 10**6)]
+    [50, 262, 289, 6119]
+    """
+    piece = max(PIECE if width <= WIDE else 2 * PIECE, PER_CLASS * size)
+    return np.minimum(counts, piece + counts / PIECE + rows / 512.0 + 4.0)
 
 
 def pooled_scatter(

@@ -24,21 +24,28 @@ if TYPE_CHECKING:
 BLOCK_CELLS = 1 << 17
 """Cells of one block: a megabyte of doubles."""
 
+PIECE, NARROW = 256, 64
+"""Rows that BLAS adds up at a time, for products of so few columns; twice as many for more of them,
+where shorter products take longer. In which order BLAS adds is not known, so that a bound of
+rounding can count on nothing but their number (`scatter.additions`)."""
+
 
 def pooled_scatter(
     rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return Σw and Σw(x - c) by class, and one Σw(x - c)(x - c)ᵀ over all rows."""
     width = rows.shape[1]
-    totals = np.bincount(codes, weights, size).astype(np.float64)
+    totals = _totals(codes, size, weights)
     sums = np.zeros((size, width))
     scatter = np.zeros((width, width))
     with np.errstate(all="ignore"):
-        for block, roots, _, starts, present in _centred_blocks(
+        for block, roots, own, starts, present in _centred_blocks(
             rows, codes, size, weights, centres
         ):
             _add_sums(sums, block, roots, starts, present)
-            scatter += block.T @ block
+            scatter += _products(block)
+            if weights is not None:
+                _add_weights(totals[:, np.newaxis], own[:, np.newaxis], starts, present)
     return totals, sums, scatter
 
 
@@ -47,16 +54,17 @@ def class_scatters(
 ) -> tuple[Floats, Floats, Floats]:
     """Return Σw, Σw(x - c) and Σw(x - c)(x - c)ᵀ of every class."""
     width = rows.shape[1]
-    totals = np.bincount(codes, weights, size).astype(np.float64)
+    totals = _totals(codes, size, weights)
     sums = np.zeros((size, width))
     scatters = np.zeros((size, width, width))
     blocks = _centred_blocks(rows, codes, size, weights, centres, least=32 * size)
     with np.errstate(all="ignore"):
-        for block, roots, _, starts, present in blocks:
+        for block, roots, own, starts, present in blocks:
             _add_sums(sums, block, roots, starts, present)
             for code, start, stop in _runs(starts, present, len(block)):
-                run = block[start:stop]
-                scatters[code] += run.T @ run
+                scatters[code] += _products(block[start:stop])
+            if weights is not None:
+                _add_weights(totals[:, np.newaxis], own[:, np.newaxis], starts, present)
     return totals, sums, scatters
 
 
@@ -65,7 +73,7 @@ def class_squares(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return Σw by class, and Σw, Σw(x - c), Σw(x - c)² of its observed cells by column."""
     width = rows.shape[1]
-    totals = np.bincount(codes, weights, size).astype(np.float64)
+    totals = _totals(codes, size, weights)
     counts = np.zeros((size, width))
     sums = np.zeros((size, width))
     squares = np.zeros((size, width))
@@ -78,7 +86,9 @@ def class_squares(
                 missing = np.isnan(block)
                 block[missing] = 0.0
                 seen = np.where(missing, 0.0, seen)
-            counts[present] += np.add.reduceat(seen, starts, axis=0)
+            _add_weights(counts, seen, starts, present)
+            if weights is not None:
+                _add_weights(totals[:, np.newaxis], own[:, np.newaxis], starts, present)
             _add_sums(sums, block, roots, starts, present)
             np.square(block, out=block)
             _add_sums(squares, block, np.ones(len(block)), starts, present)
@@ -122,7 +132,48 @@ def _runs(starts: Codes, present: Codes, length: int) -> Iterator[tuple[int, int
 def _add_sums(sums: Floats, block: Floats, roots: Floats, starts: Codes, present: Codes) -> None:
     """Add √wᵀ block to the sums, class by class."""
     if len(present) > 8:
-        sums[present] += np.add.reduceat(block * roots[:, None], starts, axis=0)
+        _add_weights(sums, block * roots[:, None], starts, present)
         return
     for code, start, stop in _runs(starts, present, len(block)):
-        sums[code] += roots[start:stop] @ block[start:stop]
+        sums[code] += _weighted_sum(roots[start:stop], block[start:stop])
+
+
+def _totals(codes: Codes, size: int, weights: Floats | None) -> Floats:
+    """Return how many rows each class has; of weights, zeros that they are added to."""
+    return np.zeros(size) if weights is not None else np.bincount(codes, minlength=size) * 1.0
+
+
+def _add_weights(totals: Floats, rows: Floats, starts: Codes, present: Codes) -> None:
+    """Add the rows of a sorted block to the totals of their classes, no more than PIECE at once."""
+    longest = np.diff(starts, append=len(rows)).max(initial=0)
+    if longest <= PIECE:
+        totals[present] += np.add.reduceat(rows, starts, axis=0)
+        return
+    cuts = np.union1d(starts, np.arange(0, len(rows), PIECE))
+    own = present[np.searchsorted(starts, cuts, side="right") - 1]
+    np.add.at(totals, own, np.add.reduceat(rows, cuts, axis=0))
+
+
+def _products(rows: Floats) -> Floats:
+    """Return rowsᵀ rows (d, d), exactly symmetric: products of pieces, which are added up."""
+    length, width = rows.shape
+    pieces = -(-length // (PIECE if width <= NARROW else 2 * PIECE))
+    if pieces <= 1:
+        return rows.T @ rows
+    each = length // pieces  # all are of one length, so that one call multiplies all of them
+    stack = rows[: pieces * each].reshape(pieces, each, width)
+    found: Floats = (stack.transpose(0, 2, 1) @ stack).sum(axis=0)
+    return found + _products(rows[pieces * each :]) if pieces * each < length else found
+
+
+def _weighted_sum(roots: Floats, rows: Floats) -> Floats:
+    """Return rootsᵀ rows (d,), by pieces."""
+    length, width = rows.shape
+    pieces = -(-length // PIECE)
+    if pieces <= 1:
+        return roots @ rows
+    each = length // pieces
+    held = pieces * each
+    parts = roots[:held].reshape(pieces, 1, each) @ rows[:held].reshape(pieces, each, width)
+    found: Floats = parts.sum(axis=0)[0]
+    return found + _weighted_sum(roots[held:], rows[held:]) if held < length else found

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     Codes = NDArray[np.intp]
     Rows = NDArray[Any]
 
-BLOCK = 4096
+BLOCK = 256
 """Rows that are summed before their sums are added to the others, at least; and 64 for each class,
-so that there is little work on sums beside that on rows."""
+so that there is little work on sums beside that on rows. More of them would round more
+(`scatter.additions`)."""
 
 NO_WEIGHTS = np.empty(0)
 

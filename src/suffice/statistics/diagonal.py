@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.columns_apart import together
-from suffice.kernels.scatter import class_squares
+from suffice.kernels.scatter import additions, class_squares
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
+    PER_ADDITION,
     POOR,
+    error_of_sums,
     non_finite,
     provisional_centres,
-    relative_rounding,
     rows_of_classes,
     rows_that_count,
     underflow,
@@ -125,12 +126,11 @@ class DiagonalMoments:
         scatter = np.maximum(squares - shift, 0.0)
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
-        relative = PER_OPERATION + relative_rounding(rows_of_classes(codes, size, totals, weights))
-        # Rounding is that of the sums about the centres, which a poor guess makes larger.
-        tiny = underflow(totals, squares, sums)
-        squares = np.square(np.sqrt(squares) + np.sqrt(shift))
-        error = relative[:, np.newaxis] * np.where(counts > 0.0, squares, 0.0)
-        error += np.where(counts > 0.0, tiny, 0.0)
+        own = rows_of_classes(codes, size, totals, weights)
+        relative = PER_OPERATION + PER_ADDITION * additions(own, *rows.shape, size)
+        error = error_of_sums(relative[:, np.newaxis], squares, np.sqrt(shift))
+        error += underflow(totals, squares, sums)
+        error[counts == 0.0] = 0.0
         slack = None if weights is None else relative[:, np.newaxis] * counts
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [
@@ -141,10 +141,10 @@ class DiagonalMoments:
             )
             for c in range(size)
         ]  # fmt: skip
-        for c in rare_classes(rows_of_classes(codes, size, totals, weights)):
+        for c in rare_classes(own):
             here = codes == c
-            own = together(rows)[here].astype(np.float64)
-            found[c] = cls._of_few(own, None if weights is None else weights[here])
+            few = together(rows)[here].astype(np.float64)
+            found[c] = cls._of_few(few, None if weights is None else weights[here])
         return found
 
     @classmethod

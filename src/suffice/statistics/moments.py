@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.columns_apart import together
-from suffice.kernels.scatter import class_scatters
+from suffice.kernels.scatter import additions, class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
-    relative_rounding,
+    PER_ADDITION,
+    error_of_sums,
     rows_of_classes,
     rows_that_count,
     summed_about_centres,
@@ -110,15 +111,15 @@ class Moments:
         weight, mean, low, sums, scatters = summed_about_centres(
             class_scatters, rows, codes, size, weights
         )
-        # Rounding is that of the sums about the centres, which a poor guess makes larger.
         squares = np.diagonal(scatters, axis1=1, axis2=2).copy()
         if size == 1:
             scatters -= np.multiply.outer(sums[0], sums[0])
         else:
             scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
         counts = rows_of_classes(codes, size, weight, weights)
-        relative = PER_OPERATION + relative_rounding(counts)
-        errors = relative[:, np.newaxis] * np.square(np.sqrt(squares) + np.abs(sums))
+        chain = additions(counts, len(rows), rows.shape[1], size)
+        relative = PER_OPERATION + PER_ADDITION * chain
+        errors = error_of_sums(relative[:, np.newaxis], squares, np.abs(sums))
         errors += underflow(weight, squares, sums)
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
-from suffice.kernels.scatter import pooled_scatter
+from suffice.kernels.scatter import additions, pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
-    relative_rounding,
+    PER_ADDITION,
+    error_of_sums,
+    rows_of_classes,
     summed_about_centres,
     underflow,
     with_weight,
@@ -116,10 +118,13 @@ class PooledMoments:
         totals, means, lows, reaches, scatter = summed_about_centres(
             pooled_scatter, rows, codes, len(labels), weights
         )
-        # Rounding is that of the sums about the centres, which a poor guess makes larger.
-        relative = PER_OPERATION + relative_rounding(len(rows))
-        squares, shift = np.diagonal(scatter), np.sqrt(np.square(reaches).sum(axis=0))
-        error = relative * np.square(np.sqrt(squares) + shift)
+        size, (length, width) = len(labels), rows.shape
+        most = rows_of_classes(codes, size, totals, weights).max()
+        # Of the products of all rows, and of the sums of each class.
+        chain = max(additions(length, length, width, 1), additions(most, length, width, size))
+        relative = PER_OPERATION + PER_ADDITION * chain
+        squares, shift = np.diagonal(scatter), np.square(reaches).sum(axis=0)
+        error = error_of_sums(relative, squares, np.sqrt(shift)) + PER_ADDITION * size * shift
         drift = np.abs(reaches).max(axis=0, initial=0.0)
         error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
         scatter -= reaches.T @ reaches
