@@ -18,7 +18,7 @@ from suffice.errors import ForgettingUnseen
 from suffice.kernels.columns_apart import ColumnsApart
 from suffice.kernels.compilation import part_of
 from suffice.statistics import DiagonalMoments, Moments, PooledMoments
-from suffice.statistics.double_double import GRAM_ERROR, gram
+from suffice.kernels.double_double import GRAM_ERROR, gram
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray

@@ -48,11 +48,12 @@ def part_of(cells: int) -> Iterator[None]:
 def pays(cells: NDArray[Any]) -> bool:
     """Return whether the compiled loops should work on these cells, and can."""
     large = max(cells.size, _whole.get()) >= WORTH_COMPILING
-    return large and cells.flags.aligned and cells.dtype.isnative and _numba_is_here()
+    return large and cells.flags.aligned and cells.dtype.isnative and numba_is_here()
 
 
 @functools.cache
-def _numba_is_here() -> bool:
+def numba_is_here() -> bool:
+    """Whether there is a compiler."""
     return importlib.util.find_spec("numba") is not None
 
 

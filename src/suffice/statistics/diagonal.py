@@ -22,11 +22,19 @@ from suffice.statistics.centres import (
     underflow,
 )
 from suffice.statistics.differences import differences
-from suffice.statistics.double_double import Pair, column_sums, minus, plus, squared
+from suffice.kernels.double_double import (
+    Pair,
+    column_sums,
+    compiled_twin,
+    minus,
+    plus,
+    squared,
+)
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
     FIRM,
+    LIMITS,
     PER_OPERATION,
     PER_PRECISE_SQUARE,
     PRECISE,
@@ -227,6 +235,9 @@ class DiagonalMoments:
             merged = self._plainly(other)
             if are_rough(self.error, other.error, merged.scatter):
                 return merged
+        found = self._combined(other, 1.0)
+        if found is not None:
+            return found
         weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
         counts = plus(self._counts, other._counts)
         both = (self.counts > 0.0) & (other.counts > 0.0)
@@ -302,6 +313,9 @@ class DiagonalMoments:
         if other.weight == 0.0:
             return self
         weight = remaining_pair((self.weight, self.weight_low), (other.weight, other.weight_low))
+        found = None if weight[0] == 0.0 else self._combined(other, -1.0)
+        if found is not None:
+            return found
         left = differences(self.counts, other.counts, lambda j: f"column {j}", exact=False)
         gap = minus((self.mean, self.low), (other.mean, other.low))
         if weight[0] == 0.0:
@@ -350,6 +364,42 @@ class DiagonalMoments:
             unusual=unusual,
         )
         return found._with_counts(counts, slack)._near()
+
+    def _combined(self, other: Self, sign: float) -> Self | None:
+        """Return what a compiled loop merges (1) or subtracts (-1), or None if NumPy has to."""
+        twin = compiled_twin()
+        if twin is None:
+            return None
+        ours, theirs = self._columns, other._columns
+        found = np.empty((10, self.width))
+        nothing = other.scatter_low is None and not other.scatter.any()
+        twin.combine_columns()(
+            sign, LIMITS, *self._counts, *other._counts, ours, theirs, not nothing, found
+        )
+        if self.width == 0 or found[9, 0] == 0.0:
+            return None
+        one, two = (self.weight, self.weight_low), (other.weight, other.weight_low)
+        weight, weight_low = plus(one, two) if sign > 0.0 else minus(one, two)
+        counts, counts_low, mean, low, scatter, scatter_low, anchor, sum_error, error, _ = found
+        slack = None
+        if not (self.counts_error is None and other.counts_error is None):
+            slack = ours[7] + theirs[7]
+        fractional = bool(counts_low.any())
+        if fractional:
+            slack = (0.0 if slack is None else slack) + PRECISE * counts
+        return type(self)(
+            weight, counts, mean, low, scatter, error, scatter_low, sum_error, anchor, weight_low,
+            counts_low if fractional else None, slack, *usual_after(self, other, sign),
+        )  # fmt: skip
+
+    @property
+    def _columns(self) -> FloatArray:
+        """What is known of the columns (8, d), as the compiled loop reads it."""
+        sums, found = self._sums, np.empty((8, self.width))
+        found[0], found[1], found[2] = self.mean, self.low, self.scatter
+        found[3] = 0.0 if self.scatter_low is None else self.scatter_low
+        found[4], found[5], found[6], found[7] = sums
+        return found
 
     def _moved(self, other: Self, left: Pair, mean: Pair, gap: Pair) -> tuple[Pair, Pair]:
         """Return the mean after a merge or a subtraction that leaves these counts, and reaches."""

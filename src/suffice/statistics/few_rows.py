@@ -10,7 +10,7 @@ import numpy as np
 from suffice.kernels.columns_apart import together
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.centres import non_finite, provisional_centres, underflow
-from suffice.statistics.double_double import (
+from suffice.kernels.double_double import (
     GRAM_ERROR,
     MOST_ROWS,
     Pair,

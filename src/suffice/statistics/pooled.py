@@ -22,12 +22,14 @@ from suffice.statistics.centres import (
 )
 from suffice.statistics.class_means import (
     Classes,
+    Combined,
+    combined,
     errors_of_moving,
     moved_means,
     squares_of,
 )
 from suffice.statistics.differences import differences
-from suffice.statistics.double_double import (
+from suffice.kernels.double_double import (
     Pair,
     minus,
     plus,
@@ -249,6 +251,9 @@ class PooledMoments:
             merged = self._plainly(other, labels, ours, theirs)
             if are_rough(self.error, other.error, np.diagonal(merged.scatter)):
                 return merged
+        found = combined(1.0, ours, theirs, self, other)
+        if found is not None:
+            return self._of_combined(other, labels, found, ours, theirs, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
             merged = self._precisely(other, labels, ours, theirs)
             # Squares beyond all doubles are infinite here, and refused when they are estimated.
@@ -346,6 +351,26 @@ class PooledMoments:
         more = over_classes(more)
         return replace(found, anchors=nearer, sum_error=sum_error, error=error + more)
 
+    def _of_combined(
+        self,
+        other: Self,
+        labels: tuple[Label, ...],
+        found: Combined,
+        ours: Classes,
+        theirs: Classes,
+        sign: float,
+    ) -> Self:
+        """Return moments of what a compiled loop has merged or subtracted."""
+        slack = _slack(ours, theirs)
+        fractional = bool(found.weights[1].any())
+        if fractional:
+            slack = PRECISE * found.weights[0] + (0.0 if slack is None else slack)
+        return type(self)(
+            labels, found.weights[0], *found.means, found.scatter[0], found.error,
+            found.scatter[1], found.sum_error, found.anchors,
+            found.weights[1] if fractional else None, slack, *usual_after(self, other, sign),
+        )  # fmt: skip
+
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before; a class whose weight is gone is gone."""
         check_kinds(self, other)
@@ -357,6 +382,9 @@ class PooledMoments:
                     0.0, float(other.weights[other.places[label]]), f"class {label!r}"
                 )
         ours, theirs = self._spread(self.labels), other._spread(self.labels)
+        found = combined(-1.0, ours, theirs, self, other)
+        if found is not None:
+            return self._of_combined(other, self.labels, found, ours, theirs, -1.0)
         w_b = theirs.weights[0]
         left = differences(self.weights, w_b, lambda c: f"class {self.labels[c]!r}", exact=False)
         here = left > 0.0
@@ -509,3 +537,9 @@ class PooledMoments:
         """Return what `to_arrays` was called on, bit for bit."""
         given = {name: np.asarray(array) for name, array in arrays.items() if name != "labels"}
         return cls(labels_from_array(arrays["labels"]), **given)  # type: ignore[arg-type]
+
+
+def _slack(ours: Classes, theirs: Classes) -> FloatArray | None:
+    """Return the error (k,) of weights after an operation, or None where there is none."""
+    slack = ours.sums.weight_error + theirs.sums.weight_error
+    return None if isinstance(slack, float) or not slack.any() else slack[:, 0]
