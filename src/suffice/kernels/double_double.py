@@ -36,6 +36,9 @@ Beyond four slices 2⁻⁹² s is left of an entry, and 2·32 such products 2⁻
 slices 32·(3 + 2 + 1) of at most 2⁻⁹² s², 2⁻⁸⁴ s² in all."""
 
 
+SHORT_SUM = 8
+"""NumPy adds up fewer numbers than these one after another, and more by halves."""
+
 _operations = 0
 """How many there were in this process."""
 

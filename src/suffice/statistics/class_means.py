@@ -10,6 +10,7 @@ from suffice.linear_algebra import EPSILON
 from suffice.kernels.double_double import (
     GRAM_ERROR,
     MOST_ROWS,
+    SHORT_SUM,
     Pair,
     compiled_twin,
     gram,
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from suffice.statistics.pooled import PooledMoments
 
     ScatterOfClasses = Moments | PooledMoments
-
-SHORT_SUM = 8
-"""NumPy adds up fewer numbers than these one after another."""
 
 
 class Classes(NamedTuple):

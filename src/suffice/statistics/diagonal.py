@@ -162,9 +162,11 @@ class DiagonalMoments:
         if size == 0:
             return cls.empty(width)
         seen = ~np.isnan(rows)
-        each = np.ones(size) if weights is None else weights
-        (weight,), (weight_low,) = column_sums((each[:, np.newaxis], np.zeros((size, 1))))
         whole = bool(seen.all())
+        each = np.ones(size) if weights is None else weights
+        weight, weight_low = float(size), 0.0
+        if weights is not None:
+            (weight,), (weight_low,) = column_sums((each[:, np.newaxis], np.zeros((size, 1))))
         counts, counts_low = np.full(width, weight), np.full(width, weight_low)
         if not whole:
             cells = np.where(seen, each[:, np.newaxis], 0.0)
