@@ -60,7 +60,8 @@ def additions(counts: Any, rows: int, width: int, size: int) -> Any:
     [50, 262, 289, 6119]
     """
     piece = max(PIECE if width <= WIDE else 2 * PIECE, PER_CLASS * size)
-    return np.minimum(counts, piece + counts / PIECE + rows / 512.0 + 4.0)
+    most = piece + counts / PIECE + rows / 512.0 + 4.0
+    return np.minimum(counts, most) if isinstance(counts, np.ndarray) else min(counts, most)
 
 
 def pooled_scatter(

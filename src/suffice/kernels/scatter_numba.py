@@ -148,10 +148,12 @@ def _pool(
                     held_sums[code, j] += cell
         _multiply(buffer, products, held)
         if (start + BLOCK) % every == 0 or start + BLOCK >= length:
-            totals += held_weights
-            sums += held_sums
-            held_weights[:] = 0.0
-            held_sums[:] = 0.0
+            for code in range(size):
+                totals[code] += held_weights[code]
+                held_weights[code] = 0.0
+                for j in range(width):
+                    sums[code, j] += held_sums[code, j]
+                    held_sums[code, j] = 0.0
     _mirror(products, scatter)
 
 
@@ -191,7 +193,8 @@ def _separate(
             while first < last:
                 held = min(BLOCK, last - first)
                 held_weight = 0.0
-                held_sums[:] = 0.0
+                for j in range(width):
+                    held_sums[j] = 0.0
                 for r in range(held):
                     row = order[first + r]
                     if weighted:

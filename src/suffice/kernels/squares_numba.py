@@ -63,7 +63,10 @@ def _add_complete(
     """Write the sums of one block as if no cell were missing; return whether that was so."""
     width, weighted = rows.shape[1], weights.size > 0
     ahead = AHEAD // max(width, 1)
-    held[:] = sums[:] = squares[:] = 0.0
+    for code in range(held.size):
+        held[code] = 0.0
+        for j in range(width):
+            sums[code, j] = squares[code, j] = 0.0
     for row in range(start, stop):
         code = codes[row]
         weight = weights[row] if weighted else 1.0

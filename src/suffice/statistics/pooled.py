@@ -14,6 +14,7 @@ from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
     PER_ADDITION,
+    SMALL_SQUARE,
     error_of_sums,
     rows_of_classes,
     summed_about_centres,
@@ -127,8 +128,9 @@ class PooledMoments:
         relative = PER_OPERATION + PER_ADDITION * chain
         squares, shift = np.diagonal(scatter), np.square(reaches).sum(axis=0)
         error = error_of_sums(relative, squares, np.sqrt(shift)) + PER_ADDITION * size * shift
-        drift = np.abs(reaches).max(axis=0, initial=0.0)
-        error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
+        if squares.min(initial=1.0) < SMALL_SQUARE:
+            drift = np.abs(reaches).max(axis=0, initial=0.0)
+            error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
         scatter -= reaches.T @ reaches
         slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
