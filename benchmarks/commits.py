@@ -29,6 +29,8 @@ LEAST = 0.3
 """Seconds of CPU that one measurement takes at least: a case is repeated until then."""
 LIMIT = 1.03
 """The end of the interval that a change may reach."""
+BATCHES = 1_500
+"""Small batches of one run: the first run has so many that what they use is compiled by then."""
 T_95 = {5: 2.776, 10: 2.262, 15: 2.145, 20: 2.093, 25: 2.064, 30: 2.045}
 """Quantiles of Student's t for so many rounds."""
 
@@ -75,16 +77,42 @@ def cases_of_arrays() -> dict[str, Callable[[], Callable[[], Any]]]:
 
         return run
 
+    def batches(model: Callable[[], Any], forget: bool) -> Callable[[], Any]:
+        X, y = table(500 + 10 * BATCHES, 10)
+
+        def run() -> Any:
+            fitted = model().fit(X[:500], y[:500])
+            for i in range(500, len(X), 10):
+                fitted.partial_fit(X[i : i + 10], y[i : i + 10])
+                if forget:
+                    fitted.forget(X[i - 500 : i - 490], y[i - 500 : i - 490])
+            return fitted.priors_
+
+        return run
+
     def logistic(rows: int, width: int, classes: int) -> Callable[[], Any]:
         X, y = table(rows, width, classes)
         return lambda: suffice.LogisticRegression().fit(X, y).coef_
 
     gda, naive = suffice.GaussianDiscriminant, suffice.NaiveBayes
-    return {
+    small = {
+        f"{name} batches of 10 {done}": lambda make=make, forget=forget: batches(make, forget)
+        for name, make in {
+            "gda": gda,
+            "qda": lambda: gda("per-class"),
+            "diagonal": lambda: gda("diagonal"),
+            "naive Bayes": lambda: naive("gaussian"),
+        }.items()
+        for done, forget in (("learned", False), ("learned and forgotten", True))
+    }
+    return small | {
         "gda fit 1e6x10": lambda: fit(gda, 1_000_000, 10),
         "gda fit 1e5x100": lambda: fit(gda, 100_000, 100),
         "gda fit 1e4x500": lambda: fit(gda, 10_000, 500),
         "gda fit 200x5": lambda: fit(gda, 200, 5),
+        "qda fit 200x5": lambda: fit(lambda: gda("per-class"), 200, 5),
+        "naive Bayes fit 200x5": lambda: fit(lambda: naive("gaussian"), 200, 5),
+        "gda fit 5e3x10": lambda: fit(gda, 5_000, 10),
         "qda fit 1e6x10": lambda: fit(lambda: gda("per-class"), 1_000_000, 10),
         "diagonal fit 1e6x10": lambda: fit(lambda: gda("diagonal"), 1_000_000, 10),
         "naive Bayes fit 5e5x10": lambda: fit(lambda: naive("gaussian"), 500_000, 10),
