@@ -86,8 +86,10 @@ def class_squares(
                 missing = np.isnan(block)
                 block[missing] = 0.0
                 seen = np.where(missing, 0.0, seen)
-            _add_weights(counts, seen, starts, present)
-            if weights is not None:
+            if weights is None:  # whole numbers: nothing is rounded
+                counts[present] += np.add.reduceat(seen, starts, axis=0)
+            else:
+                _add_weights(counts, seen, starts, present)
                 _add_weights(totals[:, np.newaxis], own[:, np.newaxis], starts, present)
             _add_sums(sums, block, roots, starts, present)
             np.square(block, out=block)

@@ -13,9 +13,9 @@ from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
     PER_ADDITION,
-    POOR,
     error_of_sums,
     non_finite,
+    poor_beyond,
     provisional_centres,
     rows_of_classes,
     rows_that_count,
@@ -125,7 +125,8 @@ class DiagonalMoments:
             with np.errstate(all="ignore"):
                 mean, low = two_sum(centres, sums / held)
                 shift = np.square(sums / np.sqrt(held))
-            if attempt == 0 and np.any((shift > (1.0 - 1.0 / POOR) * squares) & (shift > 0.0)):
+            least = (1.0 - 1.0 / poor_beyond(len(rows), size)) * squares
+            if attempt == 0 and np.any((shift > least) & (shift > 0.0)):
                 centres = mean
                 continue
             break
