@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from suffice.errors import ForgettingUnseen
 from suffice.kernels.columns_apart import ColumnsApart
 from suffice.kernels.compilation import part_of
-from suffice.statistics import DiagonalMoments, Moments, PooledMoments
 from suffice.kernels.double_double import GRAM_ERROR, gram
+from suffice.statistics import DiagonalMoments, Moments, PooledMoments
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray

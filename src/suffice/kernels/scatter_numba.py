@@ -157,7 +157,7 @@ def _pool(
     _mirror(products, scatter)
 
 
-def _separate(
+def _separate(  # noqa: PLR0912  one loop, with weights and without
     rows: Rows, codes: Codes, weights: Floats, centres: Floats,
     totals: Floats, sums: Floats, scatters: Floats,
 ) -> None:  # fmt: skip

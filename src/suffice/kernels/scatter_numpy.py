@@ -142,7 +142,9 @@ def _add_sums(sums: Floats, block: Floats, roots: Floats, starts: Codes, present
 
 def _totals(codes: Codes, size: int, weights: Floats | None) -> Floats:
     """Return how many rows each class has; of weights, zeros that they are added to."""
-    return np.zeros(size) if weights is not None else np.bincount(codes, minlength=size) * 1.0
+    if weights is not None:
+        return np.zeros(size)
+    return np.bincount(codes, minlength=size).astype(np.float64)
 
 
 def _add_weights(totals: Floats, rows: Floats, starts: Codes, present: Codes) -> None:

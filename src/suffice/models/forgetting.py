@@ -45,7 +45,7 @@ def forgotten(
     if len(losses) and losses[worst] > REFUSED_LOSS:
         raise ForgettingUnseen(
             f"forgetting these rows would leave no digits of the variance of {name}",
-            hint="fit again on the rows that are to stay: the others were far wider, and their sums "
+            hint="fit again on the rows that are to stay: the others were far wider, and sums "
             "cannot tell cells that are all the same from cells that are nearly so",
         )
     if len(losses) and losses[worst] > NOTICEABLE_LOSS:

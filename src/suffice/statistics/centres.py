@@ -24,8 +24,8 @@ POOR = 100.0
 """A centre is poor when the sums about it exceed those about the mean by this factor."""
 POOR_FOR_WINDOWS, WINDOW, FEW_CLASSES = 1.3, 8192, 3
 """And by this one among so few rows and classes, such as a window begins with: its bound stays for
-ever, and (√Q + reach)² is 2.8 times S then. With 42 rows or more for each class in the sample, three
-standard errors are not as much; but one huge cell may be in the sample."""
+ever, and (√Q + reach)² is 2.8 times S then. With 42 rows or more for each class in the sample,
+three standard errors are not as much; but one huge cell may be in the sample."""
 PER_ADDITION = 0.5 * EPSILON
 """What one addition may add to the relative error of a sum of squares. Where all cells but one are
 the same it is nearly reached: they are rounded in the same direction, each time."""

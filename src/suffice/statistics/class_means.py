@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from suffice.linear_algebra import EPSILON
 from suffice.kernels.double_double import (
     GRAM_ERROR,
     MOST_ROWS,
@@ -16,6 +15,7 @@ from suffice.kernels.double_double import (
     gram,
     outer_square,
 )
+from suffice.linear_algebra import EPSILON
 from suffice.statistics.rounding import (
     LIMITS,
     PER_PRECISE_SQUARE,
@@ -27,10 +27,20 @@ from suffice.statistics.rounding import (
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
-    from suffice.statistics.moments import Moments
-    from suffice.statistics.pooled import PooledMoments
 
-    ScatterOfClasses = Moments | PooledMoments
+
+class HasScatter(Protocol):
+    """Moments of one class or of several, with one scatter (d, d)."""
+
+    @property
+    def scatter(self) -> FloatArray:
+        """What doubles hold of it."""
+        ...
+
+    @property
+    def scatter_low(self) -> FloatArray | None:
+        """What they do not."""
+        ...
 
 
 class Classes(NamedTuple):
@@ -61,7 +71,7 @@ class Combined(NamedTuple):
 
 
 def combined(
-    sign: float, ours: Classes, theirs: Classes, held: ScatterOfClasses, other: ScatterOfClasses
+    sign: float, ours: Classes, theirs: Classes, held: HasScatter, other: HasScatter
 ) -> Combined | None:
     """Return what merging (1) or subtracting (-1) leaves, or None where NumPy has to do it.
 
@@ -70,7 +80,7 @@ def combined(
     """
     size, width = ours.means[0].shape
     # Of many numbers in one column NumPy adds halves to halves.
-    if size > MOST_ROWS or (width == 1 and size >= SHORT_SUM):
+    if width == 0 or size > MOST_ROWS or (width == 1 and size >= SHORT_SUM):
         return None
     twin = compiled_twin()
     if twin is None:

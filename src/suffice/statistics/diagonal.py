@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.columns_apart import together
+from suffice.kernels.double_double import (
+    Pair,
+    column_sums,
+    compiled_twin,
+    minus,
+    plus,
+    squared,
+)
 from suffice.kernels.scatter import additions, class_squares
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
@@ -22,14 +30,6 @@ from suffice.statistics.centres import (
     underflow,
 )
 from suffice.statistics.differences import differences
-from suffice.kernels.double_double import (
-    Pair,
-    column_sums,
-    compiled_twin,
-    minus,
-    plus,
-    squared,
-)
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
@@ -136,7 +136,7 @@ class DiagonalMoments:
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
         own = rows_of_classes(codes, size, totals, weights)
-        relative = PER_OPERATION + PER_ADDITION * additions(own, *rows.shape, size)
+        relative = PER_OPERATION + PER_ADDITION * additions(own, len(rows), rows.shape[1], size)
         error = error_of_sums(relative[:, np.newaxis], squares, np.sqrt(shift))
         error += underflow(totals, squares, sums)
         error[counts == 0.0] = 0.0
@@ -370,7 +370,7 @@ class DiagonalMoments:
 
     def _combined(self, other: Self, sign: float) -> Self | None:
         """Return what a compiled loop merges (1) or subtracts (-1), or None if NumPy has to."""
-        twin = compiled_twin()
+        twin = compiled_twin() if self.width else None
         if twin is None:
             return None
         ours, theirs = self._columns, other._columns
@@ -379,7 +379,7 @@ class DiagonalMoments:
         twin.combine_columns()(
             sign, LIMITS, *self._counts, *other._counts, ours, theirs, not nothing, found
         )
-        if self.width == 0 or found[9, 0] == 0.0:
+        if found[9, 0] == 0.0:
             return None
         one, two = (self.weight, self.weight_low), (other.weight, other.weight_low)
         weight, weight_low = plus(one, two) if sign > 0.0 else minus(one, two)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from suffice.kernels.columns_apart import together
-from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.centres import non_finite, underflow
 from suffice.kernels.double_double import (
     GRAM_ERROR,
     MOST_ROWS,
@@ -22,6 +20,8 @@ from suffice.kernels.double_double import (
     squared,
     times,
 )
+from suffice.linear_algebra import EPSILON, two_sum
+from suffice.statistics.centres import non_finite, underflow
 from suffice.statistics.usual_cells import usual_cells
 
 if TYPE_CHECKING:
@@ -104,11 +104,9 @@ def _squares(
 ) -> FewRows:
     """Return the moments of several rows column by column."""
     if counts is None:
-        twin, found = compiled_twin(), np.empty((6, rows.shape[1]))
+        twin, found = _twin(), np.empty((6, rows.shape[1]))
         if twin is not None and twin.few_squares(rows, weights, weight[0], found):
-            return FewRows(
-                weight, (found[0], found[1]), (found[2], found[3]), found[4], found[5]
-            )
+            return FewRows(weight, (found[0], found[1]), (found[2], found[3]), found[4], found[5])
     centre = few_centres(rows, np.zeros(len(rows), dtype=np.intp), 1)[0]
     with np.errstate(over="ignore", invalid="ignore"):
         away: Pair = two_sum(rows, -centre)
@@ -213,7 +211,7 @@ def _summed_by_class(
     count, width = len(totals[0]), rows.shape[1]
     present = np.arange(count)
     if width > 1 or count < SHORT_SUM:
-        twin = compiled_twin()
+        twin = _twin()
         found = None if twin is None else twin.few_products(rows, codes, weights, totals[0])
         if found is not None:
             means, squares, error, sum_error = found
@@ -257,6 +255,15 @@ def _summed_by_class(
     if not np.isfinite(high).all():
         raise non_finite(rows)
     return FewClasses(present, totals, means, (high, low), error, sum_error)
+
+
+def _twin() -> Any:
+    """Return the compiled twin if there is enough to do for it, else None."""
+    if compiled_twin() is None:
+        return None
+    from suffice.kernels import few_rows_numba
+
+    return few_rows_numba
 
 
 def _single(row: FloatArray, weight: float, products: bool) -> FewRows:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.columns_apart import together
+from suffice.kernels.double_double import Pair, minus, outer_square, plus
 from suffice.kernels.scatter import additions, class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
@@ -19,7 +20,6 @@ from suffice.statistics.centres import (
     summed_about_centres,
     underflow,
 )
-from suffice.kernels.double_double import Pair, minus, outer_square, plus
 from suffice.statistics.class_means import Classes, Combined, combined
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider

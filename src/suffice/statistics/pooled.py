@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
+from suffice.kernels.double_double import (
+    Pair,
+    minus,
+    plus,
+)
 from suffice.kernels.scatter import additions, pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
@@ -30,11 +35,6 @@ from suffice.statistics.class_means import (
     squares_of,
 )
 from suffice.statistics.differences import differences
-from suffice.kernels.double_double import (
-    Pair,
-    minus,
-    plus,
-)
 from suffice.statistics.few_rows import FEW, classes_summed_precisely
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider

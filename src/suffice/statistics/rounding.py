@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.linear_algebra import EPSILON
 from suffice.kernels.double_double import Pair, over, plus, root, times
+from suffice.linear_algebra import EPSILON
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
