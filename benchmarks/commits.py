@@ -81,8 +81,9 @@ def cases_of_arrays() -> dict[str, Callable[[], Callable[[], Any]]]:
         X, y = table(500 + 10 * BATCHES, 10)
 
         def run() -> Any:
-            fitted = model().fit(X[:500], y[:500])
             for i in range(500, len(X), 10):
+                if i % 500 == 0:  # anew: there were versions whose windows wore out
+                    fitted = model().fit(X[i - 500 : i], y[i - 500 : i])
                 fitted.partial_fit(X[i : i + 10], y[i : i + 10])
                 if forget:
                     fitted.forget(X[i - 500 : i - 490], y[i - 500 : i - 490])

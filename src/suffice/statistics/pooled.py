@@ -453,8 +453,9 @@ class PooledMoments:
     def _refuse_leftovers(self, other: Self, gap: FloatArray, gone: NDArray[np.bool_]) -> None:
         """Refuse to take a class away whole with rows that are not those that were merged in."""
         bound = self.bound + other.bound + 1e-9 * np.diagonal(self.scatter)
-        rounding = np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
-        strange = self.weights[:, np.newaxis] * np.square(gap) > bound + rounding
+        with np.errstate(over="ignore"):  # what is beyond all doubles is strange enough
+            rounding = np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
+            strange = self.weights[:, np.newaxis] * np.square(gap) > bound + rounding
         strange &= gone[:, np.newaxis]
         if gone.all():
             strange |= np.abs(np.diagonal(self.scatter - other.scatter)) > bound + rounding
