@@ -40,6 +40,8 @@ CORE = (
     "gda single rows learned",
 )
 """The cases that `make bench-check` looks at: each way that rows come in, and each kind of sum."""
+BATCHES = 1_500
+"""Small batches of one run: the first run has so many that what they use is compiled by then."""
 
 
 def table(rows: int, width: int, classes: int = 3) -> tuple[Any, Any]:
@@ -84,16 +86,43 @@ def cases_of_arrays() -> dict[str, Callable[[], Callable[[], Any]]]:
 
         return run
 
+    def batches(model: Callable[[], Any], forget: bool) -> Callable[[], Any]:
+        X, y = table(500 + 10 * BATCHES, 10)
+
+        def run() -> Any:
+            for i in range(500, len(X), 10):
+                if i % 500 == 0:  # anew: there were versions whose windows wore out
+                    fitted = model().fit(X[i - 500 : i], y[i - 500 : i])
+                fitted.partial_fit(X[i : i + 10], y[i : i + 10])
+                if forget:
+                    fitted.forget(X[i - 500 : i - 490], y[i - 500 : i - 490])
+            return fitted.priors_
+
+        return run
+
     def logistic(rows: int, width: int, classes: int) -> Callable[[], Any]:
         X, y = table(rows, width, classes)
         return lambda: suffice.LogisticRegression().fit(X, y).coef_
 
     gda, naive = suffice.GaussianDiscriminant, suffice.NaiveBayes
-    return {
+    small = {
+        f"{name} batches of 10 {done}": lambda make=make, forget=forget: batches(make, forget)
+        for name, make in {
+            "gda": gda,
+            "qda": lambda: gda("per-class"),
+            "diagonal": lambda: gda("diagonal"),
+            "naive Bayes": lambda: naive("gaussian"),
+        }.items()
+        for done, forget in (("learned", False), ("learned and forgotten", True))
+    }
+    return small | {
         "gda fit 1e6x10": lambda: fit(gda, 1_000_000, 10),
         "gda fit 1e5x100": lambda: fit(gda, 100_000, 100),
         "gda fit 1e4x500": lambda: fit(gda, 10_000, 500),
         "gda fit 200x5": lambda: fit(gda, 200, 5),
+        "qda fit 200x5": lambda: fit(lambda: gda("per-class"), 200, 5),
+        "naive Bayes fit 200x5": lambda: fit(lambda: naive("gaussian"), 200, 5),
+        "gda fit 5e3x10": lambda: fit(gda, 5_000, 10),
         "qda fit 1e6x10": lambda: fit(lambda: gda("per-class"), 1_000_000, 10),
         "diagonal fit 1e6x10": lambda: fit(lambda: gda("diagonal"), 1_000_000, 10),
         "naive Bayes fit 5e5x10": lambda: fit(lambda: naive("gaussian"), 500_000, 10),

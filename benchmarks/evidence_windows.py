@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from itertools import product
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +31,9 @@ PAIRS = int(os.environ.get("SUFFICE_WINDOW_PAIRS", "1000000"))
 """Learn/forget pairs of each window; fewer for a first look."""
 THROUGH_ESTIMATORS = PAIRS // 50
 WINDOWS = (50, 500, 5_000)
+ONE_FIT = "one fit"
+BEGINNINGS = ("single rows", ONE_FIT)
+PROCESSES = min(2, int(os.environ.get("SUFFICE_WINDOW_PROCESSES", "2")))
 CYCLE = 20_011
 """Rows that are drawn; windows slide over them again and again."""
 
@@ -99,14 +105,14 @@ def judged(form: str, state: Any, rows: FloatArray, codes: Any) -> tuple[FloatAr
     return worst, ratio
 
 
-def slid(form: str, window: int, pairs: int) -> tuple[FloatArray, FloatArray]:
-    """Return error and ratio, by column, of a window that began with single rows."""
+def slid(form: str, window: int, pairs: int, begun: str) -> tuple[FloatArray, FloatArray]:
+    """Return error and ratio, by column, of a window that began with one fit or single rows."""
     rng = np.random.default_rng(window)
     rows = np.column_stack([rows_of(kind, rng) for kind in KINDS])
     of = summaries(form, rows)
     singles = [of(i, i + 1) for i in range(CYCLE)]
-    state = singles[0]
-    for single in singles[1:window]:
+    state = of(0, window) if begun == ONE_FIT else singles[0]
+    for single in () if begun == ONE_FIT else singles[1:window]:
         state = state + single
     for i in range(pairs):
         state = (state + singles[(i + window) % CYCLE]) - singles[i % CYCLE]
@@ -145,21 +151,29 @@ def estimators() -> Iterator[Figure]:
             )
 
 
+def figures(given: tuple[str, int, str]) -> list[Figure]:
+    """Return the figures of one form and window, for every kind of rows."""
+    form, window, begun = given
+    errors, ratios = slid(form, window, PAIRS, begun)
+    return [
+        Figure(
+            f"{form}, {kind} rows, window {window:,} begun with {begun}, {PAIRS:,} pairs: error of "
+            "the variances, and bound over max(error, ½εS)",
+            f"{error:.1e}, {ratio:.1f}",
+            "1e-9, 1e3; nothing lost",
+            bool(error < 1e-9 and ratio < 1e3),
+            COMMAND,
+        )
+        for kind, error, ratio in zip(
+            KINDS, errors.reshape(-1, 2).max(axis=1), ratios.reshape(-1, 2).max(axis=1), strict=True
+        )
+    ]
+
+
 def measure() -> Iterator[Figure]:
-    """Yield error and bound of every form, window and kind of rows."""
-    for form in FORMS:
-        for window in WINDOWS:
-            errors, ratios = slid(form, window, PAIRS)
-            for kind, error, ratio in zip(
-                KINDS, errors.reshape(-1, 2).max(axis=1), ratios.reshape(-1, 2).max(axis=1),
-                strict=True,
-            ):  # fmt: skip
-                yield Figure(
-                    f"{form}, {kind} rows, window {window:,}, {PAIRS:,} pairs: error of the "
-                    "variances, and bound over max(error, ½εS)",
-                    f"{error:.1e}, {ratio:.1f}",
-                    "1e-9, 1e3; nothing lost",
-                    bool(error < 1e-9 and ratio < 1e3),
-                    COMMAND,
-                )
+    """Yield error and bound of every form, window and kind of rows, from two processes at most."""
+    runs = list(product(FORMS, WINDOWS, BEGINNINGS))
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        for found in pool.map(figures, runs):
+            yield from found
     yield from estimators()

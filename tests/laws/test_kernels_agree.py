@@ -12,14 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.kernels import compilation
-from suffice.kernels.dense import scatter, scores
+from suffice.kernels.dense import double_double, scatter, scores
 from tests.twins import choices, plain
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 
+from suffice.errors import ForgettingUnseen
 from suffice.families import Gaussian
-from suffice.kernels.dense import posteriors_numba, scatter_numba, scores_numba, squares_numba
+from suffice.kernels.dense import (
+    double_double_numba,
+    posteriors_numba,
+    scatter_numba,
+    scores_numba,
+    squares_numba,
+)
 from suffice.models import GaussianLearner
+from suffice.statistics import DiagonalMoments, Moments, PooledMoments
+from suffice.statistics.class_means import combined
 
 scatter_plain, scores_plain = plain(scatter), plain(scores)
 
@@ -534,3 +543,80 @@ def test_scores_are_the_same_whichever_twin_is_chosen():
         results.append((linear, quadratic, diagonal, codes, hard, plain, logs))
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, rtol=CLOSE, atol=1e-13)
+
+
+@st.composite
+def streams_of_batches(draw):
+    """Draw batches of few and of many rows, to be merged, scaled and taken back."""
+    kind = draw(st.sampled_from([Moments, DiagonalMoments, PooledMoments]))
+    width, size = draw(st.sampled_from([0, 1, 2, 3, 7])), draw(st.sampled_from([1, 2, 3, 9, 33]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    scale = 10.0 ** draw(st.sampled_from([-160, -6, 0, 3, 150]))
+    parts = []
+    for _ in range(draw(st.integers(2, 7))):
+        length = draw(st.sampled_from([1, 1, 2, 5, 10, 31, 32, 33, 60]))
+        rows = rng.normal(size=(length, width)) * scale + draw(st.sampled_from([0.0, 1e8])) * scale
+        if width and draw(st.integers(0, 3)) == 0:
+            rows[:, 0] = rng.choice([0.0, scale], length)
+        if kind is DiagonalMoments and draw(st.integers(0, 3)) == 0:
+            rows[rng.random(rows.shape) < 0.2] = np.nan
+        rows = laid_out(rows, draw(st.sampled_from(LAYOUTS)))
+        weights = rng.choice([1e-3, 0.1, 0.7, 3.0], length) if draw(st.booleans()) else None
+        parts.append((rows, rng.integers(0, size, length), weights))
+    return kind, size, parts, draw(st.sampled_from([1.0, 0.9])), draw(st.integers(0, 3))
+
+
+def streamed(kind, size, parts, factor, gone):
+    """Return every state on the way, as arrays."""
+    made = []
+    for rows, codes, weights in parts:
+        if kind is PooledMoments:
+            made.append(kind.of_classes(rows, codes, list(range(size)), weights))
+        else:
+            made.append(kind.of(rows, weights))
+    states, state = list(made), made[0]
+    for part in made[1:]:
+        state = state + part
+        states.append(state)
+    try:
+        for part in made[:gone]:
+            state = state - part
+            states.append(state)
+    except ForgettingUnseen as refused:
+        return [each.to_arrays() for each in states], str(refused)
+    return [each.to_arrays() for each in [*states, state.scaled(factor)]], None
+
+
+@often
+@given(stream=streams_of_batches())
+def test_merges_and_subtractions_are_the_same_to_the_last_bit_when_compiled(stream):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(double_double, "WORTH_COMPILING", np.inf)
+        plain, refused = streamed(*stream)
+        patch.setattr(double_double, "WORTH_COMPILING", 0)
+        fast, also = streamed(*stream)
+    assert refused == also
+    assert len(plain) == len(fast)
+    for one, other in zip(plain, fast, strict=True):
+        assert one.keys() == other.keys()
+        for name, part in one.items():
+            np.testing.assert_array_equal(part, other[name], err_msg=name)
+
+
+def test_compiled_merges_are_used_once_there_is_enough_to_do(monkeypatch):
+    monkeypatch.setattr(double_double, "_operations", 0)
+    monkeypatch.setattr(double_double, "WORTH_COMPILING", 3)
+    found = [double_double.compiled_twin() for _ in range(5)]
+    assert found == [None] * 3 + [double_double_numba] * 2
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    codes = np.arange(40) % 3
+    pooled = [PooledMoments.of_classes(rows[i : i + 10], codes[i : i + 10], [0, 1, 2], None)
+              for i in range(0, 40, 10)]  # fmt: skip
+    held = pooled[0] + pooled[1] + pooled[2]
+    ours, theirs = held._spread(held.labels), pooled[3]._spread(held.labels)
+    assert combined(1.0, ours, theirs, held, pooled[3]) is not None
+    ours, theirs = (held + pooled[3])._spread(held.labels), pooled[0]._spread(held.labels)
+    assert combined(-1.0, ours, theirs, held + pooled[3], pooled[0]) is not None
+    several = DiagonalMoments.of(rows) + DiagonalMoments.of(rows[:5])
+    assert several._combined(DiagonalMoments.of(rows[5:9]), 1.0) is not None
+    assert several._combined(DiagonalMoments.of(rows[:5]), -1.0) is not None

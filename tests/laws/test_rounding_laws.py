@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.errors import ForgettingUnseen
+from suffice.kernels.compilation import part_of
+from suffice.kernels.dense.columns_apart import ColumnsApart
+from suffice.kernels.dense.double_double import GRAM_ERROR, gram
 from suffice.statistics import DiagonalMoments, Moments, PooledMoments
-from suffice.statistics.double_double import GRAM_ERROR, gram
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray
@@ -157,6 +159,100 @@ def test_the_bound_of_a_variance_is_never_below_its_error(kind: str, data: st.Da
         variances = np.diagonal(state.scatter) if state.scatter.ndim == 2 else state.scatter
         widest = np.maximum(widest, variances)
         check(kind, state, [row for _, rows in held for row in rows], widest)
+
+
+def adversarial(kind: str, size: int, rng: np.random.Generator) -> FloatArray:
+    """Return rows (size, 2) that are hard to add up."""
+    normal = rng.normal(size=(size, 2))
+    if kind == "all but one":  # rounded in the same direction every time
+        rows = np.full((size, 2), [0.1, 1e8 + 0.7])
+        rows[rng.integers(size)] += [1e3, -1.0 / 3.0]
+        return rows
+    if kind == "alternating":
+        return np.resize([[1.0 / 3.0, -1e-4], [-1.0 / 7.0, 1e4]], (size, 2)) + 1e-3 * normal
+    if kind == "sorted":
+        return np.sort(np.exp(8.0 * normal), axis=0)
+    if kind == "heavy":
+        return np.column_stack([rng.standard_t(2, size), rng.lognormal(0.0, 2.0, size)])
+    if kind == "0/1":
+        return (rng.random((size, 2)) < [0.02, 0.5]).astype(np.float64)
+    return normal + 1e8 * (kind == "far")
+
+
+KINDS_OF_ROWS = ("all but one", "alternating", "sorted", "heavy", "0/1", "normal", "far")
+
+
+def whole_scatter(cells: FloatArray, weights: FloatArray) -> Fraction:
+    """Return Σ w (x - m)² exactly: in integers, as sums of many fractions take long."""
+    pairs = [[Fraction(v) for v in column.tolist()] for column in (cells, weights)]
+    units = [max((v.denominator for v in column), default=1) for column in pairs]
+    x, w = ([int(v * unit) for v in column] for column, unit in zip(pairs, units, strict=True))
+    total = sum(w)
+    first = sum(a * b for a, b in zip(w, x, strict=True))
+    second = sum(a * b * b for a, b in zip(w, x, strict=True))
+    return Fraction(second * total - first * first, total * units[0] ** 2 * units[1])
+
+
+def as_told(rows: FloatArray, layout: str) -> Any:
+    if layout == "columns apart":
+        return ColumnsApart([np.ascontiguousarray(column) for column in rows.T])
+    return np.asfortranarray(rows) if layout == "F" else rows
+
+
+def judged(kind: str, state: Any, rows: FloatArray, codes: Any, weights: FloatArray) -> None:
+    """Check that no bound is below its error, nor a thousand times above it and ½ε of S."""
+    classes = [codes == c for c in (0, 1)]
+    groups = [state] if kind == "pooled" else state
+    for group, held in zip(groups, [classes] if kind == "pooled" else [[c] for c in classes],
+                           strict=True):  # fmt: skip
+        variances = np.diagonal(group.scatter) if group.scatter.ndim == 2 else group.scatter
+        for j in range(rows.shape[1]):
+            true = sum(whole_scatter(rows[here, j], weights[here]) for here in held)
+            error = float(abs(Fraction(float(variances[j])) - true))
+            bound = float(group.bound[j])
+            assert error <= bound
+            assert bound <= 1e3 * max(error, 1.12e-16 * float(true))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("kind", ["moments", "pooled", "diagonal"])
+@pytest.mark.parametrize("size", [50, 500, 5_000])
+@settings(max_examples=12)
+@given(
+    rows=st.sampled_from(KINDS_OF_ROWS),
+    layout=st.sampled_from(["C", "F", "float32", "columns apart"]),
+    weighted=st.booleans(),
+    pairs=st.sampled_from([0, 40]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_bound_of_one_fit_is_above_its_error_and_stays_near_it(
+    compiled: bool, kind: str, size: int, rows: str, layout: str, weighted: bool, pairs: int,
+    seed: int,
+) -> None:  # fmt: skip
+    rng = np.random.default_rng(seed)
+    X = adversarial(rows, size + pairs, rng)
+    if layout == "float32":
+        X = X.astype(np.float32)
+    codes = np.arange(len(X)) % 2
+    weights = rng.choice([0.1, 0.7, 1.0, 3.0], len(X)) if weighted else np.ones(len(X))
+
+    def of(start: int, stop: int) -> Any:
+        own = weights[start:stop] if weighted else None
+        cells, y = as_told(X[start:stop], layout), codes[start:stop]
+        if kind == "pooled":
+            return PooledMoments.of_classes(cells, y, [0, 1], own)
+        made: Any = Moments if kind == "moments" else DiagonalMoments
+        return made.of_classes(cells, y, 2, own)
+
+    with part_of(1_000_000 if compiled else 0):  # as if it were a part of a large table
+        state = of(0, size)
+    for i in range(pairs):
+        new, old = of(size + i, size + i + 1), of(i, i + 1)
+        if kind == "pooled":
+            state = (state + new) - old
+        else:
+            state = [(s + a) - b for s, a, b in zip(state, new, old, strict=True)]
+    judged(kind, state, X[pairs:].astype(np.float64), codes[pairs:], weights[pairs:])
 
 
 @given(st.integers(1, 32), st.integers(0, 2**32 - 1))

@@ -11,6 +11,7 @@ import pytest
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import ForgettingUnseen, LostDigits
+from suffice.models.forgetting import visible_losses
 from suffice.statistics import ByClass, DiagonalMoments, Moments, PooledMoments
 
 if TYPE_CHECKING:
@@ -258,3 +259,58 @@ def test_weights_at_both_ends_of_the_range_are_no_error(
             warnings.simplefilter("error", RuntimeWarning)
             warnings.filterwarnings("ignore", category=UserWarning)
             assert np.isfinite(model.fit(X, y, sample_weight=weights).predict_proba(X)).all()
+
+
+@every_form
+@pytest.mark.parametrize("size", [30, 40, 60])
+def test_a_class_of_some_size_may_be_left_constant_where_no_model_can_see_more(
+    form: str, size: int
+) -> None:
+    rng = np.random.default_rng(size)
+    X = rng.normal(size=(size + 300, 3))
+    X[1] = X[0]
+    y = np.array(["few"] * size + ["a", "b"] * 150)
+    model = fitted(form, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LostDigits)
+        model.forget(X[2:size], y[2:size])
+    rest = np.r_[0, 1, size : len(X)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = model.predict_proba(X[rest])
+        theirs = fitted(form, X[rest], y[rest]).predict_proba(X[rest])
+    np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-6)
+    # And it goes on: what comes later is learned as if nothing had been there.
+    model.partial_fit(X[2:12], y[2:12])
+    stay = np.r_[0:12, size : len(X)]
+    same_answers(model, fitted(form, X[stay], y[stay]), X[stay])
+
+
+@pytest.mark.parametrize("form", ["per-class", "diagonal", "naive-bayes"])
+def test_what_sums_cannot_tell_is_refused_with_what_to_do(form: str) -> None:
+    # Two rows that are the same, and two that differ by 1e-7: their sums are not told apart by
+    # doubles beside those of four thousand others, but by a model they would be.
+    for apart in (0.0, 1e-7):
+        rng = np.random.default_rng(4)
+        X = rng.normal(size=(4_300, 3))
+        X[1] = X[0] + apart
+        y = np.array(["few"] * 4_000 + ["a", "b"] * 150)
+        model = fitted(form, X, y)
+        before = model.predict_proba(X[:5])
+        with pytest.raises(ForgettingUnseen, match="no digits of the variance") as refused:
+            model.forget(X[2:4_000], y[2:4_000])
+        assert "fit again on the rows that are to stay" in str(refused.value)
+        np.testing.assert_array_equal(model.predict_proba(X[:5]), before)
+
+
+def test_a_class_that_varies_is_never_taken_for_constant() -> None:
+    # The pooled variance is not known itself: nothing can be said of the class.
+    X = np.array([[0.0], [1.0], [2.0], [4.0], [5.0], [7.0]])
+    groups = {c: Moments.of(X[3 * c : 3 * c + 3]) for c in (0, 1)}
+    lost = Moments(3.0, np.ones(1), np.zeros(1), np.array([[1e-12]]), np.array([1e-13]))
+    assert visible_losses(ByClass({0: groups[0], 1: lost}))[0] < 1e-3
+    wide = Moments(3.0, np.ones(1), np.zeros(1), np.array([[1e-7]]), np.array([1e-8]))
+    assert visible_losses(ByClass({0: groups[0], 1: wide}))[0] == pytest.approx(0.1)
+    rough = Moments(3.0, np.ones(1), np.zeros(1), np.array([[2.0]]), np.array([1e-3]))
+    assert visible_losses(ByClass({0: rough, 1: lost}))[0] == pytest.approx(0.1)
+    assert visible_losses(lost)[0] == pytest.approx(0.1)

@@ -64,7 +64,7 @@ def part_of(cells: int) -> Iterator[None]:
 
 def worth_compiling(cells: int, *_: object) -> bool:
     """Return whether so many cells, or what they are part of, are worth numba, which is here."""
-    return (cells >= WORTH_COMPILING or _whole.get() >= WORTH_COMPILING) and _numba_is_here()
+    return (cells >= WORTH_COMPILING or _whole.get() >= WORTH_COMPILING) and numba_is_here()
 
 
 def readable(cells: NDArray[Any] | ColumnsApart) -> bool:
@@ -78,7 +78,7 @@ def pays(cells: NDArray[Any] | ColumnsApart, *_: object) -> bool:
     It is asked at every call of a kernel, whose other arguments do not matter here.
     """
     large = cells.size >= WORTH_COMPILING or _whole.get() >= WORTH_COMPILING
-    return large and readable(cells) and _numba_is_here()
+    return large and readable(cells) and numba_is_here()
 
 
 def stored_cells_pay(rows: SparseRows, *_: object) -> bool:
@@ -151,7 +151,8 @@ def twin(
 
 
 @functools.cache
-def _numba_is_here() -> bool:
+def numba_is_here() -> bool:
+    """Whether there is a compiler."""
     return importlib.util.find_spec("numba") is not None
 
 

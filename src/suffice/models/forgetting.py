@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import ForgettingUnseen, LostDigits, listed
-from suffice.statistics import ByClass, ByColumn, ByPattern
+from suffice.families.floors import CLASS_FLOOR
+from suffice.statistics import ByClass, ByColumn, ByPattern, DiagonalMoments, Moments
 from suffice.statistics.folds import Folds
 from suffice.statistics.with_rows import WithRows
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray
 
 NOTICEABLE_LOSS = 1e-8
 REFUSED_LOSS = 1e-3
@@ -34,7 +37,7 @@ def forgotten(
     left = held - gone
     if left.weight == 0.0:
         return left
-    losses = left.lost
+    losses = visible_losses(left)
     if exempt is not None:
         losses = np.where(exempt & np.isinf(losses), 0.0, losses)
     worst = int(np.argmax(losses)) if len(losses) else 0
@@ -42,7 +45,8 @@ def forgotten(
     if len(losses) and losses[worst] > REFUSED_LOSS:
         raise ForgettingUnseen(
             f"forgetting these rows would leave no digits of the variance of {name}",
-            hint="fit again on the rows that are to stay: the others were far wider",
+            hint="fit again on the rows that are to stay: the others were far wider, and sums "
+            "cannot tell cells that are all the same from cells that are nearly so",
         )
     if len(losses) and losses[worst] > NOTICEABLE_LOSS:
         warnings.warn(
@@ -52,6 +56,51 @@ def forgotten(
             stacklevel=4,
         )
     return left
+
+
+def visible_losses(statistics: Any) -> FloatArray:
+    """Return, for each column, by how much rounding may change the variances of a model.
+
+    Sums cannot say whether what is left is constant. After a fit of n rows the error of a scatter S
+    may be b ≈ 300·½ε·S (`kernels.scatter.additions`), and two rows that differ by √(2b) have the
+    same sums, to the last bit, as two that are equal: only someone who has the rows can tell.
+    But where the variance of a class is below CLASS_FLOOR f of the pooled variance V, a model takes
+    it for missing, whatever it is: θ + (1 - θ/f)/W, in units of V. There, while θ ≤ f/2, an error
+    t of θ changes this by no more than the part 2t/f: none where t is far below f.
+    """
+    if isinstance(statistics, ByPattern) and len(statistics.groups) == 1:
+        ((seen, group),) = statistics.items()
+        found = np.zeros(statistics.width)
+        found[seen] = visible_losses(group)
+        return found
+    if isinstance(statistics, ByClass) and len(statistics.groups) > 1:
+        groups = list(statistics.groups.values())
+        if all(isinstance(group, ByColumn) for group in groups):
+            parts = zip(*(group.parts for group in groups), strict=True)
+            return np.concatenate([_losses_of_classes(part) for part in parts] or [np.zeros(0)])
+        return _losses_of_classes(groups)
+    losses: FloatArray = statistics.lost
+    return losses
+
+
+def _losses_of_classes(groups: Sequence[Any]) -> FloatArray:
+    lost: FloatArray = np.array([group.lost for group in groups])
+    if lost.max(initial=0.0) > NOTICEABLE_LOSS and all(
+        isinstance(group, (Moments, DiagonalMoments)) for group in groups
+    ):
+        scatters = [np.asarray(group.scatter) for group in groups]
+        scatter = np.array([np.diagonal(s) if s.ndim == 2 else s for s in scatters])
+        bound = np.array([group.bound for group in groups])
+        counts = [getattr(group, "counts", np.full(group.width, group.weight)) for group in groups]
+        weight = np.array(counts)
+        total, divisor = scatter.sum(axis=0), weight - 1.0
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            unit = CLASS_FLOOR * divisor * (total / weight.sum(axis=0))
+            missing = (scatter + bound <= 0.5 * unit) & (weight >= 2.0)
+            missing &= bound.sum(axis=0) <= NOTICEABLE_LOSS * total
+            lost = np.where(missing, 2.0 * bound / unit, lost)
+    losses: FloatArray = lost.max(axis=0)
+    return losses
 
 
 def vouched(statistics: Any) -> Any:

@@ -13,7 +13,7 @@ from suffice.errors import DifferentKinds, NotFinite
 from suffice.models.standardisation import SMALLEST, Standardisation
 from suffice.rows.blanks import refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
-from suffice.statistics.centres import PER_ROW
+from suffice.statistics.centres import relative_rounding
 from suffice.statistics.diagonal import DiagonalMoments
 from suffice.statistics.labels import ordered
 
@@ -209,7 +209,7 @@ def _stored_moments(rows: SparseRows, weights: FloatArray | None) -> DiagonalMom
         refuse_blanks_of(rows)
         raise NotFinite.of_range(f"column {j}" for j in np.flatnonzero(~np.isfinite(scatter)))
     weight = float(len(rows) if weights is None else weights.sum())
-    error = PER_ROW * _sums(places, np.ones(len(places)), width) * scatter
+    error = relative_rounding(_sums(places, np.ones(len(places)), width)) * scatter
     return DiagonalMoments(weight, counts, mean, np.zeros(width), scatter, error)
 
 

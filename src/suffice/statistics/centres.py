@@ -22,12 +22,13 @@ PER_CLASS = 8
 and that is near enough. A guess that is not is noticed, and costs a second pass."""
 POOR = 100.0
 """A centre is poor when the sums about it exceed those about the mean by this factor."""
-PER_ROW = EPSILON / 8.0
-"""What one more row in a long sum may add to its relative error: the kernels sum by lanes and
-blocks, which are added up in the end."""
-SHORT = 512
-"""Rows that one lane or one block may hold. In there half an epsilon a row is the bound of a plain
-loop, and reached where all cells but one are the same."""
+POOR_FOR_WINDOWS, WINDOW, FEW_CLASSES = 1.3, 8192, 3
+"""And by this one among so few rows and classes, such as a window begins with: its bound stays for
+ever, and (√Q + reach)² is 2.8 times S then. With 42 rows or more for each class in the sample,
+three standard errors are not as much; but one huge cell may be in the sample."""
+PER_ADDITION = 0.5 * EPSILON
+"""What one addition may add to the relative error of a sum of squares. Where all cells but one are
+the same it is nearly reached: they are rounded in the same direction, each time."""
 
 SMALL_SQUARE = 1e-290
 """Sums of squares from which no digit is lost by underflow."""
@@ -94,7 +95,7 @@ def summed_about_centres(
             shifts = sums / held
             reaches = sums / np.sqrt(held)
             mean, low = two_sum(centres, shifts)
-            if attempt == 0 and _are_poor(products, reaches):
+            if attempt == 0 and _are_poor(products, reaches, poor_beyond(len(rows), size)):
                 centres = mean
                 continue
         break
@@ -105,11 +106,16 @@ def summed_about_centres(
     return totals, mean, low, reaches, products
 
 
-def _are_poor(products: FloatArray, reaches: FloatArray) -> bool:
+def poor_beyond(rows: int, size: int) -> float:
+    """Return by which factor sums about poor centres exceed those about the means."""
+    return POOR_FOR_WINDOWS if rows <= WINDOW and size <= FEW_CLASSES else POOR
+
+
+def _are_poor(products: FloatArray, reaches: FloatArray, factor: float) -> bool:
     about_centres = np.diagonal(products, axis1=-2, axis2=-1)
     squares = np.square(reaches)
     shift = squares if products.ndim == 3 else squares.sum(axis=0)
-    return bool(np.any((shift > (1.0 - 1.0 / POOR) * about_centres) & (shift > 0.0)))
+    return bool(np.any((shift > (1.0 - 1.0 / factor) * about_centres) & (shift > 0.0)))
 
 
 def rows_of_classes(
@@ -120,8 +126,19 @@ def rows_of_classes(
 
 
 def relative_rounding(counts: FloatArray | float) -> Any:
-    """Return the relative error that sums of squares of so many rows may have."""
-    return PER_ROW * counts + (0.5 * EPSILON - PER_ROW) * np.minimum(counts, SHORT)
+    """Return the relative error that sums of squares of so many rows may have, in any order."""
+    return PER_ADDITION * counts
+
+
+def error_of_sums(relative: Any, squares: FloatArray, shift: FloatArray) -> FloatArray:
+    """Return e (…, d) of sums about centres, given Q about them and the reach √W|mean - centre|.
+
+    With the relative error r of sums of products, Q is wrong by rQ and P = Σ w(x - c) by
+    E = r Σ w|x - c| ≤ r √(WQ), and the weight by rW; about the mean, S = Q - P²/W is then wrong by
+    rQ + 2 reach · E/√W + r reach². A poor guess of the centres makes this larger.
+    """
+    found: FloatArray = relative * np.square(np.sqrt(squares) + shift)
+    return found
 
 
 def underflow(counts: FloatArray, squares: FloatArray, reaches: FloatArray) -> FloatArray:

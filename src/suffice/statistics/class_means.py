@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from suffice.kernels.dense.double_double import (
+    GRAM_ERROR,
+    MOST_ROWS,
+    SHORT_SUM,
+    Pair,
+    compiled_twin,
+    gram,
+    outer_square,
+)
 from suffice.linear_algebra import EPSILON
-from suffice.statistics.double_double import GRAM_ERROR, MOST_ROWS, Pair, gram, outer_square
 from suffice.statistics.rounding import (
+    LIMITS,
     PER_PRECISE_SQUARE,
     Sums,
     in_units,
@@ -18,6 +27,20 @@ from suffice.statistics.rounding import (
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
+
+
+class HasScatter(Protocol):
+    """Moments of one class or of several, with one scatter (d, d)."""
+
+    @property
+    def scatter(self) -> FloatArray:
+        """What doubles hold of it."""
+        ...
+
+    @property
+    def scatter_low(self) -> FloatArray | None:
+        """What they do not."""
+        ...
 
 
 class Classes(NamedTuple):
@@ -34,6 +57,57 @@ class Classes(NamedTuple):
             (weights[0][classes, np.newaxis], weights[1][classes, np.newaxis]),
             (means[0][classes], means[1][classes]),
         )
+
+
+class Combined(NamedTuple):
+    """A merge or a subtraction, as one compiled loop leaves it."""
+
+    weights: Pair
+    means: Pair
+    scatter: Pair
+    error: FloatArray
+    sum_error: FloatArray
+    anchors: FloatArray
+
+
+def combined(
+    sign: float, ours: Classes, theirs: Classes, held: HasScatter, other: HasScatter
+) -> Combined | None:
+    """Return what merging (1) or subtracting (-1) leaves, or None where NumPy has to do it.
+
+    That is in the first operations of a process, with many classes, and where anything is out of
+    the ordinary. The numbers are the same to the last bit.
+    """
+    size, width = ours.means[0].shape
+    # Of many numbers in one column NumPy adds halves to halves.
+    if width == 0 or size > MOST_ROWS or (width == 1 and size >= SHORT_SUM):
+        return None
+    twin = compiled_twin()
+    if twin is None:
+        return None
+    nothing = other.scatter_low is None and not other.scatter.any()
+    low = np.zeros_like(held.scatter) if held.scatter_low is None else held.scatter_low
+    other_low = np.zeros_like(held.scatter) if other.scatter_low is None else other.scatter_low
+    errors = [
+        np.full(size, side.weight_error) if isinstance(side.weight_error, float)
+        else side.weight_error[:, 0] for side in (ours.sums, theirs.sums)
+    ]  # fmt: skip
+    given = [
+        *ours.weights, *theirs.weights, *ours.means, *theirs.means,
+        held.scatter, low, other.scatter, other_low,
+        ours.sums.anchor, theirs.sums.anchor, ours.sums.sum_error, theirs.sums.sum_error,
+        ours.sums.error, theirs.sums.error, *errors,
+    ]  # fmt: skip
+    weights, means = np.empty((2, size)), np.empty((2, size, width))
+    scatter, error, known = np.empty((2, width, width)), np.empty(width), np.empty((3, size, width))
+    plain = [np.ascontiguousarray(part) for part in given]
+    twin.combine_classes()(sign, nothing, LIMITS, *plain, weights, means, scatter, error, known)
+    if known[2, 0, 0] == 0.0:
+        return None
+    return Combined(
+        (weights[0], weights[1]), (means[0], means[1]), (scatter[0], scatter[1]), error,
+        known[0], known[1],
+    )  # fmt: skip
 
 
 def moved_means(

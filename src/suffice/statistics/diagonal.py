@@ -8,24 +8,33 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.dense.columns_apart import together
-from suffice.kernels.dense.scatter import class_squares
+from suffice.kernels.dense.double_double import (
+    Pair,
+    column_sums,
+    compiled_twin,
+    minus,
+    plus,
+    squared,
+)
+from suffice.kernels.dense.scatter import additions, class_squares
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
-    POOR,
+    PER_ADDITION,
+    error_of_sums,
     non_finite,
+    poor_beyond,
     provisional_centres,
-    relative_rounding,
     rows_of_classes,
     rows_that_count,
     underflow,
 )
 from suffice.statistics.differences import differences
-from suffice.statistics.double_double import Pair, column_sums, minus, plus, squared
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
     FIRM,
+    LIMITS,
     PER_OPERATION,
     PER_PRECISE_SQUARE,
     PRECISE,
@@ -116,7 +125,8 @@ class DiagonalMoments:
             with np.errstate(all="ignore"):
                 mean, low = two_sum(centres, sums / held)
                 shift = np.square(sums / np.sqrt(held))
-            if attempt == 0 and np.any((shift > (1.0 - 1.0 / POOR) * squares) & (shift > 0.0)):
+            least = (1.0 - 1.0 / poor_beyond(len(rows), size)) * squares
+            if attempt == 0 and np.any((shift > least) & (shift > 0.0)):
                 centres = mean
                 continue
             break
@@ -125,12 +135,11 @@ class DiagonalMoments:
         scatter = np.maximum(squares - shift, 0.0)
         for part in (mean, low, scatter):
             part[counts == 0.0] = 0.0
-        relative = PER_OPERATION + relative_rounding(rows_of_classes(codes, size, totals, weights))
-        # Rounding is that of the sums about the centres, which a poor guess makes larger.
-        tiny = underflow(totals, squares, sums)
-        squares = np.square(np.sqrt(squares) + np.sqrt(shift))
-        error = relative[:, np.newaxis] * np.where(counts > 0.0, squares, 0.0)
-        error += np.where(counts > 0.0, tiny, 0.0)
+        own = rows_of_classes(codes, size, totals, weights)
+        relative = PER_OPERATION + PER_ADDITION * additions(own, len(rows), rows.shape[1], size)
+        error = error_of_sums(relative[:, np.newaxis], squares, np.sqrt(shift))
+        error += underflow(totals, squares, sums)
+        error[counts == 0.0] = 0.0
         slack = None if weights is None else relative[:, np.newaxis] * counts
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [
@@ -141,10 +150,10 @@ class DiagonalMoments:
             )
             for c in range(size)
         ]  # fmt: skip
-        for c in rare_classes(rows_of_classes(codes, size, totals, weights)):
+        for c in rare_classes(own):
             here = codes == c
-            own = together(rows)[here].astype(np.float64)
-            found[c] = cls._of_few(own, None if weights is None else weights[here])
+            few = together(rows)[here].astype(np.float64)
+            found[c] = cls._of_few(few, None if weights is None else weights[here])
         return found
 
     @classmethod
@@ -154,9 +163,11 @@ class DiagonalMoments:
         if size == 0:
             return cls.empty(width)
         seen = ~np.isnan(rows)
-        each = np.ones(size) if weights is None else weights
-        (weight,), (weight_low,) = column_sums((each[:, np.newaxis], np.zeros((size, 1))))
         whole = bool(seen.all())
+        each = np.ones(size) if weights is None else weights
+        weight, weight_low = float(size), 0.0
+        if weights is not None:
+            (weight,), (weight_low,) = column_sums((each[:, np.newaxis], np.zeros((size, 1))))
         counts, counts_low = np.full(width, weight), np.full(width, weight_low)
         if not whole:
             cells = np.where(seen, each[:, np.newaxis], 0.0)
@@ -227,6 +238,9 @@ class DiagonalMoments:
             merged = self._plainly(other)
             if are_rough(self.error, other.error, merged.scatter):
                 return merged
+        found = self._combined(other, 1.0)
+        if found is not None:
+            return found
         weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
         counts = plus(self._counts, other._counts)
         both = (self.counts > 0.0) & (other.counts > 0.0)
@@ -302,6 +316,9 @@ class DiagonalMoments:
         if other.weight == 0.0:
             return self
         weight = remaining_pair((self.weight, self.weight_low), (other.weight, other.weight_low))
+        found = None if weight[0] == 0.0 else self._combined(other, -1.0)
+        if found is not None:
+            return found
         left = differences(self.counts, other.counts, lambda j: f"column {j}", exact=False)
         gap = minus((self.mean, self.low), (other.mean, other.low))
         if weight[0] == 0.0:
@@ -350,6 +367,42 @@ class DiagonalMoments:
             unusual=unusual,
         )
         return found._with_counts(counts, slack)._near()
+
+    def _combined(self, other: Self, sign: float) -> Self | None:
+        """Return what a compiled loop merges (1) or subtracts (-1), or None if NumPy has to."""
+        twin = compiled_twin() if self.width else None
+        if twin is None:
+            return None
+        ours, theirs = self._columns, other._columns
+        found = np.empty((10, self.width))
+        nothing = other.scatter_low is None and not other.scatter.any()
+        twin.combine_columns()(
+            sign, LIMITS, *self._counts, *other._counts, ours, theirs, not nothing, found
+        )
+        if found[9, 0] == 0.0:
+            return None
+        one, two = (self.weight, self.weight_low), (other.weight, other.weight_low)
+        weight, weight_low = plus(one, two) if sign > 0.0 else minus(one, two)
+        counts, counts_low, mean, low, scatter, scatter_low, anchor, sum_error, error, _ = found
+        slack = None
+        if not (self.counts_error is None and other.counts_error is None):
+            slack = ours[7] + theirs[7]
+        fractional = bool(counts_low.any())
+        if fractional:
+            slack = (0.0 if slack is None else slack) + PRECISE * counts
+        return type(self)(
+            weight, counts, mean, low, scatter, error, scatter_low, sum_error, anchor, weight_low,
+            counts_low if fractional else None, slack, *usual_after(self, other, sign),
+        )  # fmt: skip
+
+    @property
+    def _columns(self) -> FloatArray:
+        """What is known of the columns (8, d), as the compiled loop reads it."""
+        sums, found = self._sums, np.empty((8, self.width))
+        found[0], found[1], found[2] = self.mean, self.low, self.scatter
+        found[3] = 0.0 if self.scatter_low is None else self.scatter_low
+        found[4], found[5], found[6], found[7] = sums
+        return found
 
     def _moved(self, other: Self, left: Pair, mean: Pair, gap: Pair) -> tuple[Pair, Pair]:
         """Return the mean after a merge or a subtraction that leaves these counts, and reaches."""

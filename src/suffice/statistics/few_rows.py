@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from suffice.kernels.dense.columns_apart import together
-from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.centres import non_finite, provisional_centres, underflow
-from suffice.statistics.double_double import (
+from suffice.kernels.dense.double_double import (
     GRAM_ERROR,
     MOST_ROWS,
+    SHORT_SUM,
     Pair,
     column_sums,
+    compiled_twin,
     gram,
     root,
     squared,
     times,
 )
+from suffice.linear_algebra import EPSILON, two_sum
+from suffice.statistics.centres import non_finite, underflow
 from suffice.statistics.usual_cells import usual_cells
 
 if TYPE_CHECKING:
@@ -82,44 +84,84 @@ def summed_precisely(
     """
     if len(rows) == 1 and counts is None:
         return _single(rows[0], 1.0 if weights is None else float(weights[0]), products)
-    centre = provisional_centres(rows, np.zeros(len(rows), dtype=np.intp), 1)[0]
+    weight: Pair = counts if counts is not None else _total(len(rows), weights)
+    if products:
+        one = np.zeros(len(rows), dtype=np.intp)
+        totals = np.array([weight[0]]), np.array([weight[1]])
+        found = _summed_by_class(rows, one, totals, weights)
+        mean: Pair = (found.means[0][0], found.means[1][0])
+        few = FewRows(weight, mean, found.squares, found.error, found.sum_error[0])
+    else:
+        few = _squares(rows, weights, weight, counts)
+    usual, unusual = usual_cells(rows, None, 1, weights) or (None, None)
+    if usual is None:
+        return few
+    return few._replace(usual=usual, unusual=None if unusual is None else unusual[0])
+
+
+def _squares(
+    rows: FloatArray, weights: FloatArray | None, weight: Pair, counts: Pair | None
+) -> FewRows:
+    """Return the moments of several rows column by column."""
+    if counts is None:
+        twin, found = _twin(), np.empty((6, rows.shape[1]))
+        if twin is not None and twin.few_squares(rows, weights, weight[0], found):
+            return FewRows(weight, (found[0], found[1]), (found[2], found[3]), found[4], found[5])
+    centre = few_centres(rows, np.zeros(len(rows), dtype=np.intp), 1)[0]
     with np.errstate(over="ignore", invalid="ignore"):
         away: Pair = two_sum(rows, -centre)
         if counts is not None:
             away = np.where(np.isnan(rows), 0.0, away[0]), np.where(np.isnan(rows), 0.0, away[1])
-        roots: Pair = (1.0, 0.0)
-        if weights is not None:
+        sums: FloatArray
+        if weights is None:
+            sums = column_sums(away)[0]
+        else:
             roots = root((weights[:, np.newaxis], 0.0))
             away = times(away, roots)
-        weight: Pair = counts if counts is not None else _total(len(rows), weights)
+            sums = column_sums(times(away, roots))[0]
         held = np.where(weight[0] > 0.0, weight[0], 1.0)
-        if products:  # with a column of ones, the sums are among the products
-            high, low = (_with_column(*pair) for pair in zip(away, roots, strict=True))
-            squares = gram((high, low))
-            sums = squares[0][-1, :-1]
-            squares = squares[0][:-1, :-1], squares[1][:-1, :-1]
-        else:
-            squares = column_sums(squared(away))
-            sums = column_sums(away if weights is None else times(away, roots))[0]
+        squares = column_sums(squared(away))
         shift = sums / held
         reach = sums / np.sqrt(held)
-        variances = np.diagonal(squares[0]) if products else squares[0]
+        variances = squares[0]
         # The centre is the mean but for rounding: of sums and shift plain doubles are enough.
-        high, low = two_sum(
-            squares[0], -(np.multiply.outer(reach, reach) if products else np.square(reach))
-        )
+        high, low = two_sum(squares[0], -np.square(reach))
         high, low = two_sum(high, low + squares[1])
         mean: Pair = two_sum(centre, shift)
-        # Of the sums, and of the products with ones, as of the squares.
         sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * (np.sqrt(held) * np.sqrt(variances))
         error = GRAM_ERROR * variances + 4.0 * EPSILON * np.square(reach)
         error += underflow(np.asarray([len(rows)]), variances[np.newaxis], sums)[0]
         error += sum_error * (2.0 * np.abs(shift) + 2.0 * sum_error / held)
     if not np.isfinite(high).all():
         raise non_finite(np.where(np.isnan(rows), 0.0, rows) if counts is not None else rows)
-    usual, unusual = usual_cells(rows, None, 1, weights) or (None, None)
-    other = None if unusual is None else unusual[0]
-    return FewRows(weight, mean, (high, low), error, sum_error, usual, other)
+    return FewRows(weight, mean, (high, low), error, sum_error)
+
+
+def few_centres(rows: FloatArray, codes: IntArray, count: int) -> FloatArray:
+    """Return a row of every class plus the mean deviation of its rows from it, (k, d).
+
+    As `provisional_centres` does, of all rows in their order; NaN is passed over.
+    """
+    first = np.zeros(count, dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    base = rows[first]
+    blank = not np.isfinite(base).all()
+    if blank:
+        base[~np.isfinite(base)] = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations = rows - base[codes]
+        sums, counts = np.zeros_like(base), np.bincount(codes, minlength=count)[:, np.newaxis]
+        seen = np.isfinite(deviations)
+        if not seen.all():
+            deviations[~seen] = 0.0
+            counts = np.zeros_like(base)
+            np.add.at(counts, codes, seen)
+            counts = np.maximum(counts, 1.0)
+        np.add.at(sums, codes, deviations)
+        centres: FloatArray = base + sums / counts
+    if not np.isfinite(centres).all():
+        centres[~np.isfinite(centres)] = 0.0
+    return centres
 
 
 class FewClasses(NamedTuple):
@@ -145,27 +187,46 @@ def classes_summed_precisely(
     One product does it: beside the rows there is a column for each class, which holds its ones.
     """
     rows = np.asarray(together(rows), dtype=np.float64)
-    width = rows.shape[1]
     if len(rows) == 1:
         one = _single(rows[0], 1.0 if weights is None else float(weights[0]), products=True)
-        zero, weight = np.zeros((1, width)), (np.array([one.weight[0]]), np.zeros(1))
+        zero, weight = np.zeros((1, rows.shape[1])), (np.array([one.weight[0]]), np.zeros(1))
         return FewClasses(codes, weight, (rows, zero), one.squares, one.error, zero)
-    present, codes = np.unique(codes, return_inverse=True)
-    count = len(present)
-    centres = provisional_centres(rows, codes, count)
+    counts = np.bincount(codes)
+    present = np.flatnonzero(counts)
+    if len(present) < len(counts):
+        counts = counts[present]
+        codes = np.searchsorted(present, codes)
+    if weights is None:
+        totals: Pair = (counts.astype(np.float64), np.zeros(len(counts)))
+    else:
+        each = [_total(0, weights[codes == c]) for c in range(len(counts))]
+        totals = (np.array([high for high, _ in each]), np.array([low for _, low in each]))
+    return _summed_by_class(rows, codes, totals, weights)._replace(present=present)
+
+
+def _summed_by_class(
+    rows: FloatArray, codes: IntArray, totals: Pair, weights: FloatArray | None
+) -> FewClasses:
+    """Return the same of several rows whose classes are 0 … k - 1, all of which have some."""
+    count, width = len(totals[0]), rows.shape[1]
+    present = np.arange(count)
+    if width > 1 or count < SHORT_SUM:
+        twin = _twin()
+        found = None if twin is None else twin.few_products(rows, codes, weights, totals[0])
+        if found is not None:
+            means, squares, error, sum_error = found
+            pair = (squares[0], squares[1])
+            return FewClasses(present, totals, (means[0], means[1]), pair, error, sum_error)
+    centres = few_centres(rows, codes, count)
     ones = np.zeros((len(rows), count))
     ones[np.arange(len(rows)), codes] = 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         away: Pair = two_sum(rows, -centres[codes])
         marks: Pair = (ones, np.zeros_like(ones))
-        if weights is None:
-            totals: Pair = (ones.sum(axis=0), np.zeros(count))
-        else:
+        if weights is not None:
             roots = root((weights[:, np.newaxis], 0.0))
             away = times(away, roots)
             marks = (ones * roots[0], ones * roots[1])
-            each = [_total(0, weights[codes == c]) for c in range(count)]
-            totals = (np.array([high for high, _ in each]), np.array([low for _, low in each]))
         held = totals[0][:, np.newaxis]
         whole = gram(
             (
@@ -178,9 +239,12 @@ def classes_summed_precisely(
         shift, reach = sums / held, sums / np.sqrt(held)
         variances = np.diagonal(squares[0])
         # Centres are means but for rounding: of sums and shifts plain doubles are enough.
-        high, low = two_sum(squares[0], -(reach.T @ reach))
+        outer = np.multiply.outer(reach[0], reach[0])
+        for each in reach[1:]:
+            outer += np.multiply.outer(each, each)
+        high, low = two_sum(squares[0], -outer)
         high, low = two_sum(high, low + squares[1])
-        means: Pair = two_sum(centres, shift)
+        means = two_sum(centres, shift)
         sum_error = 2.0 * EPSILON * np.abs(sums) + GRAM_ERROR * (np.sqrt(held) * np.sqrt(variances))
         moved = np.square(reach).sum(axis=0)
         error = GRAM_ERROR * variances + (3.0 + count) * EPSILON * moved
@@ -193,17 +257,21 @@ def classes_summed_precisely(
     return FewClasses(present, totals, means, (high, low), error, sum_error)
 
 
+def _twin() -> Any:
+    """Return the compiled twin if there is enough to do for it, else None."""
+    if compiled_twin() is None:
+        return None
+    from suffice.kernels.dense import few_rows_numba
+
+    return few_rows_numba
+
+
 def _single(row: FloatArray, weight: float, products: bool) -> FewRows:
     if not np.isfinite(row).all():
         raise non_finite(row[np.newaxis])
     zero = np.zeros(len(row))
     none = np.zeros((len(row), len(row))) if products else zero
     return FewRows((weight, 0.0), (row.copy(), zero), (none, None), zero, None)
-
-
-def _with_column(rows: FloatArray, column: FloatArray | float) -> FloatArray:
-    """Return rows (n, d + 1) with one more column, (n, 1) or a number."""
-    return np.concatenate([rows, np.broadcast_to(column, (len(rows), 1))], axis=1)
 
 
 def _total(size: int, weights: FloatArray | None) -> Pair:

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.kernels.dense.columns_apart import together
-from suffice.kernels.dense.scatter import class_scatters
+from suffice.kernels.dense.double_double import Pair, minus, outer_square, plus
+from suffice.kernels.dense.scatter import additions, class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
-    relative_rounding,
+    PER_ADDITION,
+    error_of_sums,
     rows_of_classes,
     rows_that_count,
     summed_about_centres,
     underflow,
 )
-from suffice.statistics.double_double import Pair, minus, outer_square, plus
+from suffice.statistics.class_means import Classes, Combined, combined
 from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
 from suffice.statistics.rounding import (
@@ -110,15 +112,15 @@ class Moments:
         weight, mean, low, sums, scatters = summed_about_centres(
             class_scatters, rows, codes, size, weights
         )
-        # Rounding is that of the sums about the centres, which a poor guess makes larger.
         squares = np.diagonal(scatters, axis1=1, axis2=2).copy()
         if size == 1:
             scatters -= np.multiply.outer(sums[0], sums[0])
         else:
             scatters -= sums[:, :, np.newaxis] * sums[:, np.newaxis, :]
         counts = rows_of_classes(codes, size, weight, weights)
-        relative = PER_OPERATION + relative_rounding(counts)
-        errors = relative[:, np.newaxis] * np.square(np.sqrt(squares) + np.abs(sums))
+        chain = additions(counts, len(rows), rows.shape[1], size)
+        relative = PER_OPERATION + PER_ADDITION * chain
+        errors = error_of_sums(relative[:, np.newaxis], squares, np.abs(sums))
         errors += underflow(weight, squares, sums)
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [
@@ -204,6 +206,9 @@ class Moments:
             merged = self._plainly(other)
             if are_rough(self.error, other.error, np.diagonal(merged.scatter)):
                 return merged
+        found = combined(1.0, self._as_class, other._as_class, self, other)
+        if found is not None:
+            return self._of_combined(other, found, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
             merged = self._precisely(other)
             # Squares beyond all doubles are infinite here, and refused when they are estimated.
@@ -254,6 +259,10 @@ class Moments:
         if other.weight == 0.0:
             return self
         weight = remaining_pair((self.weight, self.weight_low), (other.weight, other.weight_low))
+        if weight[0] > 0.0:
+            found = combined(-1.0, self._as_class, other._as_class, self, other)
+            if found is not None:
+                return self._of_combined(other, found, -1.0)
         gap = minus((self.mean, self.low), (other.mean, other.low))
         if weight[0] == 0.0:
             refuse_leftovers(self, other, gap[0], np.diagonal(self.scatter - other.scatter))
@@ -289,6 +298,32 @@ class Moments:
         )
         return left._near()
 
+    @property
+    def _as_class(self) -> Classes:
+        """The same as what is known of the only class."""
+        sums = self._sums
+        known = Sums(sums.anchor[np.newaxis], sums.sum_error[np.newaxis], sums.error, 0.0)
+        if self.weight_error != 0.0:
+            known = known._replace(weight_error=np.array([[self.weight_error]]))
+        return Classes(
+            (np.array([self.weight]), np.array([self.weight_low])),
+            (self.mean[np.newaxis], self.low[np.newaxis]),
+            known,
+        )
+
+    def _of_combined(self, other: Self, found: Combined, sign: float) -> Self:
+        """Return moments of what a compiled loop has merged or subtracted."""
+        weight, low = float(found.weights[0][0]), float(found.weights[1][0])
+        firm = sign < 0.0 or max(self.weight, other.weight) >= FIRM
+        slack = self.weight_error + other.weight_error
+        if low != 0.0:
+            slack += PRECISE * (weight if sign > 0.0 else self.weight)
+        return type(self)(
+            weight, found.means[0][0], found.means[1][0], found.scatter[0], found.error,
+            found.scatter[1], found.sum_error[0], found.anchors[0] if firm else None, low, slack,
+            *usual_after(self, other, sign),
+        )  # fmt: skip
+
     def _moved(self, other: Self, left: Pair, gap: Pair) -> tuple[Pair, Pair]:
         """Return the mean after a merge or a subtraction that leaves a weight, and the reach."""
         (base, less, rest), unit = in_units(
@@ -303,8 +338,8 @@ class Moments:
         """Return e and E after one operation in two doubles that left this weight and mean."""
         heaviest = max(weight[0], self.weight)
         moving = moving_error(other.weight, gap[0], heaviest, self.mean, other.mean)
-        squares = np.diagonal(self.scatter) + np.diagonal(other.scatter) + np.square(reach[0])
-        rounding = PER_PRECISE_SQUARE * squares
+        rounding = PER_PRECISE_SQUARE * (np.diagonal(self.scatter) + np.diagonal(other.scatter))
+        rounding = rounding + PER_PRECISE_SQUARE * np.square(reach[0])
         return added(self._sums, other._sums, mean, anchor, weight[0], moving, rounding)
 
     def _near(self) -> Self:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.kernels.dense.double_double import Pair, plus, two_product
 from suffice.linear_algebra import two_sum
-from suffice.statistics.double_double import Pair, plus, two_product
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray

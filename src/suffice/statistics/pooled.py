@@ -9,27 +9,32 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
-from suffice.kernels.dense.scatter import pooled_scatter
+from suffice.kernels.dense.double_double import (
+    Pair,
+    minus,
+    plus,
+)
+from suffice.kernels.dense.scatter import additions, pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.centres import (
-    relative_rounding,
+    PER_ADDITION,
+    SMALL_SQUARE,
+    error_of_sums,
+    rows_of_classes,
     summed_about_centres,
     underflow,
     with_weight,
 )
 from suffice.statistics.class_means import (
     Classes,
+    Combined,
+    combined,
     errors_of_moving,
     moved_means,
     squares_of,
 )
 from suffice.statistics.differences import differences
-from suffice.statistics.double_double import (
-    Pair,
-    minus,
-    plus,
-)
 from suffice.statistics.few_rows import FEW, classes_summed_precisely
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
@@ -116,12 +121,16 @@ class PooledMoments:
         totals, means, lows, reaches, scatter = summed_about_centres(
             pooled_scatter, rows, codes, len(labels), weights
         )
-        # Rounding is that of the sums about the centres, which a poor guess makes larger.
-        relative = PER_OPERATION + relative_rounding(len(rows))
-        squares, shift = np.diagonal(scatter), np.sqrt(np.square(reaches).sum(axis=0))
-        error = relative * np.square(np.sqrt(squares) + shift)
-        drift = np.abs(reaches).max(axis=0, initial=0.0)
-        error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
+        size, (length, width) = len(labels), rows.shape
+        most = rows_of_classes(codes, size, totals, weights).max()
+        # Of the products of all rows, and of the sums of each class.
+        chain = max(additions(length, length, width, 1), additions(most, length, width, size))
+        relative = PER_OPERATION + PER_ADDITION * chain
+        squares, shift = np.diagonal(scatter), np.square(reaches).sum(axis=0)
+        error = error_of_sums(relative, squares, np.sqrt(shift)) + PER_ADDITION * size * shift
+        if squares.min(initial=1.0) < SMALL_SQUARE:
+            drift = np.abs(reaches).max(axis=0, initial=0.0)
+            error += underflow(totals.sum(keepdims=True), squares[np.newaxis], drift)[0]
         scatter -= reaches.T @ reaches
         slack = None if weights is None else relative * totals
         held = {label: i for i, label in enumerate(labels) if totals[i] > 0.0}
@@ -244,6 +253,9 @@ class PooledMoments:
             merged = self._plainly(other, labels, ours, theirs)
             if are_rough(self.error, other.error, np.diagonal(merged.scatter)):
                 return merged
+        found = combined(1.0, ours, theirs, self, other)
+        if found is not None:
+            return self._of_combined(other, labels, found, ours, theirs, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
             merged = self._precisely(other, labels, ours, theirs)
             # Squares beyond all doubles are infinite here, and refused when they are estimated.
@@ -341,6 +353,26 @@ class PooledMoments:
         more = over_classes(more)
         return replace(found, anchors=nearer, sum_error=sum_error, error=error + more)
 
+    def _of_combined(
+        self,
+        other: Self,
+        labels: tuple[Label, ...],
+        found: Combined,
+        ours: Classes,
+        theirs: Classes,
+        sign: float,
+    ) -> Self:
+        """Return moments of what a compiled loop has merged or subtracted."""
+        slack = _slack(ours, theirs)
+        fractional = bool(found.weights[1].any())
+        if fractional:
+            slack = PRECISE * found.weights[0] + (0.0 if slack is None else slack)
+        return type(self)(
+            labels, found.weights[0], *found.means, found.scatter[0], found.error,
+            found.scatter[1], found.sum_error, found.anchors,
+            found.weights[1] if fractional else None, slack, *usual_after(self, other, sign),
+        )  # fmt: skip
+
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before; a class whose weight is gone is gone."""
         check_kinds(self, other)
@@ -352,6 +384,9 @@ class PooledMoments:
                     0.0, float(other.weights[other.places[label]]), f"class {label!r}"
                 )
         ours, theirs = self._spread(self.labels), other._spread(self.labels)
+        found = combined(-1.0, ours, theirs, self, other)
+        if found is not None:
+            return self._of_combined(other, self.labels, found, ours, theirs, -1.0)
         w_b = theirs.weights[0]
         left = differences(self.weights, w_b, lambda c: f"class {self.labels[c]!r}", exact=False)
         here = left > 0.0
@@ -418,8 +453,9 @@ class PooledMoments:
     def _refuse_leftovers(self, other: Self, gap: FloatArray, gone: NDArray[np.bool_]) -> None:
         """Refuse to take a class away whole with rows that are not those that were merged in."""
         bound = self.bound + other.bound + 1e-9 * np.diagonal(self.scatter)
-        rounding = np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
-        strange = self.weights[:, np.newaxis] * np.square(gap) > bound + rounding
+        with np.errstate(over="ignore"):  # what is beyond all doubles is strange enough
+            rounding = np.square(64.0 * EPSILON * self.means) * self.weights[:, np.newaxis]
+            strange = self.weights[:, np.newaxis] * np.square(gap) > bound + rounding
         strange &= gone[:, np.newaxis]
         if gone.all():
             strange |= np.abs(np.diagonal(self.scatter - other.scatter)) > bound + rounding
@@ -504,3 +540,9 @@ class PooledMoments:
         """Return what `to_arrays` was called on, bit for bit."""
         given = {name: np.asarray(array) for name, array in arrays.items() if name != "labels"}
         return cls(labels_from_array(arrays["labels"]), **given)  # type: ignore[arg-type]
+
+
+def _slack(ours: Classes, theirs: Classes) -> FloatArray | None:
+    """Return the error (k,) of weights after an operation, or None where there is none."""
+    slack = ours.sums.weight_error + theirs.sums.weight_error
+    return None if isinstance(slack, float) or not slack.any() else slack[:, 0]

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from suffice.kernels.dense.double_double import Pair, over, plus, root, times
 from suffice.linear_algebra import EPSILON
-from suffice.statistics.double_double import Pair, over, plus, root, times
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +50,10 @@ FIRM = 8.0
 less, the anchor follows the mean."""
 FAR = 16.0
 """An anchor is moved when the mean is four standard deviations away: a squared ratio."""
+
+
+LIMITS = np.array([PER_PRECISE_SQUARE, PER_PRECISE_SUM, FIRM, FAR])
+"""What compiled loops have to know of these."""
 
 
 class Sums(NamedTuple):

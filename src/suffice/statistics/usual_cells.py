@@ -62,6 +62,8 @@ def usual_cells(
         # Any cell that comes twice may be the one that stays.
         order = np.sort(look, axis=0)
         twice = order[1:] == order[:-1]
+        if not twice.any():
+            return None
         here = twice.any(axis=0)
         three[1, here] = order[twice.argmax(axis=0)[here], np.flatnonzero(here)]
     matches = np.array([np.count_nonzero(look == one, axis=0) for one in three])

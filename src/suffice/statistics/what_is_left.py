@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from suffice.errors import DifferentKinds, ForgettingUnseen
+from suffice.kernels.dense.double_double import Pair, minus
 from suffice.linear_algebra import EPSILON
 from suffice.statistics.algebra import ROUNDING
-from suffice.statistics.double_double import Pair, minus
 from suffice.statistics.rounding import NO_VARIANCE
 
 if TYPE_CHECKING:

@@ -41,6 +41,33 @@ WIDEST = 128
 BLOCK_CELLS = 1 << 17
 """Cells of one block: a megabyte of doubles."""
 
+PIECE, WIDE, PER_CLASS = 256, 64, 64
+"""Rows that are added up in one go, twice as many for products of more than WIDE columns, and so
+many for each class where the sums of all classes are held: what `additions` counts on."""
+
+
+def additions(counts: Any, rows: int, width: int, size: int) -> Any:
+    """Return through how many additions a cell of a class goes at most, given rows by class.
+
+    Whatever the order, of n numbers none goes through more than n additions, and each addition
+    rounds by ½ε: a sum of n products has an error of no more than ½ε n Σ|xy|. All loops add up
+    pieces, and then the pieces:
+
+    - NumPy: pieces of 256 (512) rows, in whatever order BLAS likes; the pieces of a block, which
+      has at least 3·√(2¹⁷/3) = 627 rows; the blocks. So P + n/P + 2 + N/512 + 1, of n rows of a
+      class and N rows in all.
+    - compiled products: blocks of 256, in lanes or not; then the blocks, one after another, or
+      those of a class in a chunk of at least 4096 rows, and then the chunks: 256 + n/256 + N/512.
+    - compiled sums of several classes: as many rows as there are, up to 256 or 64 for each class,
+      and then these one after another.
+
+    >>> [int(additions(n, n, 10, 1)) for n in (50, 500, 5_000, 10**6)]
+    [50, 262, 289, 6119]
+    """
+    piece = max(PIECE if width <= WIDE else 2 * PIECE, PER_CLASS * size)
+    most = piece + counts / PIECE + rows / 512.0 + 4.0
+    return np.minimum(counts, most) if isinstance(counts, np.ndarray) else min(counts, most)
+
 
 def _narrow_rows_pay(rows: Rows, *_: object) -> bool:
     return pays(rows) and rows.shape[1] <= WIDEST
@@ -131,16 +158,17 @@ def class_scatters(
     """Return (totals (k,), sums (k, d), scatters (k, d, d)): the same with one scatter a class."""
     rows = together(rows)
     width = rows.shape[1]
-    totals = np.bincount(codes, weights, size).astype(np.float64)
+    totals = _totals(codes, size, weights)
     sums = np.zeros((size, width))
     scatters = np.zeros((size, width, width))
     blocks = _centred_blocks(rows, codes, size, weights, centres, least=32 * size)
     with np.errstate(all="ignore"):
-        for block, roots, _, starts, present in blocks:
+        for block, roots, own, starts, present in blocks:
             _add_sums(sums, block, roots, starts, present)
             for code, start, stop in _runs(starts, present, len(block)):
-                run = block[start:stop]
-                scatters[code] += run.T @ run
+                scatters[code] += _products(block[start:stop])
+            if weights is not None:
+                _add_weights(totals[:, np.newaxis], own[:, np.newaxis], starts, present)
     return totals, sums, scatters
 
 
@@ -154,7 +182,7 @@ def class_squares(
     """
     rows = together(rows)
     width = rows.shape[1]
-    totals = np.bincount(codes, weights, size).astype(np.float64)
+    totals = _totals(codes, size, weights)
     counts = np.zeros((size, width))
     sums = np.zeros((size, width))
     squares = np.zeros((size, width))
@@ -167,7 +195,11 @@ def class_squares(
                 missing = np.isnan(block)
                 block[missing] = 0.0
                 seen = np.where(missing, 0.0, seen)
-            counts[present] += np.add.reduceat(seen, starts, axis=0)
+            if weights is None:  # whole numbers: nothing is rounded
+                counts[present] += np.add.reduceat(seen, starts, axis=0)
+            else:
+                _add_weights(counts, seen, starts, present)
+                _add_weights(totals[:, np.newaxis], own[:, np.newaxis], starts, present)
             _add_sums(sums, block, roots, starts, present)
             np.square(block, out=block)
             _add_sums(squares, block, np.ones(len(block)), starts, present)
@@ -212,7 +244,50 @@ def _runs(starts: Codes, present: Codes, length: int) -> Iterator[tuple[int, int
 def _add_sums(sums: Floats, block: Floats, roots: Floats, starts: Codes, present: Codes) -> None:
     """Add √wᵀ block to the sums, class by class."""
     if len(present) > 8:
-        sums[present] += np.add.reduceat(block * roots[:, None], starts, axis=0)
+        _add_weights(sums, block * roots[:, None], starts, present)
         return
     for code, start, stop in _runs(starts, present, len(block)):
-        sums[code] += roots[start:stop] @ block[start:stop]
+        sums[code] += _weighted_sum(roots[start:stop], block[start:stop])
+
+
+def _totals(codes: Codes, size: int, weights: Floats | None) -> Floats:
+    """Return how many rows each class has; of weights, zeros that they are added to."""
+    if weights is not None:
+        return np.zeros(size)
+    return np.bincount(codes, minlength=size).astype(np.float64)
+
+
+def _add_weights(totals: Floats, rows: Floats, starts: Codes, present: Codes) -> None:
+    """Add the rows of a sorted block to the totals of their classes, no more than PIECE at once."""
+    longest = np.diff(starts, append=len(rows)).max(initial=0)
+    if longest <= PIECE:
+        totals[present] += np.add.reduceat(rows, starts, axis=0)
+        return
+    cuts = np.union1d(starts, np.arange(0, len(rows), PIECE))
+    own = present[np.searchsorted(starts, cuts, side="right") - 1]
+    np.add.at(totals, own, np.add.reduceat(rows, cuts, axis=0))
+
+
+def _products(rows: Floats) -> Floats:
+    """Return rowsᵀ rows (d, d), exactly symmetric: products of pieces, which are added up."""
+    length, width = rows.shape
+    pieces = -(-length // (PIECE if width <= WIDE else 2 * PIECE))
+    if pieces <= 1:
+        return rows.T @ rows
+    each = length // pieces  # all are of one length, so that one call multiplies all of them
+    stack = rows[: pieces * each].reshape(pieces, each, width)
+    found: Floats = (stack.transpose(0, 2, 1) @ stack).sum(axis=0)
+    return found + _products(rows[pieces * each :]) if pieces * each < length else found
+
+
+def _weighted_sum(roots: Floats, rows: Floats) -> Floats:
+    """Return rootsᵀ rows (d,), by pieces."""
+    length, width = rows.shape
+    pieces = -(-length // PIECE)
+    if pieces <= 1:
+        return roots @ rows
+    each = length // pieces
+    held = pieces * each
+    parts = roots[:held].reshape(pieces, 1, each) @ rows[:held].reshape(pieces, each, width)
+    found: Floats = parts.sum(axis=0)[0]
+    return found + _weighted_sum(roots[held:], rows[held:]) if held < length else found

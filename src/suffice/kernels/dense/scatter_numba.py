@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
     from suffice.kernels.dense.scatter import Codes, Floats, Rows
 
+PER_CLASS = 64
+"""Rows for each class, and BLOCK at least, that are summed before their sums are added to those of
+the rows before: there is little work on sums beside that on rows, and rounding stays small
+(`scatter.additions`)."""
+
 carray: Any = import_module("numba").carray  # untyped: only some releases of numba have types
 
 FEW_CLASSES = 6
@@ -178,6 +183,9 @@ def _pool(
     buffer = np.zeros((padded, STRIDE))
     products = np.zeros((padded, padded))
     weighted = weights.size > 0
+    size = totals.size
+    held_weights, held_sums = np.zeros(size), np.zeros((size, width))
+    every = max(BLOCK, PER_CLASS * size) // BLOCK * BLOCK
     for start in range(0, length, BLOCK):
         held = min(BLOCK, length - start)
         for r in range(held):
@@ -185,22 +193,29 @@ def _pool(
             code = codes[row]
             if weighted:
                 root = np.sqrt(weights[row])
-                totals[code] += weights[row]
+                held_weights[code] += weights[row]
                 for j in range(width):
                     cell = root * (rows[row, j] - centres[code, j])
                     buffer[j, r] = cell
-                    sums[code, j] += root * cell
+                    held_sums[code, j] += root * cell
             else:
-                totals[code] += 1.0
+                held_weights[code] += 1.0
                 for j in range(width):
                     cell = rows[row, j] - centres[code, j]
                     buffer[j, r] = cell
-                    sums[code, j] += cell
+                    held_sums[code, j] += cell
         add_products(buffer, products, held)
+        if (start + BLOCK) % every == 0 or start + BLOCK >= length:
+            for code in range(size):
+                totals[code] += held_weights[code]
+                held_weights[code] = 0.0
+                for j in range(width):
+                    sums[code, j] += held_sums[code, j]
+                    held_sums[code, j] = 0.0
     _mirror(products, scatter)
 
 
-def _separate(
+def _separate(  # noqa: PLR0912  one loop, with weights and without
     rows: Rows, codes: Codes, weights: Floats, centres: Floats,
     totals: Floats, sums: Floats, scatters: Floats,
 ) -> None:  # fmt: skip
@@ -210,6 +225,7 @@ def _separate(
     buffer = np.zeros((padded, STRIDE))
     products = np.zeros((padded, padded))
     weighted = weights.size > 0
+    held_sums = np.empty(width)
     chunk = min(max(CHUNK, 32 * size), max(length, 1))
     order = np.empty(chunk, np.intp)
     edges = np.empty(size + 1, np.intp)
@@ -234,21 +250,27 @@ def _separate(
             products[:] = 0.0
             while first < last:
                 held = min(BLOCK, last - first)
+                held_weight = 0.0
+                for j in range(width):
+                    held_sums[j] = 0.0
                 for r in range(held):
                     row = order[first + r]
                     if weighted:
                         root = np.sqrt(weights[row])
-                        totals[code] += weights[row]
+                        held_weight += weights[row]
                         for j in range(width):
                             cell = root * (rows[row, j] - centres[code, j])
                             buffer[j, r] = cell
-                            sums[code, j] += root * cell
+                            held_sums[j] += root * cell
                     else:
-                        totals[code] += 1.0
+                        held_weight += 1.0
                         for j in range(width):
                             cell = rows[row, j] - centres[code, j]
                             buffer[j, r] = cell
-                            sums[code, j] += cell
+                            held_sums[j] += cell
+                totals[code] += held_weight
+                for j in range(width):
+                    sums[code, j] += held_sums[j]
                 add_products(buffer, products, held)
                 first += held
             _mirror(products, scatters[code])

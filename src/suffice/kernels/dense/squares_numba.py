@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     Rows = NDArray[Any] | ColumnsApart
     Cells = NDArray[Any]
 
-BLOCK = 4096
+BLOCK = 256
 """Rows that are summed before their sums are added to the others, at least; and 64 for each class,
-so that there is little work on sums beside that on rows."""
+so that there is little work on sums beside that on rows. More of them would round more
+(`scatter.additions`)."""
 
 
 def class_squares(
@@ -63,7 +64,10 @@ def _add_complete(
     """Write the sums of one block as if no cell were missing; return whether that was so."""
     width, weighted = rows.shape[1], weights.size > 0
     ahead = CELLS_AHEAD // max(width, 1)
-    held[:] = sums[:] = squares[:] = 0.0
+    for code in range(held.size):
+        held[code] = 0.0
+        for j in range(width):
+            sums[code, j] = squares[code, j] = 0.0
     for row in range(start, stop):
         code = codes[row]
         weight = weights[row] if weighted else 1.0

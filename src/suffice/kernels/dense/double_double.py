@@ -11,10 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from suffice.kernels.compilation import numba_is_here
 from suffice.linear_algebra import two_sum
 
 Pair = tuple[Any, Any]
 """A number, or an array of numbers, as hi and lo."""
+
+WORTH_COMPILING = 2_000
+"""Merges and subtractions in one process from which they are compiled: half a second of them in
+NumPy, as long as loading the compiler takes."""
 
 SPLITTER = 2.0**27 + 1.0
 """Veltkamp's: it cuts 53 bits into 26 and 26, and a sign."""
@@ -29,6 +34,26 @@ GRAM_ERROR = 2.0**-82
 Each column is cut in units of a power of two s that is at most twice its largest entry, s² ≤ 4 Σx².
 Beyond four slices 2⁻⁹² s is left of an entry, and 2·32 such products 2⁻⁸⁶ s²; of the products of
 slices 32·(3 + 2 + 1) of at most 2⁻⁹² s², 2⁻⁸⁴ s² in all."""
+
+
+SHORT_SUM = 8
+"""NumPy adds up fewer numbers than these one after another, and more by halves."""
+
+_operations = 0
+"""How many there were in this process."""
+
+
+def compiled_twin() -> Any:
+    """Return `double_double_numba` if there is enough to do for it, else None; count one more."""
+    global _operations  # noqa: PLW0603  a count that is lost between two threads does no harm
+    if _operations < WORTH_COMPILING:
+        _operations += 1
+        return None
+    if not numba_is_here():
+        return None
+    from suffice.kernels.dense import double_double_numba
+
+    return double_double_numba
 
 
 def quick_two_sum(a: Any, b: Any) -> Pair:
