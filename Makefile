@@ -20,7 +20,7 @@ demo: $(VENV)/.stamp-demo  ## what it can do, in one minute: a comparison, a pag
 # What one waits for: nothing is started, and nothing takes long.
 QUICK := not (server or cluster or browser or process or shared or peers or slow)
 check: export OPENBLAS_NUM_THREADS = 1
-check: lint  ## lint, laws with few examples, and hand examples: under 90 seconds
+check: lint  ## lint, laws with few examples, and hand examples: nothing slow
 	SUFFICE_PROFILE=check $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "$(QUICK)" \
 	  tests/architecture tests/laws tests/examples
 

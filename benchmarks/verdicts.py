@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 LIMIT = 1.03
-"""How much slower something may become: with 15 rounds the same code twice stays within 2 %, so
-this is seen, and a change in the order of the links of a library is not."""
+"""How much slower something may become. Chosen, not measured: a loss that is not worth a word.
+Where a machine is too busy to tell 3 %, cases stay undecided, and the intervals say so."""
 STEPS = (5, 15, 25)
 """After how many rounds one looks. Most cases are plainly not slower after five."""
 SURE = 15
