@@ -204,7 +204,12 @@ def bombs() -> dict[str, Callable[[], bytes]]:
               form, None)  # fmt: skip
         arrow("short runs", lambda: [_batch({"w": _run_end(MB, "a" * MB), "y": _run_end(MB, "a")})],
               form, None)  # fmt: skip
-        arrow("nulls", lambda: [_batch({"w": _nulls(1 << 40), "y": _nulls(1 << 40)})], form, None)
+        arrow(
+            "nulls",
+            lambda: [_batch({"w": _nulls((1 << 31) - 1), "y": _nulls((1 << 31) - 1)})],
+            form,
+            None,
+        )
     arrow("replaced dictionary", lambda: _replaced(400, 2 * MB), "stream", "zstd")
     for how in ("zstd", "gzip", "lz4", "brotli"):
         for coded in (True, False):

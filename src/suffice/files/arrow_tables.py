@@ -204,7 +204,7 @@ class ArrowTable:
         def read(size: int) -> Iterator[Any]:
             sizes, all_rows = text_sizes(held, schema), held.num_rows
             coded = sizes.coded(names, all_rows)
-            checks = PageChecks(file, held, self.name, allowed, coded)
+            checks = PageChecks(file, self._source.size, held, self.name, allowed, coded)
             rows = min(size, checks.rows_at_once(names, range(held.num_row_groups)))
             again = parquet.ParquetFile(
                 self._pa.PythonFile(file, mode="r"), metadata=held, read_dictionary=coded

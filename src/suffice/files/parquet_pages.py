@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
-from suffice.errors import BadFile
+from suffice.errors import BadFile, SufficeError
 from suffice.files.allowances import AT_ONCE, MUCH_TEXT, Allowance
 
 if TYPE_CHECKING:
@@ -24,10 +24,12 @@ HEADER = 1 << 16
 """Bytes of the header of a page, at most; there may be statistics in it."""
 FRONT = 1 << 9
 """Bytes that nearly all headers are shorter than."""
-LEAST_PACKED = {"SNAPPY": 24, "UNCOMPRESSED": 1}
+LEAST_PACKED = {0: 1, 1: 24}
 """Bytes that one packed byte can mean, at most, where that is less than `TIMES`.
 
-A copy of 64 bytes takes three in Snappy's format."""
+By the numbers of codecs: 0 is none, 1 is Snappy, in which a copy of 64 bytes takes three."""
+BYTE_ARRAY = 6
+"""The number of the type of texts."""
 BARE_LENGTH, DICTIONARY = 4, 1 << 20
 """Bytes that an empty text takes where it is written out, and that a row group's dictionary takes.
 
@@ -41,7 +43,7 @@ MANY_ROWS = 1 << 20
 """Rows that are read at a time, at most."""
 MANY_WORDS = 1 << 18
 """Words of a dictionary up to which the longest is looked for: that takes a tenth of a second."""
-CODECS = {"UNCOMPRESSED": "", "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
+CODECS = {0: "", 1: "snappy", 2: "gzip", 6: "zstd"}
 """How pyarrow calls what pages are packed by."""
 
 
@@ -94,11 +96,13 @@ class PageChecks:
     """What row groups of one file ask for; `coded` are columns that are read as codes."""
 
     def __init__(
-        self, file: IO[bytes], held: Any, name: str, allowed: Allowance, coded: Iterable[str]
-    ) -> None:
+        self, file: IO[bytes], size: int, held: Any, name: str, allowed: Allowance,
+        coded: Iterable[str],
+    ) -> None:  # fmt: skip
         self._file, self._held, self._name, self._allowed = file, held, name, allowed
         types: Any = import_module("pyarrow").types
         schema = held.schema.to_arrow_schema()
+        self._size = size
         self._coded = {f.name for f in schema if types.is_dictionary(f.type)}.union(coded)
 
     def rows_at_once(self, names: Sequence[str], groups: Iterable[int]) -> int:
@@ -106,36 +110,42 @@ class PageChecks:
 
         Of text all pages count, for they may all be in one batch; of the rest, the largest one.
         """
+        try:
+            return self._rows_at_once(names, groups)
+        except SufficeError:
+            raise
+        except (struct.error, ValueError, OverflowError, IndexError, OSError):
+            raise BadFile(
+                f"{self._name} cannot be read: what it says of its pages is damaged",
+                hint="it is cut short or damaged: write or fetch it again",
+            ) from None
+
+    def _rows_at_once(self, names: Sequence[str], groups: Iterable[int]) -> int:
         stored, most = _stored(self._held, names), MANY_ROWS
+        known = _row_groups(self._file, self._size)
         for group in groups:
             place = f"row group {group}"
-            rows = self._held.row_group(group)
-            self._allowed.read(max(0, rows.num_rows), len(stored), place)
+            rows = max(0, self._held.row_group(group).num_rows)
+            self._allowed.read(rows, len(stored), place)
             size = packed = 0
             for name, j in stored:
-                column = rows.column(j)
-                packed += max(0, column.total_compressed_size)
-                is_text = column.physical_type == "BYTE_ARRAY"
-                if column.compression in LEAST_PACKED and not is_text:
+                column = known[group][j]
+                packed += column.total_compressed_size
+                is_text = column.physical_type == BYTE_ARRAY
+                if column.codec in LEAST_PACKED and not is_text:
                     # Whatever the pages say, it cannot become more than this.
-                    size += LEAST_PACKED[column.compression] * max(0, column.total_compressed_size)
+                    size += LEAST_PACKED[column.codec] * column.total_compressed_size
                     continue
-                try:
-                    pages = _pages(self._file, column)
-                except (struct.error, ValueError, OverflowError):
-                    raise BadFile(
-                        f"{self._name}, {place}, {name}: the header of a page is damaged",
-                        hint="it is cut short or damaged: write or fetch it again",
-                    ) from None
+                pages = _pages(self._file, column)
                 sizes = [page.unpacked for page in pages]
                 size += sum(sizes) if is_text else max(sizes, default=0)
                 if is_text:
-                    most = min(most, self._rows_of_text(name, column, pages, rows.num_rows))
+                    most = min(most, self._rows_of_text(name, column, pages, rows))
             if size > AT_ONCE:
                 self._allowed.unpack(size, packed, place)
         return max(1, most)
 
-    def _rows_of_text(self, name: str, column: Any, pages: list[_Page], rows: int) -> int:
+    def _rows_of_text(self, name: str, column: _Chunk, pages: list[_Page], rows: int) -> int:
         """Return how many texts may be read at a time, each perhaps as long as the longest."""
         longest = 0
         for page in pages:
@@ -143,11 +153,11 @@ class PageChecks:
                 longest = max(longest, page.unpacked)
             is_long = min(rows, MANY_ROWS) * page.unpacked > MUCH_TEXT
             if page.kind == DICTIONARY_PAGE and is_long and name not in self._coded:
-                longest = max(longest, _longest_word(self._file, page, column.compression))
+                longest = max(longest, _longest_word(self._file, page, column.codec))
         return MUCH_TEXT // longest if longest else MANY_ROWS
 
 
-def _longest_word(file: IO[bytes], page: _Page, how: str) -> int:
+def _longest_word(file: IO[bytes], page: _Page, how: int) -> int:
     """Return how many bytes the longest word of a dictionary has, at most."""
     pa: Any = import_module("pyarrow")
     if page.values > MANY_WORDS or page.unpacked > AT_ONCE or how not in CODECS:
@@ -164,10 +174,10 @@ def _longest_word(file: IO[bytes], page: _Page, how: str) -> int:
     return longest
 
 
-def _pages(file: IO[bytes], column: Any) -> list[_Page]:
+def _pages(file: IO[bytes], column: _Chunk) -> list[_Page]:
     """Return the pages of a column."""
     at = column.data_page_offset
-    if column.has_dictionary_page and 0 < column.dictionary_page_offset < at:
+    if 0 < column.dictionary_page_offset < at:
         at = column.dictionary_page_offset
     end, values, found = at + column.total_compressed_size, column.num_values, []
     while at < end and values > 0:
@@ -179,6 +189,60 @@ def _pages(file: IO[bytes], column: Any) -> list[_Page]:
         if page.kind != DICTIONARY_PAGE:
             values -= page.values
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """What the end of a file says of one column in one row group."""
+
+    physical_type: int
+    codec: int
+    num_values: int
+    total_compressed_size: int
+    data_page_offset: int
+    dictionary_page_offset: int
+
+
+def _row_groups(file: IO[bytes], size: int) -> list[list[_Chunk]]:
+    """Return the columns of each row group.
+
+    pyarrow ends the process where it is asked about some that are damaged.
+    """
+    file.seek(max(0, size - 8))
+    (length,) = struct.unpack_from("<I", file.read(8))
+    if length > size - 8:
+        raise struct.error("the end of the file is damaged")
+    file.seek(size - 8 - length)
+    reader = _Compact(file.read(length))
+    found: list[list[_Chunk]] = []
+    for field, kind in reader.fields():
+        if field != 4 or kind != 9:
+            reader.skip(kind)
+            continue
+        for _ in reader.items():
+            found.append([])
+            for inner, of in reader.fields():
+                if inner != 1 or of != 9:
+                    reader.skip(of)
+                    continue
+                found[-1].extend(_chunk(reader) for _ in reader.items())
+    return found
+
+
+def _chunk(reader: _Compact) -> _Chunk:
+    values = dict.fromkeys((1, 4, 5, 7, 9, 11), 0)
+    for field, kind in reader.fields():
+        if field != 3 or kind != 12:
+            reader.skip(kind)
+            continue
+        for inner, of in reader.fields():
+            if inner in values and of in (5, 6):
+                values[inner] = reader.number()
+            else:
+                reader.skip(of)
+    if min(values.values()) < 0:
+        raise struct.error("a size is negative")
+    return _Chunk(*values.values())
 
 
 @dataclass(slots=True)
@@ -262,7 +326,7 @@ class _Compact:
             field = field + (head >> 4) if head >> 4 else self.number()
             yield field, head & 15
 
-    def skip(self, kind: int, depth: int = 0) -> None:
+    def skip(self, kind: int, depth: int = 0) -> None:  # noqa: PLR0912  one for each type
         """Pass over a value."""
         if depth > 8:
             raise struct.error("structs are nested too deeply")
@@ -280,5 +344,20 @@ class _Compact:
         elif kind == 12:
             for _, of in self.fields():
                 self.skip(of, depth + 1)
-        else:  # lists and maps have no place in a page's header
+        elif kind in (9, 10):
+            for of in self.items():
+                if of in (1, 2):
+                    self.at += 1  # a truth in a list is a byte
+                else:
+                    self.skip(of, depth + 1)
+        else:  # there are no maps in Parquet
             raise struct.error("a field is of no known type")
+
+    def items(self) -> Iterator[int]:
+        """Yield the type of each item of a list; whoever asks reads it."""
+        head = self._byte()
+        size = head >> 4 if head >> 4 < 15 else self._varint()
+        for _ in range(size):
+            if self.at > len(self._held):
+                raise IndexError
+            yield head & 15

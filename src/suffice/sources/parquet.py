@@ -99,8 +99,9 @@ class ParquetSource(LocalSource):
         with _opened(path, known if last == path else None, coded) as file:
             self._last = path, file.metadata  # the next part needs not read it once more
             with path.open("rb") as bytes_of:
-                allowed = Allowance(str(path), path.stat().st_size)
-                checks = PageChecks(bytes_of, file.metadata, str(path), allowed, coded)
+                size = path.stat().st_size
+                allowed = Allowance(str(path), size)
+                checks = PageChecks(bytes_of, size, file.metadata, str(path), allowed, coded)
                 rows = min(rows, checks.rows_at_once(wanted.all, groups))
             # use_threads: the threads are ours, one part each.
             batches = file.iter_batches(
