@@ -30,7 +30,7 @@ FEW = [
     "arrow stream plain nulls",
     "parquet zstd front coded",
     "parquet snappy one word",
-    "csv bz2 zeros",
+    "json gz letters a",
 ]
 
 
