@@ -112,7 +112,7 @@ def test_texts_that_share_their_bytes_are_read_a_few_at_a_time(tmp_path: Path) -
     assert sum(sizes) == 100
     assert max(sizes) <= 32
     path.write_bytes(arrow_file([batch(w=_views(2_000, 1 << 20), y=_run_end(2_000, "a"))], None))
-    refused(path, "batch 0, w: .* unpack to 2,097,152,000")
+    refused(path, r"batch 0, w: .* unpack to 2,09\d,\d{3},\d{3} and more, where 1,08")
     path.write_bytes(
         arrow_file([batch(w=_run_end(70_000, "a" * 5_000), y=_run_end(70_000, "a"))], None)
     )
