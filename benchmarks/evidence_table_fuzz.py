@@ -1,4 +1,4 @@
-"""Tables under attack: 40,000 files with changed bytes.
+"""Tables under attack: 40,000 files with changed bytes, and small ones that mean very much.
 
 python -m benchmarks.evidence --only table_fuzz     all of it (about three minutes of CPU time)
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.evidence import Figure
 from tests.reference.damaged_tables import FORMATS, READ, REFUSED, SECONDS, Tally, tally
+from tests.reference.table_bombs import WAYS, bombs, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,31 @@ def measure() -> Iterator[Figure]:
     yield Figure(
         "nor much memory", f"{peak} MB, with all libraries", f"{MOST} MB", peak <= MOST, COMMAND
     )
+    yield from _bombs()
+
+
+def _bombs() -> Iterator[Figure]:
+    """Yield what became of small files that mean very much, each in a process of its own."""
+    where = IN_MEMORY if IN_MEMORY.is_dir() else None
+    found: dict[str, tuple[str, float, int]] = {}
+    with tempfile.TemporaryDirectory(dir=where) as folder:
+        for kind in bombs():
+            for way in WAYS:
+                found[f"{kind}, {way}"] = outcome(kind, Path(folder), way)
+            (Path(folder) / kind.replace(" ", "-")).unlink()
+    wrong = [name for name, got in found.items() if got[0].split(" ")[0] not in (READ, REFUSED)]
+    yield Figure(
+        f"{len(bombs())} kinds of small files that mean very much (packed batches, pages, "
+        "dictionaries, runs, views, long texts), in three ways: read, or refused in words",
+        f"{len(found) - len(wrong)} read or refused, {len(wrong)} wrong"
+        + (f"; the first: {wrong[0]}: {found[wrong[0]][0]}" if wrong else ""),
+        "0 wrong", not wrong, COMMAND,
+    )  # fmt: skip
+    most = max(found, key=lambda name: found[name][2])
+    yield Figure(
+        "none of them takes much memory", f"{found[most][2]} MB at most ({most})", f"{MOST} MB",
+        found[most][2] <= MOST, COMMAND,
+    )  # fmt: skip
 
 
 def _tried(place: int) -> Tally:

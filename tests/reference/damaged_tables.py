@@ -184,7 +184,7 @@ def tried(number: int, folder: Path) -> str:
     form, content = damaged(number)
     path = folder / "table"
     path.write_bytes(content)
-    ways = (_by_command, _by_collecting, _by_pipe, _by_column)
+    ways = (by_command, by_collecting, by_pipe, _by_column)
     try:
         ways[np.random.default_rng(number).integers(len(ways))](path)
     except SufficeError as error:
@@ -199,7 +199,8 @@ def tried(number: int, folder: Path) -> str:
     return READ
 
 
-def _by_command(path: Path) -> None:
+def by_command(path: Path) -> None:
+    """Fit by the command."""
     from suffice.cli import main
 
     out = path.with_name("model.suffice")
@@ -211,13 +212,15 @@ def _by_command(path: Path) -> None:
     assert code == 0, f"the command ended with {code}"
 
 
-def _by_collecting(path: Path) -> None:
+def by_collecting(path: Path) -> None:
+    """Collect in Python."""
     import suffice
 
     suffice.collect(suffice.NaiveBayes(), str(path), "y")
 
 
-def _by_pipe(path: Path) -> None:
+def by_pipe(path: Path) -> None:
+    """Read standard input."""
     from suffice.files.tables import open_table
 
     held = sys.stdin
@@ -258,11 +261,11 @@ def worker(folder: Path) -> None:
     for line in sys.stdin:
         began = time.monotonic()
         outcome = tried(int(line), folder)
-        peak = _peak()
-        answers.write(f"{time.monotonic() - began:.3f} {peak} {outcome}\n")
+        most_held = peak()
+        answers.write(f"{time.monotonic() - began:.3f} {most_held} {outcome}\n")
 
 
-def _peak() -> int:
+def peak() -> int:
     """Return the most memory, in MB, that this process has had; getrusage counts its parent's."""
     status = Path("/proc/self/status").read_text("ascii")
     return int(status.split("VmHWM:")[1].split()[0]) // 1024

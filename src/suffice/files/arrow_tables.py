@@ -9,7 +9,18 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import NotANumber, NotFinite
-from suffice.files.arrow_checks import arrow_at_work, checked_batch, holds_words, words_of
+from suffice.files.allowances import Allowance
+from suffice.files.arrow_checks import (
+    BatchChecks,
+    arrow_at_work,
+    checked_text,
+    holds_words,
+    plain_cells,
+    portions,
+    words_of,
+)
+from suffice.files.arrow_messages import CheckedMessages
+from suffice.files.parquet_pages import PageChecks, text_sizes
 from suffice.files.table_columns import checked_names
 from suffice.files.text_cells import ColumnEvidence, typed_cells
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
@@ -82,7 +93,7 @@ class ArrowTable:
 
     def _kind(self, given: Any) -> str:
         types = self._pa.types
-        if types.is_dictionary(given):
+        while types.is_dictionary(given) or types.is_run_end_encoded(given):
             given = given.value_type
         if types.is_boolean(given):
             return BOOLEAN
@@ -93,21 +104,24 @@ class ArrowTable:
         """Yield the rows of some columns, about `size` at a time, as these kinds."""
         start = 1
         wanted = list(dict.fromkeys(names))
+        for name in wanted:
+            self._refuse_type(self._schema.field(name))
         with (
             arrow_at_work(self.name, lambda: f" beyond row {start - 1}"),
-            self._opened() as (_, read),
+            self._opened(wanted) as (_, read),
         ):
-            for given in read(size, wanted):
-                batch = checked_batch(given, wanted)
+            for batch in read(size):
                 for place in range(0, batch.num_rows, size):
-                    yield self._table(batch.slice(place, size), names, kinds, start + place)
-                start += batch.num_rows
+                    for part in portions(
+                        batch.slice(place, size), f"{self.name}, beyond row {start - 1}"
+                    ):
+                        yield self._table(part, names, kinds, start)
+                        start += part.num_rows
 
     def _table(self, batch: Any, names: Sequence[str], kinds: Sequence[str], start: int) -> Table:
         columns, whole = [], []
         for name, kind in zip(names, kinds, strict=True):
-            field, cells = batch.schema.field(name), batch.column(name)
-            self._refuse_type(field)
+            field, cells = batch.schema.field(name), plain_cells(batch.column(name))
             found, values, is_whole = self._column(cells, name)
             if found == CATEGORY and kind != CATEGORY:
 
@@ -127,8 +141,6 @@ class ArrowTable:
         pa, given = self._pa, cells.type
         if holds_words(given):
             return CATEGORY, words_of(cells), False
-        if pa.types.is_dictionary(given):
-            cells = cells.cast(given.value_type)
         if pa.types.is_null(given):
             cells = cells.cast(pa.float64())
         one = table_of_frame(pa.table({name: cells}))
@@ -159,24 +171,48 @@ class ArrowTable:
             )
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[Any, Any]]:
-        """Yield the schema, and the function that reads batches of some columns."""
-        head = self._source.beginning
+    def _opened(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
+        """Yield the schema, and the function that reads batches of some columns, checked."""
+        size = self._source.size
+        allowed = Allowance(self.name, size)
         with self._source.open() as opened:
-            file = self._pa.PythonFile(_NoMoreThanThere(opened, self._source.size), mode="r")
-            if head.startswith(PARQUET):
-                parquet: Any = import_module("pyarrow.parquet")
-                held = parquet.ParquetFile(file)
-                yield held.schema_arrow, lambda size, names: held.iter_batches(size, columns=names)
+            if self._source.beginning.startswith(PARQUET):
+                yield self._parquet(_NoMoreThanThere(opened, size), names, allowed)
                 return
             ipc: Any = import_module("pyarrow.ipc")
-            if head.startswith(ARROW):
-                reader = ipc.open_file(file)
-                batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
-                yield reader.schema, lambda *_: batches
-                return
-            stream = ipc.open_stream(file)
-            yield stream.schema, lambda *_: iter(stream)
+            messages = CheckedMessages(_NoMoreThanThere(opened, size), size, self.name, allowed)
+            places = [] if not names else sorted(map(self._schema.get_field_index, names))
+            messages.width = len(places)
+            stream = ipc.open_stream(
+                self._pa.PythonFile(messages, mode="r"),
+                options=ipc.IpcReadOptions(included_fields=places, use_threads=False),
+            )
+            checks = BatchChecks(self.name, allowed)
+
+            def read(_: int) -> Iterator[Any]:
+                for number, batch in enumerate(stream):
+                    yield checks.checked(batch, names, f"batch {number}")
+
+            yield stream.schema, read
+
+    def _parquet(self, file: Any, names: Sequence[str], allowed: Allowance) -> tuple[Any, Any]:
+        """Return the schema of a file of Parquet, and the function that reads batches of it."""
+        parquet: Any = import_module("pyarrow.parquet")
+        first = parquet.ParquetFile(self._pa.PythonFile(file, mode="r"))
+        held, schema = first.metadata, first.schema_arrow
+
+        def read(size: int) -> Iterator[Any]:
+            sizes, all_rows = text_sizes(held, schema), held.num_rows
+            coded = sizes.coded(names, all_rows)
+            checks = PageChecks(file, self._source.size, held, self.name, allowed, coded)
+            rows = min(size, checks.rows_at_once(names, range(held.num_row_groups)))
+            again = parquet.ParquetFile(
+                self._pa.PythonFile(file, mode="r"), metadata=held, read_dictionary=coded
+            )
+            rows = sizes.rows_at_once(names, all_rows, rows)
+            yield from map(checked_text, again.iter_batches(rows, columns=list(names)))
+
+        return schema, read
 
 
 class _NoMoreThanThere:
@@ -185,7 +221,10 @@ class _NoMoreThanThere:
     def __init__(self, held: IO[bytes], size: int) -> None:
         self._held = held
         self._size = size
-        self.seek, self.tell, self.close = held.seek, held.tell, held.close
+        self.seek, self.tell = held.seek, held.tell
+
+    def close(self) -> None:
+        """Do nothing: whoever opened the file closes it."""
 
     @property
     def closed(self) -> bool:

@@ -16,6 +16,10 @@ BLOCK = 1 << 16
 """Packed bytes that are read at a time."""
 MOST = 1 << 20
 """Bytes that are unpacked at a time: a few packed ones may hold very many."""
+FEW, TIMES = 1 << 26, 1100
+"""Bytes that packed ones may hold in any case; and for each of them, where they are more.
+
+gzip holds 1,032 at most; of the others, one byte can stand for a hundred thousand, all the same."""
 XZ_MEMORY = 1 << 27
 """Bytes of memory that a file of xz may ask for: twice what its highest level takes."""
 
@@ -44,7 +48,7 @@ class Unpacked(BytePieces):
         self._how, self._name = how, name
         self._unit = self._make()
         self._more_inside = False
-        self._given = 0
+        self._given = self._taken = 0
 
     def waits(self, seconds: float) -> bool:
         """Whether a reader would have to wait for longer than this."""
@@ -67,6 +71,8 @@ class Unpacked(BytePieces):
             self._more_inside = len(found) >= most and not self._unit.eof
             if found:
                 self._given += len(found)
+                if self._given > max(FEW, TIMES * self._taken):
+                    raise self._too_much()
                 return found
         return b""
 
@@ -80,13 +86,23 @@ class Unpacked(BytePieces):
                     return None
                 rest = block.lstrip(b"\0")
             self._unit = self._make()
+            self._taken += len(rest)
             return bytes(rest)
         if self._more_inside:
             return getattr(self._unit, "unconsumed_tail", b"")
         block = self._held.read1(BLOCK)
         if not block:
             raise self._damaged("it ends too soon")
+        self._taken += len(block)
         return bytes(block)
+
+    def _too_much(self) -> BadFile:
+        return BadFile(
+            f"{self._name}: {self._taken:,} bytes of {self._how} data hold more than "
+            f"{self._given - 1:,}, where {max(FEW, TIMES * self._taken):,} are the most that are "
+            "unpacked",
+            hint="it is the same again and again; if it is meant so, unpack it first",
+        )
 
     def _damaged(self, why: str) -> BadFile:
         return BadFile(

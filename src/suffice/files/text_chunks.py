@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 CHARACTERS = 1 << 25
-"""Characters that are held as text at a time: fewer rows, where these are long."""
+"""Bytes of memory that text takes at a time, one for each character of ASCII and up to four for
+others: fewer rows, where these are long."""
 
 
 def _line(file: str, lines: Sequence[int], row: int) -> str:

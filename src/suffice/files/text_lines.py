@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import time
+from sys import getsizeof
 from typing import IO, TYPE_CHECKING
 
 from suffice.errors import BadRows
@@ -34,7 +35,7 @@ class TextLines:
         self._encoding = encoding
         self._name = name
         self.given = 0
-        """How many characters have come."""
+        """How many bytes of memory the characters take that have come."""
 
     def __iter__(self) -> Iterator[list[str]]:
         decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
@@ -57,7 +58,7 @@ class TextLines:
             if "\0" in text:
                 wrong = "the character NUL is no text"
                 text = text[: text.index("\0")]
-            self.given += len(text)
+            self.given += len(text) if text.isascii() else getsizeof(text)
             end = end_of_lines(text)
             if end:
                 lines = split_lines("".join((*begun, text[:end])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from dataclasses import dataclass
 from itertools import islice
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -14,7 +15,7 @@ from suffice.rows.cells import NUMBER, place_of
 from suffice.rows.labels import sorted_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 MOST_LEVELS = 1_000_000
 """Levels of one column that are kept: a column with more is no category."""
+LEVEL_MEMORY = 1 << 27
+"""Bytes of memory that the texts of a column's levels may take: those of a million short names.
+
+A small packed file can hold any number of long texts, all different; as levels they would all be
+kept."""
 STRIDE = 65_536
 WHOLE = "categories are whole numbers, text or truths; leave cells empty that are no numbers"
 BLANK = -1
@@ -130,6 +136,7 @@ def _objects(
                 places[value] = len(places) - 1
         if len(places) > MOST_LEVELS + 1:
             _refuse_many(name)
+        refuse_long_levels(places, name)
         codes[start : start + len(part)] = [places[value] for value in part]
     del places[None]
     levels = [plain_level(level) for level in places]
@@ -152,6 +159,18 @@ def plain_level(level: Label) -> Label:
         number = float(level)
         return int(number) if number.is_integer() else number
     return level
+
+
+def refuse_long_levels(levels: Collection[Any], name: str) -> None:
+    """Refuse levels whose texts take more memory than names can."""
+    held = sum(getsizeof(level) for level in levels if isinstance(level, str))
+    if held > LEVEL_MEMORY:
+        raise BadRows(
+            f"{name}: {len(levels):,} different levels are texts of {held:,} bytes in all, where "
+            f"{LEVEL_MEMORY:,} are the most that are kept",
+            hint="categories have short names: shorten them, or leave the column out; long texts "
+            "are for TextClassifier",
+        )
 
 
 def _refuse_many(name: str) -> None:

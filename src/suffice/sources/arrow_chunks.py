@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
-from suffice.files.arrow_checks import holds_words, words_of
+from suffice.files.arrow_checks import holds_words, plain_cells, words_of
 from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER, object_array
 from suffice.rows.frames import table_of_frame
@@ -80,10 +80,9 @@ def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:
     if pa.types.is_null(given):
         return NUMBER, numbers_of(cells.cast(pa.float64()))
     try:
+        cells = plain_cells(cells)
         if holds_words(given):
             return CATEGORY, words_of(cells)
-        if pa.types.is_dictionary(given):
-            cells = cells.cast(given.value_type)
         table = table_of_frame(pa.table({name: cells}))
     except UnicodeError:
         raise BadRows(

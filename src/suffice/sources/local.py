@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 from pathlib import Path
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.batches import Mergeable
 from suffice.engines.parts import Progress, collect_parts
+from suffice.errors import BadRows
 from suffice.kernels.compilation import part_of
+from suffice.rows.cells import CATEGORY
 from suffice.sources.joining import joined_chunks
 from suffice.sources.partitions import counts, no_weight
 from suffice.sources.source import Chunk, Source, Wanted
@@ -25,6 +28,11 @@ CELLS = 1_000_000
 """Cells of one chunk, about."""
 MOST_ROWS = 1 << 17
 """Rows of one chunk, at most."""
+
+
+LONG_TEXT, HELD_TEXT = 1 << 10, 1 << 28
+"""Bytes of memory from which on a text is held once, however many rows have it; and that all of
+them may take where many rows are held at once. A small packed file can hold any number of them."""
 
 
 def chunk_rows(width: int) -> int:
@@ -102,11 +110,42 @@ def identity_of(paths: Iterable[str | Path]) -> list[list[Any]]:
 def _first(parts: Sequence[Part], size: int) -> list[Chunk]:
     """Return chunks from the beginning on, until they hold `size` rows or there are no more."""
     found: list[Chunk] = []
+    texts = _Texts()
     held = 0
     for part in parts:
         for chunk in part():
+            texts.hold(chunk)
             found.append(chunk)
             held += chunk.table.size
             if held >= size:
                 return found
     return found
+
+
+class _Texts:
+    """Long texts of several chunks: each of them is held once, and all of them are not too many."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+        self._size = 0
+
+    def hold(self, chunk: Chunk) -> None:
+        """Have the long texts of a chunk be those that are known already; refuse too many."""
+        for j, kind in enumerate(chunk.table.kinds):
+            if kind != CATEGORY:
+                continue
+            cells = chunk.table.column(j)
+            long = {id(c): c for c in cells.tolist() if isinstance(c, str) and len(c) > LONG_TEXT}
+            for text in long.values():
+                if text not in self._known:
+                    self._known[text] = text
+                    self._size += getsizeof(text)
+            if self._size > HELD_TEXT:
+                name = chunk.table.names[j] if chunk.table.names else f"column {j}"
+                raise BadRows(
+                    f"{chunk.place}, {name}: long texts, {self._size:,} bytes of them so far, "
+                    f"where {HELD_TEXT:,} are the most that are held at once",
+                    hint="categories have short names: shorten them, or leave the column out",
+                )
+            if long:
+                cells[:] = [self._known.get(c, c) if isinstance(c, str) else c for c in cells]

@@ -9,7 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ColumnMismatch
-from suffice.files.arrow_checks import arrow_at_work, checked_text
+from suffice.files.allowances import MUCH_TEXT, Allowance
+from suffice.files.arrow_checks import arrow_at_work, checked_text, portions
+from suffice.files.parquet_pages import PageChecks, TextSizes, text_sizes
 from suffice.files.table_columns import checked_names
 from suffice.rows.cells import NUMBER
 from suffice.sources import local
@@ -35,16 +37,6 @@ AHEAD = 1 << 18
 """Bytes of a column that are read from the disk at a time, and not all that the row group has."""
 
 
-MUCH_TEXT = 1 << 25
-"""Bytes of text that are read at a time, at most, by what the file says of its columns."""
-BARE_LENGTH, DICTIONARY = 4, 1 << 20
-"""Bytes that an empty text takes where it is written out, and that a row group's dictionary takes.
-
-A column that has dictionaries, and beside them takes fewer bytes for each cell, is one of codes,
-each of which stands for a text. They are read as such: that is ten times as fast, and a long text
-does not take memory for each of its rows."""
-
-
 class ParquetSource(LocalSource):
     """One Parquet file, or several with the same columns: read row group by row group.
 
@@ -57,8 +49,7 @@ class ParquetSource(LocalSource):
         self._paths = tuple(paths)
         self.name = name or str(self._paths[0])
         self._groups: list[list[int]] = []
-        self._text: Counter[str] = Counter()  # bytes of each column of text
-        self._written: Counter[str] = Counter()  # bytes of them that are in no dictionary
+        self._sizes = TextSizes(Counter(), Counter())
         self._last: tuple[Path | None, Any] = None, None
         schema: Any = None
         for path in self._paths:
@@ -67,7 +58,7 @@ class ParquetSource(LocalSource):
                 checked_names(found.names, str(path))
                 rows = [held.row_group(group).num_rows for group in range(held.num_row_groups)]
                 self._groups.append(rows)
-                self._add_text(held, found)
+                self._sizes += text_sizes(held, found)
             schema = found if schema is None else _same(schema, found, self._paths[0], path)
         self.names = tuple(schema.names)
         self._kinds = {field.name: kind_of_type(field.type) for field in schema}
@@ -99,35 +90,25 @@ class ParquetSource(LocalSource):
     def _rows_at_once(self, wanted: Wanted) -> int:
         numbers = all(self._kinds[name] == NUMBER for name in wanted.names)
         rows = chunk_rows(len(wanted.all)) * (LARGER if numbers else 1)
-        text = sum(self._text[name] for name in wanted.all)
-        return max(1, min(rows, MUCH_TEXT * self.size // max(text, 1)))
-
-    def _add_text(self, held: Any, schema: Any) -> None:
-        """Count the bytes of columns of text, unpacked, as the file says itself."""
-        types: Any = import_module("pyarrow").types
-        text = {f.name for f in schema if types.is_string(f.type) or types.is_large_string(f.type)}
-        named = [(held.schema.column(j).path, j) for j in range(held.num_columns if text else 0)]
-        for name, place in ((name, place) for name, place in named if name in text):
-            for group in range(held.num_row_groups):
-                column = held.row_group(group).column(place)
-                size = column.total_uncompressed_size
-                self._text[name] += size
-                self._written[name] += max(0, size - DICTIONARY * column.has_dictionary_page)
+        return self._sizes.rows_at_once(wanted.all, self.size, rows)
 
     def _part(self, path: Path, groups: range, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         last, known = self._last
-        coded = [
-            name
-            for name in wanted.all
-            if name in self._text and self._written[name] < BARE_LENGTH * self.size
-        ]
+        coded = self._sizes.coded(wanted.all, self.size)
+        place = f"{path}, {_named(groups)}"
         with _opened(path, known if last == path else None, coded) as file:
             self._last = path, file.metadata  # the next part needs not read it once more
+            with path.open("rb") as bytes_of:
+                size = path.stat().st_size
+                allowed = Allowance(str(path), size)
+                checks = PageChecks(bytes_of, size, file.metadata, str(path), allowed, coded)
+                rows = min(rows, checks.rows_at_once(wanted.all, groups))
             # use_threads: the threads are ours, one part each.
             batches = file.iter_batches(
                 rows, row_groups=list(groups), columns=list(wanted.all), use_threads=False
             )
-            yield from chunks_of(map(checked_text, batches), wanted, f"{path}, {_named(groups)}")
+            parts = (part for batch in batches for part in portions(checked_text(batch), place))
+            yield from chunks_of(parts, wanted, place)
 
 
 def _runs(sizes: Sequence[int], rows: int) -> Iterator[range]:

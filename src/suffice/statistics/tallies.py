@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.errors import BadRows, DifferentKinds, ForgettingUnseen
 from suffice.rows import sorted_levels
-from suffice.rows.levels import MOST_LEVELS, CodedColumns
+from suffice.rows.levels import MOST_LEVELS, CodedColumns, refuse_long_levels
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.differences import are_whole, differences
 from suffice.statistics.labels import labels_from_array, labels_to_array
@@ -195,6 +195,7 @@ def united(left: Tallies, right: Tallies) -> Levels:
                 f"column {j} of the categories has more than {MOST_LEVELS:,} different levels",
                 hint="put its levels into fewer groups, or drop the column",
             )
+        refuse_long_levels(both, f"column {j} of the categories")
         columns.append(tuple(both[place] for place in sorted_levels(both)))
     return tuple(columns)
 

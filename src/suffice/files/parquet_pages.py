@@ -1,0 +1,363 @@
+"""Pages of Parquet files: what they ask for is known before any of them is unpacked.
+
+The end of a file says how large its columns are, once unpacked; each page says so again, in front
+of itself, and a reader believes the page. So the pages are walked through here: a few bytes each.
+
+https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from dataclasses import dataclass
+from importlib import import_module
+from typing import IO, TYPE_CHECKING, Any
+
+from suffice.errors import BadFile, SufficeError
+from suffice.files.allowances import AT_ONCE, MUCH_TEXT, Allowance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+HEADER = 1 << 16
+"""Bytes of the header of a page, at most; there may be statistics in it."""
+FRONT = 1 << 9
+"""Bytes that nearly all headers are shorter than."""
+LEAST_PACKED = {0: 1, 1: 24}
+"""Bytes that one packed byte can mean, at most, where that is less than `TIMES`.
+
+By the numbers of codecs: 0 is none, 1 is Snappy, in which a copy of 64 bytes takes three."""
+BYTE_ARRAY = 6
+"""The number of the type of texts."""
+BARE_LENGTH, DICTIONARY = 4, 1 << 20
+"""Bytes that an empty text takes where it is written out, and that a row group's dictionary takes.
+
+A column that has dictionaries, and beside them takes fewer bytes for each cell, is one of codes,
+each of which stands for a text. They are read as such: that is ten times as fast, and a long text
+does not take memory for each of its rows."""
+FRONT_CODED, DICTIONARY_PAGE = 7, 2
+"""The encoding of texts each of which says how much it has in common with the one before; and the
+kind of page that holds words which others mean by codes."""
+MANY_ROWS = 1 << 20
+"""Rows that are read at a time, at most."""
+MANY_WORDS = 1 << 18
+"""Words of a dictionary up to which the longest is looked for: that takes a tenth of a second."""
+CODECS = {0: "", 1: "snappy", 2: "gzip", 6: "zstd"}
+"""How pyarrow calls what pages are packed by."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextSizes:
+    """What columns of text take, as the end of a file says: all bytes, and those in no code."""
+
+    text: Counter[str]
+    written: Counter[str]
+
+    def __add__(self, other: TextSizes) -> TextSizes:
+        """Return what the columns of both files take."""
+        return TextSizes(self.text + other.text, self.written + other.written)
+
+    def coded(self, names: Iterable[str], rows: int) -> list[str]:
+        """Return which columns are read as codes: those that mostly are."""
+        return [
+            name for name in names if name in self.text and self.written[name] < BARE_LENGTH * rows
+        ]
+
+    def rows_at_once(self, names: Iterable[str], rows: int, most: int) -> int:
+        """Return how many of the rows are read at a time, so that their text is not too much."""
+        text = sum(self.text[name] for name in set(names))
+        return max(1, min(most, MUCH_TEXT * rows // max(text, 1)))
+
+
+def text_sizes(held: Any, schema: Any) -> TextSizes:
+    """Count the bytes of columns of text, unpacked, as the file says itself."""
+    types: Any = import_module("pyarrow").types
+    text = {f.name for f in schema if types.is_string(f.type) or types.is_large_string(f.type)}
+    found = TextSizes(Counter(), Counter())
+    for name, place in _stored(held, text):
+        for group in range(held.num_row_groups):
+            column = held.row_group(group).column(place)
+            size = max(1, column.total_uncompressed_size)
+            found.text[name] += size
+            found.written[name] += max(0, size - DICTIONARY * column.has_dictionary_page)
+    return found
+
+
+def _stored(held: Any, names: Iterable[str]) -> list[tuple[str, int]]:
+    """Return the columns that are stored of some columns of the table, with their numbers."""
+    wanted = set(names)
+    paths = ((held.schema.column(j).path, j) for j in range(held.num_columns if wanted else 0))
+    # A name may have points in it, and so has the path of what is nested.
+    return [(path, j) for path, j in paths if path in wanted or path.partition(".")[0] in wanted]
+
+
+class PageChecks:
+    """What row groups of one file ask for; `coded` are columns that are read as codes."""
+
+    def __init__(
+        self, file: IO[bytes], size: int, held: Any, name: str, allowed: Allowance,
+        coded: Iterable[str],
+    ) -> None:  # fmt: skip
+        self._file, self._held, self._name, self._allowed = file, held, name, allowed
+        types: Any = import_module("pyarrow").types
+        schema = held.schema.to_arrow_schema()
+        self._size = size
+        self._coded = {f.name for f in schema if types.is_dictionary(f.type)}.union(coded)
+
+    def rows_at_once(self, names: Sequence[str], groups: Iterable[int]) -> int:
+        """Return how many rows may be read at a time; refuse what asks for too much.
+
+        Of text all pages count, for they may all be in one batch; of the rest, the largest one.
+        """
+        try:
+            return self._rows_at_once(names, groups)
+        except SufficeError:
+            raise
+        except (struct.error, ValueError, OverflowError, IndexError, OSError):
+            raise BadFile(
+                f"{self._name} cannot be read: what it says of its pages is damaged",
+                hint="it is cut short or damaged: write or fetch it again",
+            ) from None
+
+    def _rows_at_once(self, names: Sequence[str], groups: Iterable[int]) -> int:
+        stored, most = _stored(self._held, names), MANY_ROWS
+        known = _row_groups(self._file, self._size)
+        for group in groups:
+            place = f"row group {group}"
+            rows = max(0, self._held.row_group(group).num_rows)
+            self._allowed.read(rows, len(stored), place)
+            size = packed = 0
+            for name, j in stored:
+                column = known[group][j]
+                packed += column.total_compressed_size
+                is_text = column.physical_type == BYTE_ARRAY
+                if column.codec in LEAST_PACKED and not is_text:
+                    # Whatever the pages say, it cannot become more than this.
+                    size += LEAST_PACKED[column.codec] * column.total_compressed_size
+                    continue
+                pages = _pages(self._file, column)
+                sizes = [page.unpacked for page in pages]
+                size += sum(sizes) if is_text else max(sizes, default=0)
+                if is_text:
+                    most = min(most, self._rows_of_text(name, column, pages, rows))
+            if size > AT_ONCE:
+                self._allowed.unpack(size, packed, place)
+        return max(1, most)
+
+    def _rows_of_text(self, name: str, column: _Chunk, pages: list[_Page], rows: int) -> int:
+        """Return how many texts may be read at a time, each perhaps as long as the longest."""
+        longest = 0
+        for page in pages:
+            if page.encoding == FRONT_CODED:
+                longest = max(longest, page.unpacked)
+            is_long = min(rows, MANY_ROWS) * page.unpacked > MUCH_TEXT
+            if page.kind == DICTIONARY_PAGE and is_long and name not in self._coded:
+                longest = max(longest, _longest_word(self._file, page, column.codec))
+        return MUCH_TEXT // longest if longest else MANY_ROWS
+
+
+def _longest_word(file: IO[bytes], page: _Page, how: int) -> int:
+    """Return how many bytes the longest word of a dictionary has, at most."""
+    pa: Any = import_module("pyarrow")
+    if page.values > MANY_WORDS or page.unpacked > AT_ONCE or how not in CODECS:
+        return page.unpacked
+    file.seek(page.at)
+    words = file.read(page.packed)
+    if CODECS[how]:
+        words = pa.decompress(words, page.unpacked, codec=CODECS[how], asbytes=True)
+    longest = at = 0
+    for _ in range(page.values):
+        (size,) = struct.unpack_from("<I", words, at)
+        longest = max(longest, size)
+        at += 4 + size
+    return longest
+
+
+def _pages(file: IO[bytes], column: _Chunk) -> list[_Page]:
+    """Return the pages of a column."""
+    at = column.data_page_offset
+    if 0 < column.dictionary_page_offset < at:
+        at = column.dictionary_page_offset
+    end, values, found = at + column.total_compressed_size, column.num_values, []
+    while at < end and values > 0:
+        file.seek(at)
+        page, length = _header(file)
+        page.at = at + length
+        found.append(page)
+        at = page.at + page.packed
+        if page.kind != DICTIONARY_PAGE:
+            values -= page.values
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """What the end of a file says of one column in one row group."""
+
+    physical_type: int
+    codec: int
+    num_values: int
+    total_compressed_size: int
+    data_page_offset: int
+    dictionary_page_offset: int
+
+
+def _row_groups(file: IO[bytes], size: int) -> list[list[_Chunk]]:
+    """Return the columns of each row group.
+
+    pyarrow ends the process where it is asked about some that are damaged.
+    """
+    file.seek(max(0, size - 8))
+    (length,) = struct.unpack_from("<I", file.read(8))
+    if length > size - 8:
+        raise struct.error("the end of the file is damaged")
+    file.seek(size - 8 - length)
+    reader = _Compact(file.read(length))
+    found: list[list[_Chunk]] = []
+    for field, kind in reader.fields():
+        if field != 4 or kind != 9:
+            reader.skip(kind)
+            continue
+        for _ in reader.items():
+            found.append([])
+            for inner, of in reader.fields():
+                if inner != 1 or of != 9:
+                    reader.skip(of)
+                    continue
+                found[-1].extend(_chunk(reader) for _ in reader.items())
+    return found
+
+
+def _chunk(reader: _Compact) -> _Chunk:
+    values = dict.fromkeys((1, 4, 5, 7, 9, 11), 0)
+    for field, kind in reader.fields():
+        if field != 3 or kind != 12:
+            reader.skip(kind)
+            continue
+        for inner, of in reader.fields():
+            if inner in values and of in (5, 6):
+                values[inner] = reader.number()
+            else:
+                reader.skip(of)
+    if min(values.values()) < 0:
+        raise struct.error("a size is negative")
+    return _Chunk(*values.values())
+
+
+@dataclass(slots=True)
+class _Page:
+    """What the header of a page says, and where the page is."""
+
+    kind: int = 0
+    unpacked: int = 0
+    packed: int = 0
+    values: int = 0
+    encoding: int = 0
+    at: int = 0
+
+
+def _header(file: IO[bytes]) -> tuple[_Page, int]:
+    """Return the next page, and the bytes of its header."""
+    front = file.read(FRONT)
+    for more in (0, HEADER):
+        front += file.read(more) if more else b""
+        reader = _Compact(front)
+        try:
+            page = _page(reader)
+        except IndexError:  # the header is longer than that
+            continue
+        if page.unpacked < 0 or page.packed < 0 or page.values < 0:
+            break
+        return page, reader.at
+    raise struct.error("the header of a page is damaged")
+
+
+def _page(reader: _Compact) -> _Page:
+    page = _Page()
+    plain = {1: "kind", 2: "unpacked", 3: "packed"}
+    for field, kind in reader.fields():
+        if field in plain:
+            setattr(page, plain[field], reader.number())
+        elif field in (5, 7, 8):  # data, a dictionary, data of the second version
+            for inner, of in reader.fields():
+                if inner == 1:
+                    page.values = reader.number()
+                elif inner == (4 if field == 8 else 2):
+                    page.encoding = reader.number()
+                else:
+                    reader.skip(of)
+        else:
+            reader.skip(kind)
+    return page
+
+
+class _Compact:
+    """Values in Thrift's compact protocol, one after the other."""
+
+    def __init__(self, held: bytes) -> None:
+        self._held = held
+        self.at = 0
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self._held[self.at - 1]
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+            if shift > 63:
+                raise struct.error("a number is too long")
+
+    def number(self) -> int:
+        """Return a whole number."""
+        value = self._varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def fields(self) -> Iterator[tuple[int, int]]:
+        """Yield the number and the type of each field of a struct; whoever asks reads it."""
+        field = 0
+        while head := self._byte():
+            field = field + (head >> 4) if head >> 4 else self.number()
+            yield field, head & 15
+
+    def skip(self, kind: int, depth: int = 0) -> None:  # noqa: PLR0912  one for each type
+        """Pass over a value."""
+        if depth > 8:
+            raise struct.error("structs are nested too deeply")
+        if kind in (1, 2):
+            return  # a truth: it is its type
+        if kind == 3:
+            self.at += 1
+        elif kind in (4, 5, 6):
+            self._varint()
+        elif kind == 7:
+            self.at += 8
+        elif kind == 8:
+            size = self._varint()
+            self.at += size
+        elif kind == 12:
+            for _, of in self.fields():
+                self.skip(of, depth + 1)
+        elif kind in (9, 10):
+            for of in self.items():
+                if of in (1, 2):
+                    self.at += 1  # a truth in a list is a byte
+                else:
+                    self.skip(of, depth + 1)
+        else:  # there are no maps in Parquet
+            raise struct.error("a field is of no known type")
+
+    def items(self) -> Iterator[int]:
+        """Yield the type of each item of a list; whoever asks reads it."""
+        head = self._byte()
+        size = head >> 4 if head >> 4 < 15 else self._varint()
+        for _ in range(size):
+            if self.at > len(self._held):
+                raise IndexError
+            yield head & 15
