@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import shlex
 import sys
 import tempfile
@@ -36,6 +37,8 @@ BREAK = " ⏎ "
 """What stands for the end of a line, so that a case is one line."""
 NO_SENTENCE = "suffice --debug … shows where"
 """The hint of the command line behind an error that nobody has put into words."""
+CLICK = r"Invalid value for [^:\n]*: "
+"""What Click puts before our words about an option."""
 LEAST_QUOTED = 12
 """Characters of another library's message that count as a quotation; fewer may be one word."""
 
@@ -101,8 +104,7 @@ def run(line: str, stdin: bytes = b"", *, usage: bool = False) -> str:
     printed, noted = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore[attr-defined]
     if NO_SENTENCE in noted:
         raise NotOurWords(noted)
-    if usage:
-        noted = noted.partition("\n")[2]
+    noted = noted.partition("\n")[2] if usage else re.sub(CLICK, "", noted)
     parts = [f"exit {code}", *([f"out: {printed}"] if printed else []), f"err: {noted}"]
     return one_line("\n".join(part.rstrip("\n") for part in parts))
 
@@ -200,16 +202,21 @@ def write() -> list[str]:
     return bad
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+def main() -> int:
+    """Write the list, or print what a group says, or the names of all groups."""
+    parser = argparse.ArgumentParser(description="What every bad input is told.")
     parser.add_argument("--write", action="store_true", help="store what all cases say now")
     parser.add_argument("--show", metavar="GROUP", help="print what the cases of a group say")
     asked = parser.parse_args()
-    if asked.show:
-        print("\n".join(lines(asked.show, answers(asked.show))))
-    elif asked.write:
+    if asked.write:
         left = write()
         print("\n".join(left) or f"{STORED} is written")
-        sys.exit(bool(left))
-    else:
-        print("\n".join(groups()))
+        return int(bool(left))
+    print("\n".join(lines(asked.show, answers(asked.show)) if asked.show else groups()))
+    return 0
+
+
+if __name__ == "__main__":
+    from tests.reference import refusals  # the module that the cases import, and no second one
+
+    sys.exit(refusals.main())

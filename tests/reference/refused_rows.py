@@ -182,19 +182,24 @@ def bad_questions(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     make, asked = MODELS[name], fitted(name)
     yield "forget: not fitted", lambda: make().forget(FRAME, Y)
     yield "forget: a class never seen", lambda: copied(name).forget(FRAME[:1], ["maybe"])
-    yield "forget: twice as much", lambda: copied(name).forget(
-        pd.concat([FRAME, FRAME]), np.append(Y, Y)
+    yield (
+        "forget: twice as much",
+        lambda: copied(name).forget(pd.concat([FRAME, FRAME]), np.append(Y, Y)),
     )
     yield "forget: other rows", lambda: copied(name).forget(FRAME * 5.0, Y)
     yield "forget: another name", lambda: copied(name).forget(KNOWN["another name"], Y)
     yield "partial_fit: another name", lambda: copied(name).partial_fit(KNOWN["another name"], Y)
     yield "partial_fit: a word", lambda: copied(name).partial_fit(KNOWN["a word"], Y)
-    yield "partial_fit: labels of another type", lambda: copied(name).partial_fit(
-        FRAME, np.arange(12) % 2
+    yield (
+        "partial_fit: labels of another type",
+        lambda: copied(name).partial_fit(FRAME, np.arange(12) % 2),
     )
     yield "merge: with one not fitted", lambda: asked + make()
-    yield "merge: other columns", lambda: asked + quietly(
-        MODELS[name.replace("mixed", "auto")]().fit, KNOWN["another name"], Y
+    yield (
+        "merge: other columns",
+        lambda: (
+            asked + quietly(MODELS[name.replace("mixed", "auto")]().fit, KNOWN["another name"], Y)
+        ),
     )
     yield "sample: a negative size", lambda: asked.sample(-1)
     yield "sample: half a row", lambda: asked.sample(2.5)
@@ -203,13 +208,16 @@ def bad_questions(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "typicality: a class that is not there", lambda: asked.typicality(FRAME, ["maybe"] * 12)
     yield "typicality: too few labels", lambda: asked.typicality(FRAME, Y[:11])
     yield "leave_one_out: other rows", lambda: asked.leave_one_out(FRAME[1:], Y[1:])
-    yield "leave_one_out: a class that is not there", lambda: asked.leave_one_out(FRAME, labels("maybe"))
+    yield (
+        "leave_one_out: a class that is not there",
+        lambda: asked.leave_one_out(FRAME, labels("maybe")),
+    )
     yield "leave_one_out: too few labels", lambda: asked.leave_one_out(FRAME, Y[:11])
     for what, priors in BAD_PRIORS.items():
         yield f"with_priors: {what}", lambda priors=priors: asked.with_priors(priors)
     yield "log_density: an infinite cell", lambda: asked.log_density(KNOWN["an infinite cell"])
     yield "estimate_priors: no rows", lambda: asked.estimate_priors(FRAME[:0])
-    yield "to_logistic", lambda: asked.to_logistic()
+    yield "to_logistic", asked.to_logistic
 
 
 BAD_PRIORS: dict[str, Any] = {
@@ -227,9 +235,15 @@ def impute() -> Cases:
     """Return what only a Gaussian discriminant can be asked."""
     for form in ("shared", "per-class"):
         asked = fitted(f"GaussianDiscriminant {form}")
-        yield f"impute: a class that is not there, {form}", lambda asked=asked: asked.impute(FRAME, ["maybe"] * 12)
+        yield (
+            f"impute: a class that is not there, {form}",
+            lambda asked=asked: asked.impute(FRAME, ["maybe"] * 12),
+        )
         yield f"impute: too few labels, {form}", lambda asked=asked: asked.impute(FRAME, Y[:11])
-        yield f"impute: fewer draws than none, {form}", lambda asked=asked: asked.impute(FRAME, draws=-1)
+        yield (
+            f"impute: fewer draws than none, {form}",
+            lambda asked=asked: asked.impute(FRAME, draws=-1),
+        )
     shared = fitted("GaussianDiscriminant shared")
     yield "transform: another width", lambda: shared.transform(X[:, :2])
     for form in ("per-class", "diagonal", "auto"):
@@ -245,7 +259,10 @@ def impute() -> Cases:
     law = GaussianDiscriminant.from_parameters
     means = {"a": [0.0, 0.0], "b": [1.0, 1.0]}
     yield "from_parameters: no class", lambda: law({}, np.eye(2), 10.0)
-    yield "from_parameters: another width", lambda: law({"a": [0.0], "b": [1.0, 1.0]}, np.eye(2), 10.0)
+    yield (
+        "from_parameters: another width",
+        lambda: law({"a": [0.0], "b": [1.0, 1.0]}, np.eye(2), 10.0),
+    )
     yield "from_parameters: no covariance", lambda: law(means, [[1.0, 2.0], [2.0, 1.0]], 10.0)
     yield "from_parameters: another shape", lambda: law(means, np.eye(3), 10.0)
     yield "from_parameters: no weight", lambda: law(means, np.eye(2), 0.0)
