@@ -43,8 +43,6 @@ TABLES: dict[str, bytes] = {
     "packed.csv": gzip.compress(b"")[:12],
     "bad.json": b'{"a": 1\n{"a": 2}\n',
     "nested.json": b'{"a": [1], "y": "x"}\n',
-    "bad.parquet": b"PAR1 and nothing else",
-    "bad.arrow": b"ARROW1 and nothing else",
     "one.csv": b"a,y\n1,x\n2,x\n",
     "unlabelled.csv": b"a,y\n1,\n2,\n",
     "quantity.csv": b"a,y\n1,0.5\n2,1.5\n3,2.25\n",

@@ -21,7 +21,6 @@ from suffice.families import (
     Normal,
 )
 from suffice.models import GaussianLearner, shrinkage_path
-from suffice.rows import check_lengths, read_labels, read_table, read_weights
 from suffice.sources import open_source, sql_source
 from suffice.statistics import leave_one_out, total
 from suffice.text import TfIdf, Tokens, count_terms, hash_terms, read_documents
@@ -81,21 +80,8 @@ def statistics() -> Cases:
     yield "estimate: priors of others", lambda: learner.estimate(shared.statistics_)
 
 
-def rows() -> Cases:
-    """Return what the door refuses, asked by itself."""
-    yield "check_lengths", lambda: check_lengths(12, 11)
-    for what, given in {
-        "nothing": None, "mixed": ["a", 1], "blank": ["a", None], "lists": [["a"], ["b"]],
-        "infinite": [np.inf, 1.0], "measured": [0.5, 0.25],
-    }.items():  # fmt: skip
-        yield f"read_labels: {what}", lambda given=given: read_labels(given)
-    for what, given in {"negative": [-1.0, 1.0], "short": [1.0], "words": ["a", "b"]}.items():
-        yield f"read_weights: {what}", lambda given=given: read_weights(given, 2)
-    for what, given in {
-        "nothing": None, "ragged": [[1.0], [1.0, 2.0]], "one dimension": [1.0, 2.0],
-        "a dictionary": {"a": 1}, "a set": {1.0}, "a text": "abc",
-    }.items():  # fmt: skip
-        yield f"read_table: {what}", lambda given=given: read_table(given)
+def terms() -> Cases:
+    """Return what the parts of texts refuse."""
     yield "Tokens: the wrong way round", lambda: Tokens((2, 1))
     yield "TfIdf: a norm", lambda: TfIdf(norm="l3")
     yield "read_documents: a text", lambda: read_documents("abc")
@@ -245,7 +231,7 @@ def drawings() -> Cases:
 GROUPS: dict[str, Callable[[], Cases]] = {
     "families": families,
     "statistics": statistics,
-    "rows": rows,
+    "terms": terms,
     "comparisons": comparisons,
     "sources": sources,
     "drawings": drawings,

@@ -22,7 +22,6 @@ from suffice import (
     TextClassifier,
     TextVectorizer,
 )
-from suffice.families import Poisson
 from tests.reference.refused_rows import BAD_PRIORS, FRAME, NAMES, X, Y, fitted, quietly
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ SETTINGS: dict[Any, list[dict[str, Any]]] = {
         {"smoothing": -1.0}, {"smoothing": np.nan}, {"smoothing": np.inf},
         {"smoothing": "laplace"}, {"smoothing": None}, {"smoothing": True},
         {"temperature": 0.0}, {"temperature": -1.0}, {"temperature": np.inf},
-        {"temperature": "warm"}, {"families": Poisson}, *SHARES,
+        {"temperature": "warm"}, *SHARES,
     ],
     BernoulliNaiveBayes: [
         {"threshold": np.nan}, {"threshold": np.inf}, {"threshold": "0"}, {"threshold": True},
@@ -98,7 +97,7 @@ VECTOR_SETTINGS: list[dict[str, Any]] = [
 NO_DOCUMENTS: dict[str, Any] = {
     "one text": "one text", "bytes": b"bytes", "nothing": None, "a number": 7,
     "a text that is missing": ["a", None, "b"], "a number among texts": ["a", "b", 7.5],
-    "lists": [["a"], ["b"], ["c"]], "no texts": [], "numbers": np.zeros(3),
+    "lists": [["a"], ["b"], ["c"]], "no texts": [],
     "a table of numbers": np.zeros((3, 2)), "a frame of numbers": pd.DataFrame({"a": [1, 2, 3]}),
 }  # fmt: skip
 
