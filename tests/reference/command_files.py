@@ -41,7 +41,6 @@ TABLES: dict[str, bytes] = {
     "sheet.csv": b"PK\x03\x04rest",
     "garbage.csv": bytes(range(256)) * 4,
     "packed.csv": gzip.compress(b"")[:12],
-    "bad.json": b'{"a": 1\n{"a": 2}\n',
     "nested.json": b'{"a": [1], "y": "x"}\n',
     "one.csv": b"a,y\n1,x\n2,x\n",
     "unlabelled.csv": b"a,y\n1,\n2,\n",

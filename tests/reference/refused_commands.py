@@ -27,7 +27,7 @@ COMMANDS: dict[str, dict[str, Case]] = {
         **{f"fit auto {name}": f"fit {name}.csv -t y" for name in ("ragged", "one", "quantity")},
         **{f"report {name}": f"report {name}.csv -t y" for name in ("empty", "one", "twice")},
         **{f"fit {name}": f"fit {name} -t y --model gda"
-           for name in ("bad.json", "nested.json")},
+           for name in ("nested.json",)},
     },
     "fit": {
         "no such file": "fit no.csv -t kind",
