@@ -19,10 +19,9 @@ import shlex
 import sys
 import tempfile
 import warnings
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 from suffice.cli import main as command_line
 from suffice.errors import SufficeError, SufficeWarning
@@ -94,13 +93,13 @@ def run(line: str, stdin: bytes = b"", *, usage: bool = False) -> str:
     The first line of wrong `usage` is worded by Click, and left out.
     """
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    into = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
-    with (
-        warnings.catch_warnings(),
-        patch.multiple(sys, stdin=into, stdout=out, stderr=err),
-    ):
-        warnings.simplefilter("default")
-        code = command_line(shlex.split(line))
+    before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+    try:
+        with warnings.catch_warnings(), redirect_stdout(out), redirect_stderr(err):
+            warnings.simplefilter("default")
+            code = command_line(shlex.split(line))
+    finally:
+        sys.stdin = before
     printed, noted = (each.buffer.getvalue().decode() for each in (out, err))  # type: ignore[attr-defined]
     if NO_SENTENCE in noted:
         raise NotOurWords(noted)

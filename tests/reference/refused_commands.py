@@ -175,7 +175,7 @@ COMMANDS: dict[str, dict[str, Case]] = {
            for model in ("gda", "qda", "nb") for what in ("tulip", "violet", "many", "huge")},
         "forget: everything": "forget gda.suffice flowers.csv",
         "forget: a logistic regression": "forget logistic.suffice flowers.csv",
-        "forget: texts never seen": "forget text.suffice notes.csv",
+        "forget: a text model, no such table": "forget text.suffice notes.csv",
         "learn: a new class": "learn gda.suffice tulip.csv",
         "learn: a new category": "learn nb.suffice violet.csv",
     },
