@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice import bridge
-from suffice.estimators.number_formats import p_value
+from suffice.printing.number_formats import p_value
 from suffice.plots import draw_bridge, save_figure
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 from suffice import GaussianDiscriminant, bridge
 from suffice.errors import BadLabels, BadRows, BadSetting, DegenerateData, NotFinite
-from suffice.estimators import text_tables
+from suffice.printing import result_table as text_tables
 from suffice.estimators.bridge_words import told, verdict
 from suffice.models.misspecification import ScoreTest
 from suffice.plots import draw_bridge

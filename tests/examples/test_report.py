@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from suffice import MultinomialNaiveBayes, compare
 from suffice.errors import BadLabels
-from suffice.estimators.terminal_words import printable
+from suffice.printing.terminal_words import printable
 from suffice.report import album as albums
 from suffice.report import page, write_report
 from suffice.report.album import Album

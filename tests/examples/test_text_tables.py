@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import BadSetting
-from suffice.estimators import text_tables
-from suffice.estimators.number_formats import Decimals, Significant, p_value
-from suffice.estimators.terminal_words import cut, width
-from suffice.estimators.text_tables import TableColumn, TextTable
+from suffice.printing import result_table as text_tables
+from suffice.printing.number_formats import Decimals, Significant, p_value
+from suffice.printing.terminal_words import cut, width
+from suffice.printing.result_table import TableColumn, TextTable
 
 NUMBERS = Significant(4)
 COLUMNS = (TableColumn("column"), TableColumn("estimate", NUMBERS), TableColumn("z", Decimals(2)))

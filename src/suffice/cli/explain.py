@@ -151,7 +151,7 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
 def _word(cell: Any) -> str:
     """Return a name or a cell as it is shown: on one line, and not too long."""
     from suffice.cli.printed_rows import cell_text, plain
-    from suffice.estimators.terminal_words import cut, printable
+    from suffice.printing.terminal_words import cut, printable
 
     cell = plain(cell)
     return cut(printable(cell if isinstance(cell, str) else cell_text(cell)), WIDEST)

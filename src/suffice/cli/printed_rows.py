@@ -53,7 +53,7 @@ class PrintedRows:
         """Return cells as a terminal may have them, if there is one."""
         if not self._seen or all(map(str.isprintable, cells)):
             return cells
-        from suffice.estimators.terminal_words import printable
+        from suffice.printing.terminal_words import printable
 
         return [printable(cell) for cell in cells]
 

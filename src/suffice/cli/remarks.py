@@ -41,7 +41,7 @@ def legible(text: str) -> str:
         text = f"{text[: ENDS[0]]} … {text[-ENDS[1] :]}"
     if text.isprintable():
         return text
-    from suffice.estimators.terminal_words import printable
+    from suffice.printing.terminal_words import printable
 
     return printable(text)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from suffice.errors import listed
 from suffice.estimators.bridge_words import reservations, told, verdict
-from suffice.estimators.number_formats import Decimals, Significant
-from suffice.estimators.text_tables import TableColumn, TextTable
+from suffice.printing.number_formats import Decimals, Significant
+from suffice.printing.result_table import TableColumn, TextTable
 from suffice.models.inference import wald
 
 if TYPE_CHECKING:

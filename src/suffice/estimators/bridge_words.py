@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.estimators.number_formats import p_value
+from suffice.printing.number_formats import p_value
 
 if TYPE_CHECKING:
     from suffice.models.bridge import Bridge

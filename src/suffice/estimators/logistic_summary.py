@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.estimators.number_formats import Decimals, Significant, p_value
-from suffice.estimators.text_tables import TableColumn, TextTable
+from suffice.printing.number_formats import Decimals, Significant, p_value
+from suffice.printing.result_table import TableColumn, TextTable
 from suffice.models.inference import checked_level, ratio_test, wald
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting, listed
-from suffice.estimators.number_formats import Decimals
-from suffice.estimators.text_tables import TableColumn, TextTable
+from suffice.printing.number_formats import Decimals
+from suffice.printing.result_table import TableColumn, TextTable
 from suffice.evaluation.calibration import Reliability, reliability
 
 if TYPE_CHECKING:

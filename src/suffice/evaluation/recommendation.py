@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import listed
-from suffice.estimators.terminal_words import wrapped
+from suffice.printing.terminal_words import wrapped
 from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, Candidate
 from suffice.evaluation.diagnostics import assumed
 

@@ -16,7 +16,7 @@ from suffice.report.informative_columns import informative_columns
 from suffice.report.worries import worries
 
 if TYPE_CHECKING:
-    from suffice.estimators.text_tables import TextTable
+    from suffice.printing.result_table import TextTable
     from suffice.evaluation import Comparison
     from suffice.report.glance import ColumnGlance
     from suffice.report.informative_columns import Informative

@@ -9,7 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from suffice.estimators.terminal_words import printable
+from suffice.printing.terminal_words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

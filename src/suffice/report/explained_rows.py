@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError
-from suffice.estimators.terminal_words import cut, printable
+from suffice.printing.terminal_words import cut, printable
 from suffice.evaluation.cross_validation import fitted_on
 from suffice.report.drawings import WIDTH
 from suffice.report.glance import column_names, short

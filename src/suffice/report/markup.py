@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from suffice.estimators.terminal_words import cut, printable
+from suffice.printing.terminal_words import cut, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

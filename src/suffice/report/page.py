@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice import __version__
-from suffice.estimators.terminal_words import cut, printable
+from suffice.printing.terminal_words import cut, printable
 from suffice.report.album import HINT, Album, grid
 from suffice.report.confusion import confusion_counts, confusion_table
 from suffice.report.contents import Contents

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from suffice.report.markup import name, table, text
 
 if TYPE_CHECKING:
-    from suffice.estimators.text_tables import TextTable
+    from suffice.printing.result_table import TextTable
 
 MOST_ROWS = 40
 
@@ -17,7 +17,7 @@ def results_table(found: TextTable, marked: str = "") -> str:
 
     The row that begins with `marked` stands out.
 
-    >>> from suffice.estimators.text_tables import TableColumn, TextTable
+    >>> from suffice.printing.result_table import TableColumn, TextTable
     >>> html = results_table(TextTable("Two", (TableColumn("model"),), (("a",), ("b",))), "b")
     >>> html[:12], "<strong><bdi>b</bdi></strong>" in html
     ('<h3>Two</h3>', True)

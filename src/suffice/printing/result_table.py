@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from suffice.errors import BadSetting, listed
-from suffice.estimators.terminal_words import WIDTH, cut, printable, width, wrapped
+from suffice.printing.terminal_words import WIDTH, cut, printable, width, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class TextTable:
     rows        the cells
     notes       sentences below
 
-    >>> from suffice.estimators.number_formats import Significant
+    >>> from suffice.printing.number_formats import Significant
     >>> print(TextTable(
     ...     "Two slopes",
     ...     (TableColumn("column"), TableColumn("estimate", Significant(3))),

@@ -1,0 +1,1 @@
+"""How numbers, names and small tables of results are written out: text, HTML and frames."""
