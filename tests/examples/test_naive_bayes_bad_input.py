@@ -35,7 +35,7 @@ from suffice.errors import (
     SufficeError,
 )
 from suffice.families import Bernoulli, Binned, Complement, Gaussian, GaussianColumns, Multinomial
-from suffice.rows.levels import MOST_LEVELS
+from suffice.rows.category_codes import MOST_LEVELS
 
 # Counts, which every family can read.
 X = np.array([[1.0, 1, 2], [2, 1, 1], [2, 2, 1], [3, 1, 1], [1, 4, 1], [2, 3, 5]])
@@ -385,10 +385,10 @@ def test_more_levels_than_a_column_can_have_are_refused_before_memory_ends():
 
 
 def test_levels_that_grow_batch_by_batch_are_bounded_too(monkeypatch):
-    import suffice.rows.levels
+    import suffice.rows.category_codes
     import suffice.statistics.tallies
 
-    for module in (suffice.rows.levels, suffice.statistics.tallies):
+    for module in (suffice.rows.category_codes, suffice.statistics.tallies):
         monkeypatch.setattr(module, "MOST_LEVELS", 100)
     model = NaiveBayes("categorical")
     for start in range(0, 100, 50):

@@ -238,7 +238,7 @@ def test_what_scipy_does_not_check_is_checked(part, value, words, index):
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])
 def test_a_cell_that_is_no_count_is_named(value, error, words, whole, block, monkeypatch):
-    monkeypatch.setattr("suffice.rows.counts.BLOCK", block)
+    monkeypatch.setattr("suffice.rows.bad_cells.BLOCK", block)
     dense = np.ones((6, 20))
     dense[:, ::3] = 0
     refuse_counts(dense, whole=whole)

@@ -16,7 +16,7 @@ import suffice
 from suffice.errors import BadFile, BadRows
 from suffice.files import allowances, packed_bytes
 from suffice.files.tables import open_table
-from suffice.rows import levels
+from suffice.rows import category_codes as levels
 from suffice.sources import open_source
 from tests.reference.damaged_tables import READ, REFUSED, SECONDS
 from tests.reference.table_bombs import MOST, _replaced, _run_end, _views, arrow_file, outcome

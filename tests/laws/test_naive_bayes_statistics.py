@@ -14,7 +14,7 @@ from suffice.families.gaussian_columns import GaussianColumns
 from suffice.models import row_samples
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
 from suffice.rows import read_table
-from suffice.rows.levels import coded_columns
+from suffice.rows.category_codes import coded_columns
 from suffice.statistics import (
     ByClass,
     ByColumn,

@@ -19,7 +19,7 @@ from suffice.errors import BadRows
 from suffice.rows import read_labels
 from suffice.rows.cells import object_array
 from suffice.rows.labels import sorted_levels
-from suffice.rows.levels import MOST_LEVELS
+from suffice.rows.category_codes import MOST_LEVELS
 from suffice.statistics import (
     ByClass,
     ByColumn,

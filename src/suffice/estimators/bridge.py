@@ -15,7 +15,7 @@ from suffice.estimators.weightless import as_given
 from suffice.models.bridge import bridge_of
 from suffice.models.inference import checked_level
 from suffice.models.logistic import fit_logistic
-from suffice.rows.blanks import refuse_blanks
+from suffice.rows.bad_cells import refuse_blanks
 
 if TYPE_CHECKING:
     from suffice.estimators.batches import Batch

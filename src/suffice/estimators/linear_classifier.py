@@ -19,7 +19,7 @@ from suffice.estimators.persistence import (
 )
 from suffice.estimators.results import Contrasts, Explanation
 from suffice.estimators.state import NotFitted, class_array
-from suffice.rows.blanks import refuse_blanks_of
+from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:

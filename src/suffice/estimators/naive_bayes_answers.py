@@ -27,7 +27,7 @@ from suffice.models.naive_bayes_priors import estimate_priors
 from suffice.models.naive_bayes_typicality import naive_bayes_typicality
 from suffice.rows import refuse_infinite
 from suffice.rows.sparse import SparseRows
-from suffice.rows.stored import refuse_stored
+from suffice.rows.sparse import refuse_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

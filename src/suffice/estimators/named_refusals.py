@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import NotFinite
 from suffice.estimators.weightless import as_given
-from suffice.rows.blanks import refuse_blanks_of
+from suffice.rows.bad_cells import refuse_blanks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

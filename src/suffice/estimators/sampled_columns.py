@@ -9,7 +9,7 @@ import numpy as np
 from suffice.columns import PlainColumns
 from suffice.estimators.frames import frame_of_cells
 from suffice.rows.cells import BOOLEAN
-from suffice.rows.levels import CodedColumns
+from suffice.rows.category_codes import CodedColumns
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from suffice.families.gaussian import Gaussian
 from suffice.models.learner import GaussianLearner
 from suffice.models.shrinkage_path import shrinkage_path
 from suffice.rows import read_table
-from suffice.rows.blanks import refuse_blanks
+from suffice.rows.bad_cells import refuse_blanks
 from suffice.statistics import leave_one_out
 
 if TYPE_CHECKING:

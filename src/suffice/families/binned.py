@@ -20,7 +20,7 @@ from suffice.families.categorical import (
 )
 from suffice.families.tally_laws import TallyLaws
 from suffice.rows.cells import place_of
-from suffice.rows.levels import CodedColumns
+from suffice.rows.category_codes import CodedColumns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from suffice.errors import BadRows
 from suffice.rows.cells import CATEGORY, place_of
-from suffice.rows.levels import CodedColumns
+from suffice.rows.category_codes import CodedColumns
 from suffice.rows.sparse import SparseRows
-from suffice.rows.stored import MOST_COUNT, refuse_huge
+from suffice.rows.sparse import MOST_COUNT, refuse_huge
 from suffice.rows.tables import warn_of_rounding
 
 if TYPE_CHECKING:

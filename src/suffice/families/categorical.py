@@ -13,7 +13,7 @@ from suffice.engines.threads import collect_blocks
 from suffice.families.laws import Scores
 from suffice.families.smoothing import best_smoothing, left_out_shares
 from suffice.families.tally_laws import TallyLaws, TallyTable
-from suffice.rows.levels import CodedColumns, coded_columns
+from suffice.rows.category_codes import CodedColumns, coded_columns
 from suffice.statistics import ByClass, Tallies
 
 if TYPE_CHECKING:

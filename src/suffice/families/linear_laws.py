@@ -11,7 +11,7 @@ import numpy as np
 from suffice.families.laws import Scores
 from suffice.kernels.sparse.sums import score_table, sparse_scores
 from suffice.rows.sparse import SparseRows
-from suffice.rows.stored import refuse_huge_stored, refuse_stored
+from suffice.rows.sparse import refuse_huge_stored, refuse_stored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from suffice.families.linear_laws import LinearLaws, weighted_sums
 from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
 from suffice.families.totals_of_blocks import class_totals, stacked
 from suffice.rows.cells import place_of
-from suffice.rows.counts import refuse_counts
+from suffice.rows.bad_cells import refuse_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from suffice.families.categorical import Categorical
 from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
 from suffice.rows.cells import CATEGORY, NUMBER, object_array, place_of
-from suffice.rows.levels import plain_level
+from suffice.rows.category_codes import plain_level
 from suffice.rows.tables import Table, table_of_columns
 
 if TYPE_CHECKING:

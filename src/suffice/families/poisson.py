@@ -19,7 +19,7 @@ from suffice.families.notes import Note
 from suffice.families.smoothing import best_smoothing
 from suffice.families.totals_of_blocks import class_totals, stacked
 from suffice.rows.cells import place_of
-from suffice.rows.levels import refuse_fractions
+from suffice.rows.category_codes import refuse_fractions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from suffice.families.blocks import Block, Blocks
 from suffice.families.notes import Note
 from suffice.families.outside_support import within_support
 from suffice.rows import refuse_infinite
-from suffice.rows.content import content_hashes, joined_hashes, label_hashes
+from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
 from suffice.statistics import ByClass, ByColumn
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from suffice.engines.threads import collect_blocks
 from suffice.errors import NotFinite
 from suffice.families.linear_laws import indicators
 from suffice.rows.sparse import SparseRows
-from suffice.rows.stored import MOST_COUNT, refuse_huge_stored, refuse_stored
+from suffice.rows.sparse import MOST_COUNT, refuse_huge_stored, refuse_stored
 from suffice.statistics import ByClass, Totals
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from suffice.files.mail_entries import Damage
 from suffice.files.mail_summary import LABELS
-from suffice.rows.content import joined_hashes, label_hashes
+from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
 from suffice.text.documents import Documents
 

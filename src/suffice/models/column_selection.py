@@ -27,8 +27,8 @@ from suffice.models.column_types import (
     is_positive,
 )
 from suffice.rows.cells import NUMBER
-from suffice.rows.content import content_hashes, joined_hashes, label_hashes
-from suffice.rows.levels import coded_columns
+from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
+from suffice.rows.category_codes import coded_columns
 from suffice.statistics.algebra import leave_one_out
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from suffice.kernels.dense.scores import (
 )
 from suffice.kernels.sparse.sums import score_table
 from suffice.linear_algebra import normalized
-from suffice.rows.blanks import refuse_blanks_of
+from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from suffice.models.far_rows import with_far_rows
 from suffice.models.generative import GenerativeModel
 from suffice.models.linear import LinearForm
 from suffice.rows.sparse import SparseRows
-from suffice.rows.stored import refuse_stored
+from suffice.rows.sparse import refuse_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,7 +15,7 @@ from suffice.families.complement import Complement
 from suffice.families.multinomial import Multinomial
 from suffice.families.one_law import Common
 from suffice.rows import sorted_levels
-from suffice.rows.levels import BLANK, CodedColumns
+from suffice.rows.category_codes import BLANK, CodedColumns
 from suffice.rows.sparse import SparseRows
 from suffice.statistics import Tallies
 from suffice.statistics.row_sample import END, MOST, RowSample, SampledRow

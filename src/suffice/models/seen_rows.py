@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import collect_blocks
 from suffice.errors import DifferentKinds, NotFinite
 from suffice.models.standardisation import SMALLEST, Standardisation
-from suffice.rows.blanks import refuse_blanks_of
+from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
 from suffice.statistics.centres import relative_rounding
 from suffice.statistics.diagonal import DiagonalMoments

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.engines.threads import collect_blocks
 from suffice.errors import NotFinite, listed
-from suffice.rows.blanks import refuse_blanks, refuse_blanks_of
+from suffice.rows.bad_cells import refuse_blanks, refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.diagonal import DiagonalMoments

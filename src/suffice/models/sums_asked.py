@@ -16,7 +16,7 @@ from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
 from suffice.models.learner import GaussianLearner
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
-from suffice.rows.stored import MOST_COUNT
+from suffice.rows.sparse import MOST_COUNT
 
 if TYPE_CHECKING:
     from suffice.engines.sums import Asked, Part

@@ -14,7 +14,7 @@ from suffice.linear_algebra import normalized
 from suffice.models.learner import checked_log_priors
 from suffice.models.text_calibration import Calibration, fitted
 from suffice.models.text_model import TextModel
-from suffice.rows.content import joined_hashes, label_hashes
+from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
 from suffice.statistics.text_statistics import TextStatistics

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.rows.content import content_hashes, joined_hashes, label_hashes
+from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:

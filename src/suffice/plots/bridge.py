@@ -17,7 +17,7 @@ from suffice.plots.axes import given_axes, legend_below
 from suffice.plots.palette import INK, PALE, colour, marker
 from suffice.plots.planes import axis
 from suffice.plots.regions import INSIDE
-from suffice.rows.blanks import refuse_blanks
+from suffice.rows.bad_cells import refuse_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,13 +14,13 @@ cells that count something.
 from __future__ import annotations
 
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER, FloatArray, IntArray, Label
-from suffice.rows.counts import refuse_counts
+from suffice.rows.bad_cells import refuse_counts
 from suffice.rows.labels import Labels, check_lengths, read_labels, sorted_levels
 from suffice.rows.reading import read_table, refuse_infinite
 from suffice.rows.sparse import is_sparse, read_sparse
 from suffice.rows.sparse_rows import SparseRows
 from suffice.rows.tables import Table
-from suffice.rows.weights import read_weights
+from suffice.rows.reading import read_weights
 
 __all__ = [
     "BOOLEAN",

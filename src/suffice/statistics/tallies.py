@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.errors import BadRows, DifferentKinds, ForgettingUnseen
 from suffice.rows import sorted_levels
-from suffice.rows.levels import MOST_LEVELS, CodedColumns, refuse_long_levels
+from suffice.rows.category_codes import MOST_LEVELS, CodedColumns, refuse_long_levels
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.differences import are_whole, differences
 from suffice.statistics.labels import labels_from_array, labels_to_array
@@ -35,7 +35,7 @@ class Tallies:
     is gone: it may still stand there with weight zero, but counts for nothing.
 
     >>> from suffice.rows import read_table
-    >>> from suffice.rows.levels import coded_columns
+    >>> from suffice.rows.category_codes import coded_columns
     >>> a = Tallies.of(coded_columns(read_table([["red"], ["blue"]]), [0]))
     >>> b = Tallies.of(coded_columns(read_table([["green"], ["red"]]), [0]))
     >>> (a + b).levels, (a + b).held

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.rows.levels import CodedColumns
+from suffice.rows.category_codes import CodedColumns
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
