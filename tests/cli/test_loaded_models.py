@@ -12,7 +12,7 @@ import pytest
 
 import suffice
 from suffice.errors import BadFile, ColumnMismatch, NotFinite
-from suffice.estimators.filled_columns import FilledColumns
+from suffice.columns.filled import FilledColumns
 from suffice.estimators.table_notes import TableNotes
 from suffice.files.stored_models import StoredModel, read_model, write_model
 from tests.reference.saved_models import noted

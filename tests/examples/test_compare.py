@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, compare
 from suffice.errors import BadLabels, BadSetting, NotFinite, SufficeError
-from suffice.estimators.filled_columns import FilledColumns
+from suffice.columns.filled import FilledColumns
 from suffice.evaluation import (
     Comparison,
     LabelledRows,

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.errors import SufficeWarning
-from suffice.estimators.filled_columns import FilledColumns
+from suffice.columns.filled import FilledColumns
 from suffice.estimators.table_notes import TableNotes
 from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson
 

@@ -254,7 +254,7 @@ def _fitted(
     from suffice.cli.learned_rows import learn
     from suffice.cli.model_files import Saved
     from suffice.cli.remarks import note
-    from suffice.estimators.filled_columns import FilledColumns
+    from suffice.columns.filled import FilledColumns
     from suffice.estimators.linear_classifier import LinearClassifier
     from suffice.estimators.table_notes import TableNotes
     from suffice.sources.table_frames import frame_of

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from suffice.cli.remarks import Progress
-    from suffice.estimators.filled_columns import FilledColumns
+    from suffice.columns.filled import FilledColumns
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
 

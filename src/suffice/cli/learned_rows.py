@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.cli.training_rows import TrainingRows
-    from suffice.estimators.filled_columns import FilledColumns
+    from suffice.columns.filled import FilledColumns
 
 
 def learn(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.engines.sql_dialects import Dialect
-    from suffice.estimators.filled_columns import FilledColumns
+    from suffice.columns.filled import FilledColumns
 
 
 @click.command()

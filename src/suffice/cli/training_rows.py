@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.cli.options import Reading
-    from suffice.estimators.filled_columns import FilledColumns
+    from suffice.columns.filled import FilledColumns
     from suffice.rows.tables import Table
 
 IN_MEMORY = 1 << 25

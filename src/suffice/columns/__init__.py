@@ -11,7 +11,7 @@ Fitting, predicting, sampling and explaining all code and decode by the same obj
 from __future__ import annotations
 
 from suffice.columns.column import Column
-from suffice.columns.plain import PlainColumns
+from suffice.columns.schema import PlainColumns
 from suffice.columns.schema import Columns
 
 __all__ = ["Column", "Columns", "PlainColumns"]

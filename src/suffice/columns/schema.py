@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
-
 import numpy as np
-
 from suffice.columns.column import Column, coded_levels, encode_levels, numbers_of
 from suffice.errors import BadRows, BadSetting, ColumnMismatch, DifferentKinds, listed
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, sorted_levels
 from suffice.rows.tables import warn_of_rounding
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from suffice.errors import ColumnMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
-
     from numpy.typing import NDArray
-
     from suffice.rows import IntArray, Table
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,3 +289,36 @@ class Columns:
                 f"no schema can be read from {content!r:.200}: {error!r}",
                 hint="pass what to_dict() returned; a file may be damaged",
             ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class PlainColumns:
+    """Columns of an array or of sparse counts: a million words need no million objects.
+
+    >>> PlainColumns(3).names
+    ('x0', 'x1', 'x2')
+    """
+
+    width: int
+    named = False
+    is_plain = True
+
+    @property
+    def columns(self) -> Sequence[int]:
+        """One entry for each column."""
+        return range(self.width)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names to speak of columns by."""
+        return tuple(f"x{j}" for j in range(self.width))
+
+    def matched(self, table: Any, reader: str) -> Any:
+        """Return the table if it has as many columns."""
+        if table.width != self.width:
+            raise ColumnMismatch(
+                f"X has {table.width} features, but {reader} is expecting "
+                f"{self.width} features as input",
+                hint=f"pass rows of {self.width} columns",
+            )
+        return table

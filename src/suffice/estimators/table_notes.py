@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.estimators.filled_columns import FilledColumns
+from suffice.columns.filled import FilledColumns
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
 

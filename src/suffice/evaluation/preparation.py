@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.columns import Columns
-from suffice.estimators.filled_columns import FilledColumns
+from suffice.columns.filled import FilledColumns
 from suffice.estimators.learning import Learning
 from suffice.estimators.linear_classifier import LinearClassifier
 from suffice.rows import is_sparse, read_table

@@ -54,7 +54,7 @@ DATACLASSES = {
     "NormalColumns": "suffice.families.normal_columns",
     "OnlinePerceptron": "suffice.models.perceptron",
     "PerceptronFit": "suffice.models.perceptron",
-    "PlainColumns": "suffice.columns.plain",
+    "PlainColumns": "suffice.columns.schema",
     "Poisson": "suffice.families.poisson",
     "PoissonColumns": "suffice.families.poisson",
     "Product": "suffice.families.product",

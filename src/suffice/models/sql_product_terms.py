@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.columns.plain import PlainColumns
+from suffice.columns.schema import PlainColumns
 from suffice.errors import BadSetting
 from suffice.families.bernoulli import BernoulliColumns
 from suffice.families.binned import BinnedColumns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns.design import Design
-from suffice.columns.plain import PlainColumns
+from suffice.columns.schema import PlainColumns
 from suffice.families.full_normals import FullNormals
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
