@@ -11,7 +11,7 @@ from sklearn.preprocessing import LabelBinarizer
 
 from benchmarks.contest import Contest
 from suffice import BernoulliNaiveBayes, MultinomialNaiveBayes
-from suffice.engines.sparse_blocks import collect_class_sums, read_sparse_rows, score_rows
+from suffice.engines.uneven_blocks import collect_class_sums, read_sparse_rows, score_rows
 from suffice.kernels.sparse.sums import score_table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.engines.text_parts import count_by_class
+from suffice.engines.uneven_blocks import count_by_class
 from suffice.errors import (
     BadLabels,
     BadRows,

@@ -25,7 +25,7 @@ from suffice.kernels.compilation import part_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from suffice.engines.batches import Mergeable
+    from suffice.engines.parts import Mergeable
 
 S = TypeVar("S", bound="Mergeable")
 R = TypeVar("R")

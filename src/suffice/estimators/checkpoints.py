@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.engines.batches import Carries
+from suffice.engines.parts import Carries
 from suffice.engines.parts import Progress
 from suffice.errors import BadFile, BadSetting
 from suffice.estimators.persistence import restored_dtype, stored_dtype

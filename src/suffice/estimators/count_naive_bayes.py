@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from suffice.engines.sparse_blocks import read_sparse_rows
+from suffice.engines.uneven_blocks import read_sparse_rows
 from suffice.errors import BadSetting, NotADensity
 from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
 from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for

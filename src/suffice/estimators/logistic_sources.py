@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.columns.design import DeclaredLevels, Design
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.estimators.named_refusals import naming
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.models.logistic import fit_loss

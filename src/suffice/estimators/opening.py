@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from suffice.engines.sparse_blocks import read_sparse_rows
+from suffice.engines.uneven_blocks import read_sparse_rows
 from suffice.rows import read_table
 from suffice.rows.sparse import is_sparse
 

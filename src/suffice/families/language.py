@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suffice.engines.text_parts import count_by_class
+from suffice.engines.uneven_blocks import count_by_class
 from suffice.errors import BadSetting, DifferentKinds
 from suffice.families.language_laws import LanguageLaws
 from suffice.families.witten_bell import score_table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.engines.text_parts import check_codes, for_text_parts
+from suffice.engines.uneven_blocks import check_codes, for_text_parts
 from suffice.errors import BadSetting, ForgettingUnseen
 from suffice.families.language_samples import TextSampler
 from suffice.families.witten_bell import class_counts

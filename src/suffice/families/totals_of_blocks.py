@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.sparse_blocks import collect_class_sums
+from suffice.engines.uneven_blocks import collect_class_sums
 from suffice.engines.threads import collect_blocks
 from suffice.errors import NotFinite
 from suffice.families.linear_laws import indicators

@@ -11,7 +11,7 @@ from suffice.engines.threads import collect_blocks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.engines.batches import Mergeable
+    from suffice.engines.parts import Mergeable
     from suffice.models.logistic_loss import LogisticLoss
     from suffice.rows import FloatArray
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.engines.sparse_blocks import score_rows
+from suffice.engines.uneven_blocks import score_rows
 from suffice.engines.threads import for_blocks
 from suffice.errors import BadSetting, listed
 from suffice.kernels.dense.scores import (

@@ -18,7 +18,7 @@ from suffice.statistics.pooled import PooledMoments
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.engines.batches import Mergeable
+    from suffice.engines.parts import Mergeable
     from suffice.rows import FloatArray, IntArray
 
     S = TypeVar("S", bound=Mergeable)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.engines.sparse_blocks import for_sparse_blocks, winning_codes
+from suffice.engines.uneven_blocks import for_sparse_blocks, winning_codes
 from suffice.engines.threads import for_blocks
 from suffice.errors import NotLinear, listed
 from suffice.families.blocks import Blocks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.models.logistic_loss import Largest, LogisticLoss
 
 if TYPE_CHECKING:

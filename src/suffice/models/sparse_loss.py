@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.engines.sparse_blocks import for_sparse_blocks
+from suffice.engines.uneven_blocks import for_sparse_blocks
 from suffice.engines.threads import workers
 from suffice.kernels.logistic import sparse as sparse_logistic
 from suffice.models.logistic_loss import LogisticLoss

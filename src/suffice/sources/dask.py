@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.sources.frame_chunks import chunks_of_frame
 from suffice.sources.joining import joined_chunks

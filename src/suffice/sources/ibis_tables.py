@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.duckdb_tables import duckdb_table
 from suffice.sources.local import MOST_ROWS

@@ -8,7 +8,7 @@ from pathlib import Path
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.engines.parts import Progress, collect_parts
 from suffice.errors import BadRows
 from suffice.kernels.compilation import part_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from suffice.engines.batches import Carries, Mergeable
+from suffice.engines.parts import Carries, Mergeable
 from suffice.engines.parts import collect_parts
 from suffice.engines.threads import in_order
 from suffice.errors import BadRows, BadWeights, SufficeError

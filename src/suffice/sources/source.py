@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, SufficeError
 from suffice.files.tables import missing_columns
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.sources.arrow_chunks import chunk_of
 from suffice.sources.partitions import WIDTH, answered, distinct_names, merged
 from suffice.sources.source import Source

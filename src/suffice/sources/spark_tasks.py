@@ -7,7 +7,7 @@ from importlib import import_module
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.local import chunk_rows
 from suffice.sources.partitions import merged, summary_of_partition

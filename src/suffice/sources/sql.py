@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from suffice.columns import Columns
 from suffice.columns.column import Column
-from suffice.engines.batches import Mergeable
+from suffice.engines.parts import Mergeable
 from suffice.engines.sql_rows import Cell, SqlRows, any_of
 from suffice.engines.sql_statistics import parts_of, products_of, squares_of
 from suffice.engines.sql_windows import BeyondWindows
