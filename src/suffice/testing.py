@@ -56,7 +56,7 @@ import numpy as np
 
 from suffice.statistics.algebra import Statistics, leave_one_out, total
 from suffice.statistics.by_class import KEPT
-from suffice.statistics.rounding import bound_of, implied_sum_error
+from suffice.statistics.moments.rounding import bound_of, implied_sum_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 SUBMODULES = [name for name in suffice.__all__ if name.islower()]
 
 LONG_FILES = {
-    "statistics/diagonal.py",
-    "statistics/pooled.py",
+    "statistics/moments/diagonal.py",
+    "statistics/moments/pooled.py",
     "testing.py",
 }
 """Files of src that are longer than 400 lines, each after a second thought."""

@@ -9,9 +9,9 @@ import numpy as np
 from suffice.statistics import ByClass
 from suffice.statistics.by_column import ByColumn
 from suffice.statistics.by_pattern import ByPattern
-from suffice.statistics.diagonal import DiagonalMoments
-from suffice.statistics.moments import Moments
-from suffice.statistics.pooled import PooledMoments
+from suffice.statistics.moments.diagonal import DiagonalMoments
+from suffice.statistics.moments.full import Moments
+from suffice.statistics.moments.pooled import PooledMoments
 
 CLOSE = 1e-12
 

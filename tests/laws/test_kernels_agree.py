@@ -28,7 +28,7 @@ from suffice.kernels.dense import (
 )
 from suffice.models import GaussianLearner
 from suffice.statistics import DiagonalMoments, Moments, PooledMoments
-from suffice.statistics.class_means import combined
+from suffice.statistics.moments.parts import combined
 
 scatter_plain, scores_plain = plain(scatter), plain(scores)
 

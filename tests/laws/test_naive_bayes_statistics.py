@@ -26,7 +26,7 @@ from suffice.statistics import (
 )
 from suffice.statistics.folds import FOLDS, Folds
 from suffice.statistics.row_sample import END, RowSample
-from suffice.statistics.with_rows import WithRows
+from suffice.statistics.row_sample import WithRows
 from suffice.testing import (
     PRECISION,
     assert_same,

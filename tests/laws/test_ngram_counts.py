@@ -22,7 +22,7 @@ from suffice.errors import (
 from suffice.kernels import compilation
 from suffice.kernels.ngrams import counts
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT, Texts
-from suffice.statistics.ngram_counts import NgramCounts
+from suffice.statistics.keyed_counts import NgramCounts
 from suffice.testing import (
     assert_same,
     check_arrays_round_trip,

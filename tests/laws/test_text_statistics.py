@@ -14,9 +14,9 @@ from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.families.language import Language
 from suffice.families.terms import Terms
 from suffice.models.text_learner import TextLearner
-from suffice.statistics.ngram_counts import NgramCounts
+from suffice.statistics.keyed_counts import NgramCounts
 from suffice.statistics.row_sample import MOST
-from suffice.statistics.term_counts import TermCounts
+from suffice.statistics.keyed_counts import TermCounts
 from suffice.statistics.text_statistics import TextStatistics
 from suffice.testing import (
     assert_same,

@@ -20,7 +20,7 @@ from suffice.families.witten_bell import class_counts
 from suffice.kernels import compilation
 from suffice.kernels.ngrams import counts, scores
 from suffice.kernels.ngrams.texts import BOS, EOT, Texts
-from suffice.statistics.ngram_counts import NgramCounts
+from suffice.statistics.keyed_counts import NgramCounts
 from tests.twins import plain
 
 CLOSE = 1e-12

@@ -29,7 +29,7 @@ from suffice.statistics import (
     Tallies,
     Totals,
 )
-from suffice.statistics.centres import relative_rounding
+from suffice.statistics.moments.centres import relative_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

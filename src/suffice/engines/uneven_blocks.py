@@ -12,7 +12,7 @@ from suffice.rows import read_sparse
 from typing import TYPE_CHECKING, TypeVar
 from suffice.errors import BadLabels, BadWeights
 from suffice.statistics.algebra import total
-from suffice.statistics.ngram_counts import NgramCounts
+from suffice.statistics.keyed_counts import NgramCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

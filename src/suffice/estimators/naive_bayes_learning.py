@@ -20,7 +20,7 @@ from suffice.rows import read_table
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import table_of_array
 from suffice.statistics.folds import Folds
-from suffice.statistics.with_rows import WithRows
+from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -16,7 +16,7 @@ from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.learner import warn_of
 from suffice.models.naive_bayes_learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.statistics.folds import Folds
-from suffice.statistics.with_rows import WithRows
+from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from suffice.estimators.state import State

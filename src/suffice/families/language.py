@@ -10,13 +10,13 @@ from suffice.errors import BadSetting, DifferentKinds
 from suffice.families.language_laws import LanguageLaws
 from suffice.families.witten_bell import score_table
 from suffice.kernels.ngrams.texts import Texts
-from suffice.statistics.ngram_counts import checked_limit, checked_order
+from suffice.statistics.keyed_counts import checked_limit, checked_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.rows import FloatArray, IntArray
-    from suffice.statistics.ngram_counts import NgramCounts
+    from suffice.statistics.keyed_counts import NgramCounts
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.scores import left_out_scores, ngram_scores, symbol_logs
 from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
 from suffice.statistics.algebra import ROUNDING
-from suffice.statistics.differences import are_whole
+from suffice.statistics.algebra import are_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
     from suffice.rows import FloatArray, IntArray
-    from suffice.statistics.ngram_counts import NgramCounts
+    from suffice.statistics.keyed_counts import NgramCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class LanguageLaws:
     one. `groups` are the counts behind `table`: they are asked for samples and when a document is
     left out.
 
-    >>> from suffice.statistics.ngram_counts import NgramCounts
+    >>> from suffice.statistics.keyed_counts import NgramCounts
     >>> groups = [NgramCounts.of([b"abab"], 2), NgramCounts.of([b"aaaa"], 2)]
     >>> from suffice.families.language import Language
     >>> laws = Language(order=2).estimate(groups)
@@ -93,7 +93,7 @@ class LanguageLaws:
         """Return P(next symbol | the bytes before it) in each class (257, k); the last is EOT.
 
         >>> from suffice.families.language import Language
-        >>> from suffice.statistics.ngram_counts import NgramCounts
+        >>> from suffice.statistics.keyed_counts import NgramCounts
         >>> laws = Language(order=2).estimate([NgramCounts.of([b"abab"], 2)])
         >>> float(laws.probabilities(b"a")[ord("b"), 0].round(3))
         0.75
@@ -126,7 +126,7 @@ class LanguageLaws:
         """Draw a text of each code's class; it ends at EOT, or is cut after `most` bytes.
 
         >>> from suffice.families.language import Language
-        >>> from suffice.statistics.ngram_counts import NgramCounts
+        >>> from suffice.statistics.keyed_counts import NgramCounts
         >>> laws = Language(order=5).estimate([NgramCounts.of([b"banana"] * 99, 5)])
         >>> laws.sample(np.zeros(3, dtype=np.intp), np.random.default_rng(0))
         [b'banana', b'banana', b'banana']

@@ -12,7 +12,7 @@ from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, beginning, mask
 if TYPE_CHECKING:
     from suffice.kernels.ngrams.texts import Keys
     from suffice.rows import FloatArray
-    from suffice.statistics.ngram_counts import NgramCounts
+    from suffice.statistics.keyed_counts import NgramCounts
 
 
 class TextSampler(NamedTuple):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from suffice.kernels.ngrams.texts import Keys
     from suffice.rows import FloatArray
-    from suffice.statistics.ngram_counts import NgramCounts
+    from suffice.statistics.keyed_counts import NgramCounts
 
     Places = NDArray[np.intp]
 
@@ -43,7 +43,7 @@ class Level(NamedTuple):
 def levels_of(groups: Sequence[NgramCounts]) -> list[Level]:
     """Return the levels 0 … order of the n-grams of all classes; level 0 is the empty context.
 
-    >>> from suffice.statistics.ngram_counts import NgramCounts
+    >>> from suffice.statistics.keyed_counts import NgramCounts
     >>> nothing, letters, pairs = levels_of([NgramCounts.of([b"aba"], 2)])
     >>> letters.keys, letters.counts[:, 0], letters.successors[:, 0]
     (array([ 97,  98, 256, 257], dtype=uint64), array([2., 1., 0., 1.]), array([2., 1., 1., 0.]))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows import FloatArray, IntArray
-    from suffice.statistics.term_counts import TermCounts
+    from suffice.statistics.keyed_counts import TermCounts
     from suffice.text.counting import TermHashes
 
 BITS = 64

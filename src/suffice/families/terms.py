@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.families.term_events import BOOLEAN, EVENTS, MULTINOMIAL, LeftOut, TermScores
 from suffice.families.term_index import TermIndex
-from suffice.statistics.term_counts import TermCounts
+from suffice.statistics.keyed_counts import TermCounts
 from suffice.text.counting import TermHashes, term_hashes
 from suffice.text.tokens import Tokens
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from suffice.families.ngram_levels import Level
     from suffice.rows import FloatArray
-    from suffice.statistics.ngram_counts import NgramCounts
+    from suffice.statistics.keyed_counts import NgramCounts
 
 
 def score_table(groups: Sequence[NgramCounts]) -> NgramTable:

@@ -25,7 +25,7 @@ from suffice.models.learner import GaussianLearner, checked_log_priors
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.folds import Folds
-from suffice.statistics.with_rows import WithRows
+from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

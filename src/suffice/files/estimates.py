@@ -15,9 +15,9 @@ import numpy as np
 
 from suffice.files.kinds import name_of
 from suffice.files.text_accounts import document_lengths
-from suffice.statistics.diagonal import DiagonalMoments
-from suffice.statistics.moments import Moments
-from suffice.statistics.pooled import PooledMoments
+from suffice.statistics.moments.diagonal import DiagonalMoments
+from suffice.statistics.moments.full import Moments
+from suffice.statistics.moments.pooled import PooledMoments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

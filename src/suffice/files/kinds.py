@@ -9,17 +9,17 @@ STATISTICS = {
     "ByClass": "suffice.statistics.by_class",
     "ByColumn": "suffice.statistics.by_column",
     "ByPattern": "suffice.statistics.by_pattern",
-    "DiagonalMoments": "suffice.statistics.diagonal",
+    "DiagonalMoments": "suffice.statistics.moments.diagonal",
     "Folds": "suffice.statistics.folds",
-    "Moments": "suffice.statistics.moments",
-    "NgramCounts": "suffice.statistics.ngram_counts",
-    "PooledMoments": "suffice.statistics.pooled",
+    "Moments": "suffice.statistics.moments.full",
+    "NgramCounts": "suffice.statistics.keyed_counts",
+    "PooledMoments": "suffice.statistics.moments.pooled",
     "RowSample": "suffice.statistics.row_sample",
     "Tallies": "suffice.statistics.tallies",
-    "TermCounts": "suffice.statistics.term_counts",
+    "TermCounts": "suffice.statistics.keyed_counts",
     "TextStatistics": "suffice.statistics.text_statistics",
     "Totals": "suffice.statistics.totals",
-    "WithRows": "suffice.statistics.with_rows",
+    "WithRows": "suffice.statistics.row_sample",
 }
 """Statistics, which know how to become arrays, and to come back."""
 

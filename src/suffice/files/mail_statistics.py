@@ -14,8 +14,8 @@ from suffice.files.mail_sample import read_sample
 from suffice.files.mail_summary import LABELS
 from suffice.kernels.ngrams.texts import mask
 from suffice.statistics.by_class import ByClass
-from suffice.statistics.ngram_counts import NgramCounts
-from suffice.statistics.term_counts import TermCounts
+from suffice.statistics.keyed_counts import NgramCounts
+from suffice.statistics.keyed_counts import TermCounts
 from suffice.statistics.text_statistics import TextStatistics
 
 if TYPE_CHECKING:

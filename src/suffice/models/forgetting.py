@@ -12,7 +12,7 @@ from suffice.errors import ForgettingUnseen, LostDigits, listed
 from suffice.families.floors import CLASS_FLOOR
 from suffice.statistics import ByClass, ByColumn, ByPattern, DiagonalMoments, Moments
 from suffice.statistics.folds import Folds
-from suffice.statistics.with_rows import WithRows
+from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from suffice.errors import BadSetting, SufficeError
 from suffice.families.gaussian import DIAGONAL_FORMS
 from suffice.families.normal import Normal
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
-from suffice.statistics.rounding import PER_OPERATION
+from suffice.statistics.moments.rounding import PER_OPERATION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

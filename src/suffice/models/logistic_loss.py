@@ -13,7 +13,7 @@ from suffice.engines.threads import answers, collect_blocks, workers
 from suffice.kernels.compilation import part_of
 from suffice.kernels.logistic import dense as logistic
 from suffice.statistics.curvature import Curvature
-from suffice.statistics.pooled import PooledMoments
+from suffice.statistics.moments.pooled import PooledMoments
 
 if TYPE_CHECKING:
     from collections.abc import Callable

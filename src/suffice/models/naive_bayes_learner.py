@@ -19,7 +19,7 @@ from suffice.models.row_samples import blocks_of, sampled
 from suffice.models.temperature import fitted_temperature
 from suffice.statistics import ByClass
 from suffice.statistics.folds import FOLDS, Folds
-from suffice.statistics.with_rows import WithRows
+from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

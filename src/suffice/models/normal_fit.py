@@ -15,7 +15,7 @@ from suffice.families.spread import Spread
 from suffice.linear_algebra import correlation_scaled
 from suffice.models.learner import GaussianLearner
 from suffice.models.predictive import Evidence
-from suffice.statistics.moments import Moments
+from suffice.statistics.moments.full import Moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

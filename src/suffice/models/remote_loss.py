@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.models.seen_rows import SeenRows
     from suffice.rows import FloatArray
     from suffice.statistics.curvature import Curvature
-    from suffice.statistics.pooled import PooledMoments
+    from suffice.statistics.moments.pooled import PooledMoments
 
 S = TypeVar("S", bound=Mergeable)
 

@@ -11,7 +11,7 @@ from suffice.models.seen_rows import SeenRows
 from suffice.models.standardisation import Standardisation
 from suffice.models.stochastic import Stochastic
 from suffice.rows.sparse_rows import SparseRows
-from suffice.statistics.diagonal import DiagonalMoments
+from suffice.statistics.moments.diagonal import DiagonalMoments
 from suffice.statistics.labels import ordered
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from suffice.errors import DifferentKinds, NotFinite
 from suffice.models.standardisation import SMALLEST, Standardisation
 from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
-from suffice.statistics.centres import relative_rounding
-from suffice.statistics.diagonal import DiagonalMoments
+from suffice.statistics.moments.centres import relative_rounding
+from suffice.statistics.moments.diagonal import DiagonalMoments
 from suffice.statistics.labels import ordered
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from suffice.errors import NotFinite, listed
 from suffice.rows.bad_cells import refuse_blanks, refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
 from suffice.statistics.algebra import ROUNDING
-from suffice.statistics.diagonal import DiagonalMoments
+from suffice.statistics.moments.diagonal import DiagonalMoments
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray

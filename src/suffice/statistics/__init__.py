@@ -5,13 +5,13 @@ from suffice.statistics.by_class import ByClass
 from suffice.statistics.by_column import ByColumn
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.curvature import Curvature
-from suffice.statistics.diagonal import DiagonalMoments
+from suffice.statistics.moments.diagonal import DiagonalMoments
 from suffice.statistics.document_counts import DocumentCounts
-from suffice.statistics.moments import Moments
-from suffice.statistics.ngram_counts import NgramCounts
-from suffice.statistics.pooled import PooledMoments
+from suffice.statistics.moments.full import Moments
+from suffice.statistics.keyed_counts import NgramCounts
+from suffice.statistics.moments.pooled import PooledMoments
 from suffice.statistics.tallies import Tallies
-from suffice.statistics.term_counts import TermCounts
+from suffice.statistics.keyed_counts import TermCounts
 from suffice.statistics.text_statistics import TextStatistics
 from suffice.statistics.totals import Totals
 

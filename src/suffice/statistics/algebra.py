@@ -5,13 +5,16 @@ from __future__ import annotations
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
-
 from suffice.errors import BadSetting
+from typing import TYPE_CHECKING
+import numpy as np
+from suffice.errors import ForgettingUnseen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
     from suffice.rows import FloatArray
+    from collections.abc import Callable
+
 
 ROUNDING = 1e-12
 """Relative size below which a difference of fractional weights counts as nothing."""
@@ -106,3 +109,29 @@ def checked_factor(factor: float) -> float:
             hint="use a finite factor of at least 0, for instance 0.99 to fade what is old",
         )
     return float(factor)
+
+
+def differences(
+    held: FloatArray, asked: FloatArray, place: Callable[[int], str], *, exact: bool
+) -> FloatArray:
+    """Return held - asked, never negative; what only rounding can have left is zero.
+
+    Whole numbers below 2⁵³ subtract exactly, and `exact` says that these are such: then nothing
+    is taken for rounding. A difference below zero was never merged in.
+    """
+    left: FloatArray = held - asked
+    bound = 0.0 if exact else ROUNDING * held
+    strange = left < -bound
+    if strange.any():
+        j = int(np.argmax(strange))
+        raise ForgettingUnseen.of(float(held[j]), float(asked[j]), place(j))
+    left[left <= bound] = 0.0
+    return left
+
+
+def are_whole(*arrays: FloatArray) -> bool:
+    """Return whether all numbers are whole and small enough to add and subtract exactly."""
+    return all(
+        bool(np.all(array == np.floor(array))) and float(array.max(initial=0.0)) < 2.0**53
+        for array in arrays
+    )

@@ -11,9 +11,9 @@ from suffice.errors import ForgettingUnseen, TooManyPatterns
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.labels import ordered
-from suffice.statistics.moments import Moments
-from suffice.statistics.pooled import PooledMoments
-from suffice.statistics.what_is_left import check_kinds
+from suffice.statistics.moments.full import Moments
+from suffice.statistics.moments.pooled import PooledMoments
+from suffice.statistics.moments.what_is_left import check_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

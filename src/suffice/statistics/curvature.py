@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import DifferentKinds
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.what_is_left import remaining
+from suffice.statistics.moments.what_is_left import remaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,9 @@ import numpy as np
 
 from suffice.errors import BadRows, ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.differences import are_whole, differences
+from suffice.statistics.algebra import are_whole, differences
 from suffice.statistics.labels import labels_from_array, labels_to_array
-from suffice.statistics.what_is_left import remaining
+from suffice.statistics.moments.what_is_left import remaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

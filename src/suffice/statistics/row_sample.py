@@ -1,22 +1,24 @@
-"""A sample of the rows themselves, small, mergeable and the same in whatever order they come."""
+"""A sample of the rows themselves: small, mergeable, the same in whatever order they come."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-
 import numpy as np
-
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.labels import read_label, written_label
-from suffice.statistics.what_is_left import remaining
+from suffice.statistics.moments.what_is_left import remaining
+from typing import TYPE_CHECKING, Any, Self
+from suffice.statistics.by_class import ByClass
+from suffice.statistics.folds import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
     from suffice.rows import Label
+    from suffice.rows import FloatArray, Label
+
 
 MOST = 2048
 """Rows that are kept: enough to fit one number to."""
@@ -137,3 +139,55 @@ def _tuples(cells: Any) -> Any:
         plain = not {list, dict} & set(map(type, cells))  # most are, and there may be many
         return tuple(cells) if plain else tuple(map(_tuples, cells))
     return read_label(cells) if isinstance(cells, dict) else cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithRows:
+    """For what cannot be read off sums alone, such as a temperature."""
+
+    held: ByClass[Any] | Folds
+    sample: RowSample
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels seen, in order."""
+        return self.held.labels
+
+    @property
+    def weight(self) -> float:
+        """How many rows were summarized, each counted with its weight."""
+        return self.held.weight
+
+    @property
+    def lost(self) -> FloatArray:
+        """Per column, the largest possible relative error of any class's variance."""
+        return self.held.lost
+
+    def __add__(self, other: Self) -> Self:
+        """Merge both."""
+        return type(self)(self.held + other.held, self.sample + other.sample)  # type: ignore[operator]
+
+    def __sub__(self, other: Self) -> Self:
+        """Forget in both; once nothing is left, the sample begins anew."""
+        held, sample = self.held - other.held, self.sample - other.sample  # type: ignore[operator]
+        return type(self)(held, sample if held.weight > 0.0 else RowSample({}))
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply every weight by `factor`; 0 leaves nothing."""
+        return type(self)(self.held.scaled(factor), self.sample.scaled(factor))
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Return the whole state as plain arrays."""
+        return {f"held/{name}": value for name, value in self.held.to_arrays().items()} | {
+            f"sample/{name}": value for name, value in self.sample.to_arrays().items()
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+        """Return what `to_arrays` was called on."""
+        held, sample = (
+            {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}
+            for start in ("held/", "sample/")
+        )
+        kind: Any = Folds if "folds" in held else ByClass
+        return cls(kind.from_arrays(held), RowSample.from_arrays(sample))

@@ -24,7 +24,7 @@ class TextStatistics:
     The sample is for what no sum can say: how far the probabilities of documents that were not
     learned are to be believed.
 
-    >>> from suffice.statistics.term_counts import TermCounts
+    >>> from suffice.statistics.keyed_counts import TermCounts
     >>> one = TermCounts.of(np.array([7, 9], dtype=np.uint64), np.ones(2), 1.0)
     >>> statistics = TextStatistics(ByClass({"ham": one}), None, RowSample({}))
     >>> (statistics + statistics).weights

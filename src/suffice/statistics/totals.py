@@ -9,9 +9,9 @@ import numpy as np
 
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import ROUNDING, checked_factor
-from suffice.statistics.centres import rows_that_count
-from suffice.statistics.differences import are_whole, differences
-from suffice.statistics.what_is_left import check_kinds, remaining
+from suffice.statistics.moments.centres import rows_that_count
+from suffice.statistics.algebra import are_whole, differences
+from suffice.statistics.moments.what_is_left import check_kinds, remaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,44 +12,13 @@ from suffice.kernels.dense.double_double import Pair, minus, outer_square, plus
 from suffice.kernels.dense.scatter import additions, class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.centres import (
-    PER_ADDITION,
-    error_of_sums,
-    rows_of_classes,
-    rows_that_count,
-    summed_about_centres,
-    underflow,
-)
-from suffice.statistics.class_means import Classes, Combined, combined
-from suffice.statistics.few_rows import FEW, few_by_class, rare_classes, summed_precisely
-from suffice.statistics.parts_of_moments import kept_parts, plus_squares, scaled_pair, wider
-from suffice.statistics.rounding import (
-    FIRM,
-    PER_OPERATION,
-    PER_PRECISE_SQUARE,
-    PRECISE,
-    Sums,
-    added,
-    added_plainly,
-    are_rough,
-    bound_of,
-    far_away,
-    implied_sum_error,
-    in_units,
-    moved,
-    moving_error,
-)
-from suffice.statistics.usual_cells import usual_after, usual_cells
-from suffice.statistics.what_is_left import (
-    check_kinds,
-    last_digits,
-    refuse_leftovers,
-    refuse_unbounded,
-    relative_loss,
-    remaining_pair,
-    settled_mean,
-    vanished,
-)
+from suffice.statistics.moments.centres import PER_ADDITION, error_of_sums, rows_of_classes, rows_that_count, summed_about_centres, underflow
+from suffice.statistics.moments.parts import Classes, Combined, combined
+from suffice.statistics.moments.few_rows import FEW, few_by_class, rare_classes, summed_precisely
+from suffice.statistics.moments.parts import kept_parts, plus_squares, scaled_pair, wider
+from suffice.statistics.moments.rounding import FIRM, PER_OPERATION, PER_PRECISE_SQUARE, PRECISE, Sums, added, added_plainly, are_rough, bound_of, far_away, implied_sum_error, in_units, moved, moving_error
+from suffice.statistics.moments.what_is_left import usual_after, usual_cells
+from suffice.statistics.moments.what_is_left import check_kinds, last_digits, refuse_leftovers, refuse_unbounded, relative_loss, remaining_pair, settled_mean, vanished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -163,7 +132,7 @@ class Moments:
         """Per column, the largest possible error of its variance as `scatter` has it.
 
         That of a product of two columns is √(e_i e_j) and what errors of their sums do to it
-        (`statistics/rounding.py`): relative to √(S_ii S_jj), of the order of the larger bound.
+        (`statistics/moments/rounding.py`): relative to √(S_ii S_jj), of the order of the larger bound.
         """
         return self._bound + 0.5 * EPSILON * np.diagonal(self.scatter)
 

@@ -21,8 +21,8 @@ from suffice.kernels.dense.double_double import (
     times,
 )
 from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.centres import non_finite, underflow
-from suffice.statistics.usual_cells import usual_cells
+from suffice.statistics.moments.centres import non_finite, underflow
+from suffice.statistics.moments.what_is_left import usual_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
