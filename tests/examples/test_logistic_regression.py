@@ -27,9 +27,9 @@ from suffice import (
 )
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, SeparationWarning
 from suffice.estimators.results import Contrasts
-from suffice.models.logistic import fit_logistic
-from suffice.models.resumption import seen_at_fit
-from suffice.models.seen_rows import SeenRows
+from suffice.models.linear.logistic.fit import fit_logistic
+from suffice.models.linear.online.stochastic import seen_at_fit
+from suffice.models.linear.online.seen_rows import SeenRows
 from suffice.rows.sparse_rows import SparseRows
 
 # Of four rows without the sign one is ill, of five with it four are.

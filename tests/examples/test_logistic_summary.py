@@ -12,7 +12,7 @@ import pytest
 
 from suffice.errors import BadSetting
 from suffice.estimators.logistic_summary import LogisticSummary
-from suffice.models.inference import FitFigures
+from suffice.models.linear.logistic.inference import FitFigures
 
 if TYPE_CHECKING:
     from pathlib import Path

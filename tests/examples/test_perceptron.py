@@ -32,8 +32,8 @@ from suffice.errors import (
     OneClass,
     SufficeError,
 )
-from suffice.models.perceptron import OnlinePerceptron, fit_perceptron
-from suffice.models.visits import shuffled
+from suffice.models.linear.online.perceptron import OnlinePerceptron, fit_perceptron
+from suffice.models.linear.online.row_order import shuffled
 from suffice.rows import read_sparse
 
 X, y = load_iris(return_X_y=True)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import DifferentKinds
-from suffice.models.logistic_loss import LogisticLoss
-from suffice.models.sparse_loss import SparseLoss
+from suffice.models.linear.logistic.loss import LogisticLoss
+from suffice.models.linear.logistic.sparse_loss import SparseLoss
 from suffice.rows.sparse import read_sparse
 from suffice.statistics.curvature import Curvature
 from suffice.testing import (

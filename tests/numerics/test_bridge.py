@@ -10,7 +10,7 @@ import pytest
 from suffice.families import Gaussian
 from suffice.models import GaussianLearner
 from suffice.models.bridge import Bridge, bridge_of
-from suffice.models.logistic import fit_logistic
+from suffice.models.linear.logistic.fit import fit_logistic
 from tests.reference.bridge import drawn, p_values
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from scipy.special import chdtrc, chdtri, log_softmax
 
 from suffice import LogisticRegression
 from suffice.errors import BadSetting
-from suffice.models import firth
-from suffice.models.firth import fit_firth
-from suffice.models.logistic import standardised_loss
-from suffice.models.logistic_loss import LogisticLoss
-from suffice.models.logistic_search import objective_of
-from suffice.models.objective import Objective
+from suffice.models.linear.logistic import firth
+from suffice.models.linear.logistic.firth import fit_firth
+from suffice.models.linear.logistic.fit import standardised_loss
+from suffice.models.linear.logistic.loss import LogisticLoss
+from suffice.models.linear.logistic.search import objective_of
+from suffice.models.linear.logistic.objective import Objective
 from suffice.rows import read_sparse
 
 
@@ -201,7 +201,7 @@ def test_many_rows_are_the_same_in_blocks_as_at_once(monkeypatch):
     rng = np.random.default_rng(3)
     rows, codes = rng.normal(size=(30_000, 8)), rng.integers(0, 3, 30_000)
     whole = fit_of(rows, codes)
-    monkeypatch.setattr("suffice.models.design_blocks.CELLS", 5_000)
+    monkeypatch.setattr("suffice.models.linear.logistic.loss.CELLS", 5_000)
     np.testing.assert_allclose(fit_of(rows, codes).theta, whole.theta, rtol=1e-9, atol=1e-11)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from suffice.errors import BadSetting
-from suffice.models.inference import FitFigures, checked_level, wald
+from suffice.models.linear.logistic.inference import FitFigures, checked_level, wald
 
 
 def test_wald_figures_are_those_of_the_normal_distribution() -> None:

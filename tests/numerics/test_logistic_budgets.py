@@ -10,8 +10,9 @@ import scipy.optimize
 
 from suffice import LogisticRegression, load
 from suffice.errors import BadSetting, DidNotConverge, SeparationWarning, SufficeWarning
-from suffice.models import firth, logistic_loss, newton, separation, separation_programs
-from suffice.models.separation_margins import TIED, margins_along
+from suffice.models.linear.logistic import firth, loss as logistic_loss, newton
+from suffice.models.linear.logistic.separation import separation, programs as separation_programs
+from suffice.models.linear.logistic.separation.margins import TIED, margins_along
 from tests.reference.categorical_tables import categorical_table
 
 TABLES = {

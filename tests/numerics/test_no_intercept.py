@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression as Theirs
 from suffice import LogisticRegression, load
 from suffice.errors import BadSetting, SeparationWarning
 from suffice.estimators import collecting
-from suffice.models import logistic_search
+from suffice.models.linear.logistic import search as logistic_search
 
 
 def drawn(seed, classes, n=300):

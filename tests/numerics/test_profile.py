@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, linprog, minimize
 from scipy.special import chdtri, logsumexp
 
-from suffice.models.logistic import standardised_loss
-from suffice.models.objective import Objective
-from suffice.models.profile import Profile, profile_intervals
+from suffice.models.linear.logistic.fit import standardised_loss
+from suffice.models.linear.logistic.objective import Objective
+from suffice.models.linear.logistic.profile_intervals import Profile, profile_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -279,7 +279,7 @@ def test_a_penalty_makes_every_end_finite() -> None:
 
 
 def test_an_objective_need_not_be_a_loss_over_rows() -> None:
-    from suffice.models.objective import Point
+    from suffice.models.linear.logistic.objective import Point
 
     bend = np.array([[2.0, 0.5], [0.5, 1.0]])
 

@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 
 from suffice.errors import NotFinite
 from suffice.kernels.online.rules import ascend
-from suffice.models.seen_rows import SeenRows
-from suffice.models.stochastic import Stochastic
+from suffice.models.linear.online.seen_rows import SeenRows
+from suffice.models.linear.online.stochastic import Stochastic
 from suffice.rows import read_sparse
 
 AB = ("a", "b")

@@ -12,11 +12,11 @@ from suffice.errors import listed
 from suffice.estimators.bridge_words import reservations, told, verdict
 from suffice.printing.number_formats import Decimals, Significant
 from suffice.printing.result_table import TableColumn, TextTable
-from suffice.models.inference import wald
+from suffice.models.linear.logistic.inference import wald
 
 if TYPE_CHECKING:
     from suffice.models.bridge import Bridge
-    from suffice.models.logistic_fit import LogisticFit
+    from suffice.models.linear.logistic.result import LogisticFit
     from suffice.models.misspecification import ScoreTest
     from suffice.rows import FloatArray, Label
 

@@ -8,7 +8,7 @@ from suffice.printing.number_formats import p_value
 
 if TYPE_CHECKING:
     from suffice.models.bridge import Bridge
-    from suffice.models.logistic_fit import LogisticFit
+    from suffice.models.linear.logistic.result import LogisticFit
     from suffice.models.misspecification import ScoreTest
 
 SOME, CLEAR = 0.05, 0.01

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.columns.design import Design
-    from suffice.models.linear import LinearForm
+    from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, Label
 
 

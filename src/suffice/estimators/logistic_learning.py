@@ -25,19 +25,19 @@ from suffice.estimators.opening import opened
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.separated_classes import SeparatedClasses
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
-from suffice.models.logistic import fit_logistic
-from suffice.models.resumption import resumed, seen_at_fit
-from suffice.models.seen_rows import SeenRows
-from suffice.models.standardisation import refuse_narrow
-from suffice.models.stochastic import Stochastic
+from suffice.models.linear.logistic.fit import fit_logistic
+from suffice.models.linear.online.stochastic import resumed, seen_at_fit
+from suffice.models.linear.online.seen_rows import SeenRows
+from suffice.models.linear.standardisation import refuse_narrow
+from suffice.models.linear.online.stochastic import Stochastic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from suffice.models.linear import LinearForm
-    from suffice.models.logistic_fit import LogisticFit
+    from suffice.models.linear.form import LinearForm
+    from suffice.models.linear.logistic.result import LogisticFit
 
 
 class LogisticLearning(LogisticSettings, Posteriors):

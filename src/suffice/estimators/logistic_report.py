@@ -14,12 +14,12 @@ from suffice.estimators.logistic_learning import LogisticLearning
 from suffice.estimators.logistic_summary import LogisticSummary
 from suffice.estimators.named_refusals import naming
 from suffice.estimators.separated_classes import SeparatedClasses
-from suffice.models.inference import FitFigures
-from suffice.models.logistic_refit import refitted
-from suffice.models.profile import profiles_of
+from suffice.models.linear.logistic.inference import FitFigures
+from suffice.models.linear.logistic.refit import refitted
+from suffice.models.linear.logistic.profile_intervals import profiles_of
 
 if TYPE_CHECKING:
-    from suffice.models.logistic_fit import LogisticFit
+    from suffice.models.linear.logistic.result import LogisticFit
     from suffice.rows import FloatArray, Label
 
 

@@ -12,10 +12,10 @@ from suffice.columns.design import DeclaredLevels, Design
 from suffice.engines.parts import Mergeable
 from suffice.estimators.named_refusals import naming
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
-from suffice.models.logistic import fit_loss
-from suffice.models.logistic_loss import LogisticLoss
-from suffice.models.remote_loss import RemoteLoss
-from suffice.models.seen_rows import SeenRows
+from suffice.models.linear.logistic.fit import fit_loss
+from suffice.models.linear.logistic.loss import LogisticLoss
+from suffice.models.linear.logistic.remote_loss import RemoteLoss
+from suffice.models.linear.online.seen_rows import SeenRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.batches import Batch
-    from suffice.models.logistic_fit import LogisticFit
+    from suffice.models.linear.logistic.result import LogisticFit
     from suffice.rows import FloatArray
     from suffice.sources import Chunk, Source, Wanted
 

@@ -10,12 +10,12 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.printing.number_formats import Decimals, Significant, p_value
 from suffice.printing.result_table import TableColumn, TextTable
-from suffice.models.inference import checked_level, ratio_test, wald
+from suffice.models.linear.logistic.inference import checked_level, ratio_test, wald
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.models.inference import FitFigures
+    from suffice.models.linear.logistic.inference import FitFigures
     from suffice.rows import FloatArray, Label
 
 Intervals: TypeAlias = Literal["wald", "profile"]
@@ -96,7 +96,7 @@ class LogisticSummary:
         which then take the place of Wald's, and `ratios` likelihood-ratio statistics, whose tests
         do.
 
-        >>> from suffice.models.inference import FitFigures
+        >>> from suffice.models.linear.logistic.inference import FitFigures
         >>> print(LogisticSummary.of(
         ...     ["dose"], "alive", ["dead"], np.array([[-2.0, 0.5]]), np.array([[0.25, 0.04]]),
         ...     FitFigures.of(15.0, 20.0, 40.0, 2, classes=2), rows=40,

@@ -20,8 +20,8 @@ from suffice.estimators.named_refusals import naming
 from suffice.estimators.opening import opened
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, class_array, joined_dtype, label_kind
-from suffice.models.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
-from suffice.models.visits import shuffled
+from suffice.models.linear.online.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
+from suffice.models.linear.online.row_order import shuffled
 
 if TYPE_CHECKING:
     from suffice.estimators.batches import Batch

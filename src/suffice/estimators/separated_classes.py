@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.models.separation import Separation
+    from suffice.models.linear.logistic.separation.separation import Separation
 
 
 @dataclass(frozen=True, slots=True)

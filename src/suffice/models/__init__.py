@@ -4,9 +4,9 @@ from suffice.models.bridge import Bridge, bridge_of
 from suffice.models.generative import GenerativeModel
 from suffice.models.learner import GaussianLearner
 from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
-from suffice.models.linear import LinearForm
-from suffice.models.logistic import fit_logistic
-from suffice.models.logistic_fit import LogisticFit
+from suffice.models.linear.form import LinearForm
+from suffice.models.linear.logistic.fit import fit_logistic
+from suffice.models.linear.logistic.result import LogisticFit
 from suffice.models.naive_bayes import NaiveBayesModel
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
 from suffice.models.shrinkage_path import ShrinkagePath, shrinkage_path

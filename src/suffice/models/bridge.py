@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.learner import Fit
-    from suffice.models.linear import LinearForm
+    from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, IntArray, Label
 
 MOST_PARAMETERS = 4000

@@ -20,7 +20,7 @@ from suffice.kernels.dense.scores import (
     winners,
 )
 from suffice.linear_algebra import log_sum_exp, normalized
-from suffice.models.linear import LinearForm
+from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from suffice.families.gaussian import Gaussian
 from suffice.families.summary import ClassSummary
 from suffice.linear_algebra import correlation_scaled
 from suffice.models.learner import GaussianLearner
-from suffice.models.linear import LinearForm
+from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

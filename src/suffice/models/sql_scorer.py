@@ -11,7 +11,7 @@ from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadSetting
 from suffice.models.column_types import chosen_by_looks
 from suffice.models.generative import GenerativeModel
-from suffice.models.linear import LinearForm
+from suffice.models.linear.form import LinearForm
 from suffice.models.naive_bayes import NaiveBayesModel
 from suffice.models.sql_product_terms import product_terms
 from suffice.models.sql_terms import Terms, balanced, linear_terms, normal_terms

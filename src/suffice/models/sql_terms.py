@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.engines.sql_dialects import Dialect
     from suffice.families.diagonal_normals import DiagonalNormals
     from suffice.models.generative import GenerativeModel
-    from suffice.models.linear import LinearForm
+    from suffice.models.linear.form import LinearForm
 
 FAR = 1e140
 """Standard deviations at which cells are held: beyond, squares would leave the range."""

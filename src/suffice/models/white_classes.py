@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.families.floors import Pooled
     from suffice.families.summary import ClassSummary
     from suffice.models.learner import Fit
-    from suffice.models.linear import LinearForm
+    from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, IntArray
 
 LOADED = 1e-6

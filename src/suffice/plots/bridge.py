@@ -11,7 +11,7 @@ from suffice.families.gaussian import Gaussian
 from suffice.families.normal import Normal
 from suffice.models.discriminants import discriminants
 from suffice.models.learner import GaussianLearner
-from suffice.models.logistic import fit_logistic
+from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.white_classes import WhiteClasses
 from suffice.plots.axes import given_axes, legend_below
 from suffice.plots.palette import INK, PALE, colour, marker

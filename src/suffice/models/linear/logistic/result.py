@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.models.linear import LinearForm
+from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.separation import Separation
+    from suffice.models.linear.logistic.separation.separation import Separation
     from suffice.rows import FloatArray, Label
 
 

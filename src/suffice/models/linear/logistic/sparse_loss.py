@@ -12,7 +12,7 @@ import numpy as np
 from suffice.engines.uneven_blocks import for_sparse_blocks
 from suffice.engines.threads import workers
 from suffice.kernels.logistic import sparse as sparse_logistic
-from suffice.models.logistic_loss import LogisticLoss
+from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.statistics.curvature import Curvature
 
 if TYPE_CHECKING:

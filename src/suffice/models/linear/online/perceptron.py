@@ -9,22 +9,15 @@ import numpy as np
 
 from suffice.kernels.compilation import part_of
 from suffice.kernels.online.rules import correct_mistakes
-from suffice.models.carried_theta import (
-    embedded_theta,
-    every_class,
-    linear_form,
-    rescaled,
-    rows_of_theta,
-    with_labels,
-)
-from suffice.models.seen_rows import SeenRows, refuse_spoiled
-from suffice.models.visits import as_given, shuffled
+from suffice.models.linear.online.seen_rows import embedded_theta, every_class, linear_form, rescaled, rows_of_theta, with_labels
+from suffice.models.linear.online.seen_rows import SeenRows, refuse_spoiled
+from suffice.models.linear.online.row_order import as_given, shuffled
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from suffice.models.linear import LinearForm
+    from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, IntArray, Label
 
 BLOCK = 1 << 17

@@ -12,7 +12,7 @@ from suffice.linear_algebra import inverse_factor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.models.linear.logistic.loss import LogisticLoss
     from suffice.rows import FloatArray
 
 FLAT = 1e-13

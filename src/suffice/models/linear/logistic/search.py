@@ -7,26 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.logistic_start import are_independent, basis_of, first_look
-from suffice.models.near_hessians import (
-    blocks_inverse,
-    bound_inverse,
-    for_all_rows,
-    largest_pull,
-    least_pull,
-    product_inverse,
-    sampled_bend,
-)
-from suffice.models.newton import Factor, Found, conjugate, descend, newton
-from suffice.models.objective import Objective
-from suffice.models.sparse_loss import SparseLoss
+from suffice.models.linear.logistic.start import are_independent, basis_of, first_look
+from suffice.models.linear.logistic.preconditioners import blocks_inverse, bound_inverse, for_all_rows, largest_pull, least_pull, product_inverse, sampled_bend
+from suffice.models.linear.logistic.newton import Factor, Found, conjugate, descend, newton
+from suffice.models.linear.logistic.objective import Objective
+from suffice.models.linear.logistic.sparse_loss import SparseLoss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.models.logistic_loss import LogisticLoss
-    from suffice.models.logistic_start import Start
-    from suffice.models.objective import Point
+    from suffice.models.linear.logistic.loss import LogisticLoss
+    from suffice.models.linear.logistic.start import Start
+    from suffice.models.linear.logistic.objective import Point
     from suffice.rows import FloatArray
 
 SAMPLE = 20_480

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.models.design_blocks import collect_design
+from suffice.models.linear.logistic.loss import collect_design
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.models.linear.logistic.loss import LogisticLoss
     from suffice.rows import FloatArray, IntArray
 
 TIED = 1e-11

@@ -15,8 +15,8 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
 from suffice.linear_algebra import EPSILON, inverse_factor
-from suffice.models.design_blocks import collect_design
-from suffice.models.objective import Objective, Point
+from suffice.models.linear.logistic.loss import collect_design
+from suffice.models.linear.logistic.objective import Objective, Point
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray
@@ -98,8 +98,8 @@ def fit_firth(
     The objective has no penalty, and a basis that spans all that rows can tell apart where columns
     are collinear: over the rest the information is zero, and has no determinant.
 
-    >>> from suffice.models.logistic_loss import LogisticLoss
-    >>> from suffice.models.objective import Objective
+    >>> from suffice.models.linear.logistic.loss import LogisticLoss
+    >>> from suffice.models.linear.logistic.objective import Objective
     >>> rows, codes = np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.array([0, 0, 1, 1])
     >>> loss = LogisticLoss(rows, codes, 2, None, np.zeros(1), np.ones(1))
     >>> slope = fit_firth(Objective(loss)).theta[0, 1]  # each cell of the 2×2 table gets half a row

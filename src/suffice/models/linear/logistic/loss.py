@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
 from typing import TYPE_CHECKING, Self, TypeVar
-
 import numpy as np
-
 from suffice.engines.threads import answers, collect_blocks, workers
 from suffice.kernels.compilation import part_of
 from suffice.kernels.logistic import dense as logistic
 from suffice.statistics.curvature import Curvature
 from suffice.statistics.moments.pooled import PooledMoments
+from functools import reduce
+from typing import TYPE_CHECKING, TypeVar
+from suffice.engines.threads import collect_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
     from suffice.engines.parts import Mergeable
     from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray
 
-    S = TypeVar("S", bound=Mergeable)
 
 BLOCK = 1024
 """Rows in one block of a sample: neighbours in memory, so that nothing is copied."""
@@ -194,3 +194,36 @@ class Largest:
 
     def __add__(self, other: Self) -> Self:
         return self if self.value >= other.value else other
+
+
+S = TypeVar("S", bound="Mergeable")
+
+CELLS = 500_000
+"""Cells of one block: what is made of it comes and goes in the cache, not in main memory."""
+
+
+def collect_design(
+    loss: LogisticLoss, summarize: Callable[[slice, FloatArray], S], width: int | None = None
+) -> S:
+    """Return the summary of all rows of a loss, merged from those of blocks z̃ = (1, z).
+
+    `summarize` is called with a slice of rows and their design, on several threads at once.
+    `width` is how many cells it makes of a row, if these are more than the columns: wide sparse
+    rows are filled a few at a time.
+
+    >>> import numpy as np
+    >>> from suffice.models.linear.logistic.loss import LogisticLoss
+    >>> rows, codes = np.array([[1.0], [3.0]]), np.array([0, 1])
+    >>> loss = LogisticLoss(rows, codes, 2, None, np.array([2.0]), np.array([1.0]))
+    >>> collect_design(loss, lambda some, design: design.sum(axis=0))
+    array([2., 0.])
+    """
+    columns = loss.shape[1]
+    step = max(CELLS // max(columns, width or 0), 1)
+
+    def block(some: slice) -> S:
+        starts = range(some.start, some.stop, step)
+        parts = (slice(start, min(start + step, some.stop)) for start in starts)
+        return reduce(add, (summarize(part, loss.design(part)) for part in parts))
+
+    return collect_blocks(block, len(loss.codes), columns)

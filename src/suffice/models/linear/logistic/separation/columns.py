@@ -11,20 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.separation_margins import SPANNED, survey
-from suffice.models.separation_programs import (
-    MOST_CELLS,
-    Budget,
-    Undecided,
-    null_space,
-    scaled,
-    solutions,
-)
+from suffice.models.linear.logistic.separation.margins import SPANNED, survey
+from suffice.models.linear.logistic.separation.programs import MOST_CELLS, Budget, Undecided, null_space, scaled, solutions
 
 if TYPE_CHECKING:
-    from suffice.models.logistic_loss import LogisticLoss
-    from suffice.models.separation_margins import Constraints
-    from suffice.models.separation_programs import Cone
+    from suffice.models.linear.logistic.loss import LogisticLoss
+    from suffice.models.linear.logistic.separation.margins import Constraints
+    from suffice.models.linear.logistic.separation.programs import Cone
     from suffice.rows import FloatArray, IntArray
 
 FEW = 16

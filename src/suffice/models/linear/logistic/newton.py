@@ -21,7 +21,7 @@ from suffice.linear_algebra import EPSILON
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.models.objective import Point
+    from suffice.models.linear.logistic.objective import Point
     from suffice.rows import FloatArray
 
     Look = Callable[[FloatArray, bool], Point]

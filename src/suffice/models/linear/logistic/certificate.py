@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.models.near_hessians import largest_pull
-from suffice.models.newton import Factor
+from suffice.models.linear.logistic.preconditioners import largest_pull
+from suffice.models.linear.logistic.newton import Factor
 
 if TYPE_CHECKING:
-    from suffice.models.logistic_search import Search
+    from suffice.models.linear.logistic.search import Search
     from suffice.rows import FloatArray
 
 

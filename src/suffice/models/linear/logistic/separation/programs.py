@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.models.separation_margins import SPANNED, TIED, survey
+from suffice.models.linear.logistic.separation.margins import SPANNED, TIED, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from suffice.models.logistic_loss import LogisticLoss
-    from suffice.models.separation_margins import Constraints, Survey
+    from suffice.models.linear.logistic.loss import LogisticLoss
+    from suffice.models.linear.logistic.separation.margins import Constraints, Survey
     from suffice.rows import FloatArray
 
     BoolArray = NDArray[np.bool_]

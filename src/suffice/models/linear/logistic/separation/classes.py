@@ -12,19 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.separation_directions import MOST_CELLS, beyond
-from suffice.models.separation_margins import TIED, margins_along, survey
-from suffice.models.separation_programs import (
-    Budget,
-    Undecided,
-    find_cone,
-    first_survey,
-    scaled,
-)
+from suffice.models.linear.logistic.separation.separation import MOST_CELLS, beyond
+from suffice.models.linear.logistic.separation.margins import TIED, margins_along, survey
+from suffice.models.linear.logistic.separation.programs import Budget, Undecided, find_cone, first_survey, scaled
 
 if TYPE_CHECKING:
-    from suffice.models.logistic_loss import LogisticLoss
-    from suffice.models.separation_programs import Cone
+    from suffice.models.linear.logistic.loss import LogisticLoss
+    from suffice.models.linear.logistic.separation.programs import Cone
     from suffice.rows import FloatArray, IntArray
 
 SHARE = 0.5

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
 import numpy as np
-
 from suffice.kernels.logistic.dense import shares_of
-from suffice.models.kronecker import Kronecker
-from suffice.models.newton import Factor
-from suffice.models.objective import Objective
+from suffice.models.linear.logistic.newton import Factor
+from suffice.models.linear.logistic.objective import Objective
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.models.linear.logistic.loss import LogisticLoss
     from suffice.rows import FloatArray
+
 
 FLATTEST, RIDGE = 1e-6, 1e-6
 """Doubt per row, p(1 - p), below which a block counts as no flatter, and what is added to its
@@ -164,3 +163,48 @@ def largest_pull(objective: Objective, factor: Factor, reach: float) -> float:
     """
     pairs = 2.0 if objective.shape[0] > 1 else 1.0
     return float(np.sqrt(pairs * reach * factor.trace_of_inverse()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kronecker:
+    """(A ⊗ S + penalty·M ⊗ I)⁻¹, for centred columns with correlations S and free intercepts.
+
+    The Hessian of softmax regression is Σ w (diag(p) - ppᵀ) ⊗ z̃z̃ᵀ. Where p and z̃ were
+    independent it would be A ⊗ S, A the sum of w (diag(p) - ppᵀ): near enough to start from, for
+    the price of k² + d² numbers.
+    """
+
+    classes: FloatArray
+    """U with UᵀMU = 1 and UᵀAU diagonal (m, m)."""
+    columns: FloatArray
+    """The eigenvectors of S (d, d)."""
+    strengths: FloatArray
+    """a_i·s_j + penalty (m, d)."""
+    intercepts: FloatArray
+    """A⁻¹ (m, m)."""
+
+    @classmethod
+    def of(
+        cls, between: FloatArray, spread: FloatArray, columns: FloatArray, penalty: float
+    ) -> Self:
+        """Return it from M, A, S and the penalty."""
+        from scipy.linalg import eigh
+
+        values, vectors = eigh(spread, between)
+        floor = 1e-10 * float(values.max(initial=0.0)) or 1.0
+        values = np.maximum(values, floor)
+        strengths, axes = np.linalg.eigh(columns)
+        strengths = np.maximum(strengths, 1e-10)
+        steepness = values[:, np.newaxis] * strengths + penalty
+        inverse = (vectors / values) @ vectors.T
+        return cls(vectors, axes, steepness, inverse)
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        """Return the inverse times a vector, flat, intercepts first in each class."""
+        m, width = self.strengths.shape
+        table = vector.reshape(m, width + 1)
+        found = np.empty_like(table)
+        found[:, 0] = self.intercepts @ table[:, 0]
+        turned = (self.classes.T @ table[:, 1:] @ self.columns) / self.strengths
+        found[:, 1:] = self.classes @ turned @ self.columns.T
+        return found.ravel()

@@ -16,13 +16,13 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.errors import DidNotConverge
 from suffice.linear_algebra import EPSILON
-from suffice.models.inference import checked_level
-from suffice.models.newton import Factor
+from suffice.models.linear.logistic.inference import checked_level
+from suffice.models.linear.logistic.newton import Factor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.models.objective import Objective, Point
+    from suffice.models.linear.logistic.objective import Objective, Point
     from suffice.rows import FloatArray
 
     Look = Callable[[FloatArray, bool], Point]
@@ -92,8 +92,8 @@ class Profile:
     identity: nothing depends on units, and what the rows cannot tell apart is known there also
     when the classes are separated.
 
-    >>> from suffice.models.logistic_loss import LogisticLoss
-    >>> from suffice.models.objective import Objective
+    >>> from suffice.models.linear.logistic.loss import LogisticLoss
+    >>> from suffice.models.linear.logistic.objective import Objective
     >>> rows, codes = np.array([[-2.0], [-1.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
     >>> loss = LogisticLoss(rows, codes, 2, None, np.zeros(1), np.ones(1))
     >>> slopes = Profile(Objective(loss).look, np.zeros(2))

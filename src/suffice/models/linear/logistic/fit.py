@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.models.certificate import Certificate, covariance_of
-from suffice.models.logistic_fit import LogisticFit, estimable_columns, is_inside
-from suffice.models.logistic_loss import LogisticLoss
-from suffice.models.logistic_search import MOST, Search, objective_of, search
-from suffice.models.newton import Found
-from suffice.models.separation import AHEAD, find_separation, finite_theta, shown_separation
-from suffice.models.separation_programs import Undecided
-from suffice.models.sparse_loss import SparseLoss
-from suffice.models.standardisation import Standardisation
+from suffice.models.linear.logistic.certificate import Certificate, covariance_of
+from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
+from suffice.models.linear.logistic.loss import LogisticLoss
+from suffice.models.linear.logistic.search import MOST, Search, objective_of, search
+from suffice.models.linear.logistic.newton import Found
+from suffice.models.linear.logistic.separation.separation import AHEAD, find_separation, finite_theta, shown_separation
+from suffice.models.linear.logistic.separation.programs import Undecided
+from suffice.models.linear.logistic.sparse_loss import SparseLoss
+from suffice.models.linear.standardisation import Standardisation
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
-    from suffice.models.linear import LinearForm
-    from suffice.models.objective import Objective
-    from suffice.models.separation import Separation
+    from suffice.models.linear.form import LinearForm
+    from suffice.models.linear.logistic.objective import Objective
+    from suffice.models.linear.logistic.separation.separation import Separation
     from suffice.rows import FloatArray, IntArray, Label
 
 CHEAP = 1e10
@@ -233,7 +233,7 @@ def _corrected(
     objective: Objective, labels: tuple[Label, ...], tolerance: float, most: int
 ) -> LogisticFit:
     """Return Firth's estimates: they exist whether the classes are separated or not."""
-    from suffice.models.firth import fit_firth
+    from suffice.models.linear.logistic.firth import fit_firth
 
     firth = fit_firth(objective, tolerance, most)
     return _fit(

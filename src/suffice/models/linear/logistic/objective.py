@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from suffice.models.logistic_loss import LogisticLoss
+    from suffice.models.linear.logistic.loss import LogisticLoss
     from suffice.rows import FloatArray
     from suffice.statistics.curvature import Curvature
 

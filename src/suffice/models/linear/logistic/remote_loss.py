@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 import numpy as np
 
 from suffice.engines.parts import Mergeable
-from suffice.models.logistic_loss import Largest, LogisticLoss
+from suffice.models.linear.logistic.loss import Largest, LogisticLoss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.models.seen_rows import SeenRows
+    from suffice.models.linear.online.seen_rows import SeenRows
     from suffice.rows import FloatArray
     from suffice.statistics.curvature import Curvature
     from suffice.statistics.moments.pooled import PooledMoments
@@ -43,7 +43,7 @@ class RemoteLoss(LogisticLoss):
     lightest    the smallest weight of a row
     drawn       some of the rows, from all over them, that are here
 
-    >>> from suffice.models.seen_rows import SeenRows
+    >>> from suffice.models.linear.online.seen_rows import SeenRows
     >>> rows, codes = np.array([[1.0], [3.0]]), np.array([0, 1])
     >>> def everywhere(summarize, origin, inverse):
     ...     parts = [LogisticLoss(rows[[i]], codes[[i]], 2, None, origin, inverse) for i in (0, 1)]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadSetting, listed
-from suffice.models.certificate import Certificate, covariance_of
-from suffice.models.firth import FirthObjective
-from suffice.models.logistic import of_moderate_size, standardised_loss
-from suffice.models.logistic_search import Search, objective_of
-from suffice.models.newton import Found
+from suffice.models.linear.logistic.certificate import Certificate, covariance_of
+from suffice.models.linear.logistic.firth import FirthObjective
+from suffice.models.linear.logistic.fit import of_moderate_size, standardised_loss
+from suffice.models.linear.logistic.search import Search, objective_of
+from suffice.models.linear.logistic.newton import Found
 
 if TYPE_CHECKING:
-    from suffice.models.logistic_fit import LogisticFit
-    from suffice.models.objective import Objective
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.models.linear.logistic.objective import Objective
     from suffice.rows import FloatArray, IntArray, Label
     from suffice.rows.sparse_rows import SparseRows
 

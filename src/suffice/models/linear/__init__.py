@@ -1,0 +1,1 @@
+"""Linear classifiers: one form for whatever has weights and intercepts, and how it is found."""

@@ -1,0 +1,1 @@
+"""Rules that learn row by row: the perceptron and the stochastic gradient."""
