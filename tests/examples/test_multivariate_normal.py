@@ -19,7 +19,7 @@ from suffice.errors import (
 )
 from suffice.estimators.multivariate_normal import MultivariateNormal
 from suffice.estimators.randomness import random_generator
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 
 HEIGHTS = MultivariateNormal(
     [170.0, 70.0, 40.0],

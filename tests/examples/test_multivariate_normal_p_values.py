@@ -9,7 +9,7 @@ import pytest
 
 from suffice.errors import BadSetting, DegenerateData, NoPValue
 from suffice.estimators.multivariate_normal import MultivariateNormal
-from suffice.models.predictive import predictive_p_values
+from suffice.models.gaussian.normal_fit import predictive_p_values
 
 
 def distance_from_uniform(p: np.ndarray) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from suffice.errors import BadSetting
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +164,7 @@ def test_densities_and_draws_need_no_scipy(root: Path) -> None:
     program = """
 import sys
 import numpy as np
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 law = Normal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
 law.log_density(law.sample(10, np.random.default_rng(0)))
 law.conditional({0: 1.0}).kl_divergence(law.marginal([1]))

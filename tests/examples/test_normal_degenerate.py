@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from suffice.errors import BadSetting, NotLinear
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 
 UNIT = Normal([0.0, 0.0], np.eye(2))
 TWINS = Normal([1.0, 1.0], [[4.0, 4.0], [4.0, 4.0]])

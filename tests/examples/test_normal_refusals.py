@@ -16,7 +16,7 @@ from suffice.errors import (
     NotANumber,
     NotFinite,
 )
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 
 UNIT = Normal([0.0, 0.0], np.eye(2))
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.models import missing_rows
+from suffice.models.gaussian.leave_one_out import missing_cells as missing_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

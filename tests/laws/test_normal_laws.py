@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 
 seeds = st.integers(0, 2**32 - 1)
 exponents = st.integers(-150, 150)

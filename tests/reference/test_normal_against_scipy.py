@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import BadMatrix
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 
 scipy_stats = pytest.importorskip("scipy.stats")
 

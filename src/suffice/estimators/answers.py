@@ -16,7 +16,7 @@ from suffice.estimators.randomness import random_generator
 from suffice.estimators.state import check_label_kinds, label_kind
 from suffice.estimators.weightless import as_given, taken
 from suffice.models.label_shift import LabelShift, estimate_priors
-from suffice.models.leave_one_out import LeaveOneOut
+from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
 from suffice.rows import check_lengths, read_labels, read_weights
 
 if TYPE_CHECKING:

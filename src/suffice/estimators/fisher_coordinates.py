@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from suffice.errors import NotFinite
 from suffice.estimators.batches import naming_cells
-from suffice.models.discriminants import Discriminants, discriminants
+from suffice.models.gaussian.whitened_classes import Discriminants, discriminants
 
 if TYPE_CHECKING:
     from collections.abc import Callable

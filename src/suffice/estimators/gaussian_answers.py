@@ -15,13 +15,13 @@ from suffice.estimators.gaussian_parameters import GaussianParameters
 from suffice.estimators.implied_logistic import implied_logistic
 from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation
-from suffice.models.coded_typicality import coded_typicality
-from suffice.models.explanation import explain
-from suffice.models.imputation import imputed
-from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
-from suffice.models.missing_rows import leave_one_out_missing
-from suffice.models.one_row import OneRow, one_row
-from suffice.models.typicality import typicality
+from suffice.models.typicality.coded_classes import coded_typicality
+from suffice.models.gaussian.explanation import explain
+from suffice.models.gaussian.missing.e_step import imputed
+from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
+from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
+from suffice.models.gaussian.model import OneRow, one_row
+from suffice.models.typicality.normal_classes import typicality
 from suffice.rows import read_table
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from suffice.estimators.gaussian_parameters import GaussianParameters
 from suffice.estimators.law_columns import schema
 from suffice.estimators.learning import Learning
 from suffice.estimators.single_rows import moderate
-from suffice.families.gaussian import Gaussian
-from suffice.models.given_classes import GivenClasses, check_held, statistics_of_parameters
-from suffice.models.imputation import imputed
-from suffice.models.learner import GaussianLearner, checked_log_priors
-from suffice.models.selection import choose
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.learner import GivenClasses, check_held, statistics_of_parameters
+from suffice.models.gaussian.missing.e_step import imputed
+from suffice.models.gaussian.learner import GaussianLearner, checked_log_priors
+from suffice.models.gaussian.auto_covariance import choose
 from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
 
 if TYPE_CHECKING:

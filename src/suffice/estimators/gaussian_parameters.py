@@ -8,15 +8,15 @@ import numpy as np
 
 from suffice.errors import BadSetting, listed
 from suffice.estimators.learned import Learned
-from suffice.families.gaussian import FORMS, Gaussian
+from suffice.models.gaussian.family import FORMS, Gaussian
 from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
-from suffice.models.learner import Fit, GaussianLearner, warn_of
+from suffice.models.gaussian.learner import Fit, GaussianLearner, warn_of
 from suffice.rows import CATEGORY
 
 if TYPE_CHECKING:
     from suffice.columns import Columns
     from suffice.estimators.state import State
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suffice.columns import Columns
-    from suffice.models.predictive import Evidence
+    from suffice.models.gaussian.normal_fit import Evidence
 
 
 def stored_law(law: Normal, columns: Columns, evidence: Evidence | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from suffice.estimators.persistence import (
 )
 from suffice.estimators.state import NotFitted, State, class_array, label_kind
 from suffice.estimators.statistics_left_out import LeftOut, ModelAlone
-from suffice.models.learner import checked_log_priors
+from suffice.models.gaussian.learner import checked_log_priors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from suffice.estimators.concurrency import lock_of
 from suffice.estimators.single_rows import SingleRows
 from suffice.estimators.state import check_label_kinds, label_kind
 from suffice.models.forgetting import vouched
-from suffice.models.learner import checked_log_priors
+from suffice.models.gaussian.learner import checked_log_priors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,9 +22,9 @@ from suffice.estimators.law_columns import (
 from suffice.estimators.law_files import restored_law, stored_law
 from suffice.estimators.persistence import first_names, saving
 from suffice.estimators.randomness import random_generator
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 from suffice.files.stored_models import StoredModel, write_model
-from suffice.models.normal_fit import check_divisor, degeneracy, fit_normal, fit_normal_around
+from suffice.models.gaussian.normal_fit import check_divisor, degeneracy, fit_normal, fit_normal_around
 from suffice.rows import read_table, read_weights
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from suffice.models.predictive import Evidence
+    from suffice.models.gaussian.normal_fit import Evidence
     from suffice.rows import FloatArray
 
 SHOWN_WIDTH = 4

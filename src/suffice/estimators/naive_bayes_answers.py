@@ -23,8 +23,8 @@ from suffice.families.multinomial import MultinomialCounts, checked_lengths
 from suffice.models.column_explanation import explain_columns
 from suffice.models.column_types import chosen_by_looks
 from suffice.models.naive_bayes_left_out import left_out
-from suffice.models.naive_bayes_priors import estimate_priors
-from suffice.models.naive_bayes_typicality import naive_bayes_typicality
+from suffice.models.label_shift import estimate_column_priors
+from suffice.models.typicality.naive_bayes import naive_bayes_typicality
 from suffice.rows import refuse_infinite
 from suffice.rows.sparse import SparseRows
 from suffice.rows.sparse import refuse_stored
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from suffice.estimators.state import State
     from suffice.families.blocks import Blocks
     from suffice.models.label_shift import LabelShift
-    from suffice.models.leave_one_out import LeaveOneOut
+    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.rows import FloatArray, Label
 
     T = TypeVar("T")
@@ -144,7 +144,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         model = self._fit.model
-        return self._asked(X, lambda rows: estimate_priors(model, rows))
+        return self._asked(X, lambda rows: estimate_column_priors(model, rows))
 
     def explain(
         self,

@@ -13,7 +13,7 @@ from suffice.errors import BadSetting
 from suffice.estimators.learned import Learned
 from suffice.families.smoothing import HELD_OUT, checked_smoothing
 from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
-from suffice.models.learner import warn_of
+from suffice.models.gaussian.learner import warn_of
 from suffice.models.naive_bayes_learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows

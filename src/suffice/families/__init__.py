@@ -4,10 +4,10 @@ from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
-from suffice.families.gaussian import Gaussian
+from suffice.models.gaussian.family import Gaussian
 from suffice.families.gaussian_columns import GaussianColumns, LogNormal
 from suffice.families.multinomial import Multinomial
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
 from suffice.families.product import Product

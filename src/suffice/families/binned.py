@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.families.laws import Scores
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.statistics import Tallies
 

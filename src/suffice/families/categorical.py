@@ -19,7 +19,7 @@ from suffice.statistics import ByClass, Tallies
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from suffice.families.blocks import Block
     from suffice.families.laws import Scores
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.statistics import Totals
 

@@ -11,9 +11,9 @@ import numpy as np
 from suffice.engines.threads import collect_blocks
 from suffice.errors import BadRows, BadSetting, OutsideSupport, listed
 from suffice.families.blocks import read_numbers
-from suffice.families.gaussian import Gaussian
+from suffice.models.gaussian.family import Gaussian
 from suffice.families.normal_columns import LogNormalColumns, NormalColumns, logarithms
-from suffice.families.summary import ClassSummary
+from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.rows.cells import place_of
 from suffice.statistics import ByClass, DiagonalMoments
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
 FORMS = {"per-class": "diagonal", "shared": "shared-diagonal"}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.families.blocks import Block
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
 

@@ -15,7 +15,7 @@ from suffice.rows import refuse_infinite
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.families.diagonal_normals import DiagonalNormals
+    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.rows import FloatArray, IntArray
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.families.blocks import Block
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
 

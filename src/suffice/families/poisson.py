@@ -15,7 +15,7 @@ from suffice.families.drawn_rows import drawn_counts
 from suffice.families.laws import Scores
 from suffice.families.left_out import less
 from suffice.families.linear_laws import LinearLaws, weighted_sums
-from suffice.families.notes import Note
+from suffice.models.notes import Note
 from suffice.families.smoothing import best_smoothing
 from suffice.families.totals_of_blocks import class_totals, stacked
 from suffice.rows.cells import place_of

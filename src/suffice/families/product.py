@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import BadRows, NotFinite, listed
 from suffice.families.blocks import Block, Blocks
-from suffice.families.notes import Note
+from suffice.models.notes import Note
 from suffice.families.outside_support import within_support
 from suffice.rows import refuse_infinite
 from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes

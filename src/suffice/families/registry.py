@@ -8,7 +8,7 @@ from suffice.errors import BadSetting, listed
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
-from suffice.families.gaussian import Gaussian
+from suffice.models.gaussian.family import Gaussian
 from suffice.families.gaussian_columns import FORMS, GaussianColumns, LogNormal
 from suffice.families.multinomial import Multinomial
 from suffice.families.one_law import Common

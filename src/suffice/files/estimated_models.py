@@ -16,12 +16,12 @@ import numpy as np
 from suffice.errors import BadFile
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.complement import Complement
-from suffice.families.gaussian import Gaussian
+from suffice.models.gaussian.family import Gaussian
 from suffice.families.multinomial import Multinomial
 from suffice.families.smoothing import HELD_OUT, checked_smoothing
 from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import name_of
-from suffice.models.learner import GaussianLearner, checked_log_priors
+from suffice.models.gaussian.learner import GaussianLearner, checked_log_priors
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.folds import Folds

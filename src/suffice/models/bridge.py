@@ -12,12 +12,12 @@ from suffice.errors import BadLabels, BadSetting
 from suffice.linear_algebra import correlation_scaled
 from suffice.models.influences import Influences, ScoreSums
 from suffice.models.misspecification import RANK_FLOOR, ScoreTest, bootstrapped, score_test
-from suffice.models.white_classes import LOADED, WhiteClasses
+from suffice.models.gaussian.whitened_classes import LOADED, WhiteClasses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.learner import Fit
+    from suffice.models.gaussian.learner import Fit
     from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, IntArray, Label
 

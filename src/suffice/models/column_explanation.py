@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.families.linear_laws import LinearLaws
-from suffice.models.explanation import MOST_CELLS, LogOdds
+from suffice.models.gaussian.explanation import MOST_CELLS, LogOdds
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.families.diagonal_normals import DiagonalNormals
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.families.normal_columns import NormalColumns
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import ForgettingUnseen, LostDigits, listed
-from suffice.families.floors import CLASS_FLOOR
+from suffice.models.gaussian.floors import CLASS_FLOOR
 from suffice.statistics import ByClass, ByColumn, ByPattern, DiagonalMoments, Moments
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows

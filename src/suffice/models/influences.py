@@ -22,7 +22,7 @@ from suffice.linear_algebra import normalized
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from suffice.models.white_classes import WhiteClasses
+    from suffice.models.gaussian.whitened_classes import WhiteClasses
     from suffice.rows import FloatArray, IntArray
 
 ROOM = 1 << 17

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
 import numpy as np
-
 from suffice.errors import BadRows
-from suffice.families.diagonal_normals import DiagonalNormals
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.linear_algebra import log_sum_exp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from suffice.families.full_normals import FullNormals
-    from suffice.models.generative import GenerativeModel
+    from suffice.models.gaussian.full_normals import FullNormals
+    from suffice.models.gaussian.model import GenerativeModel
     from suffice.rows import FloatArray, Label
+    from suffice.families.blocks import Blocks
+    from suffice.models.naive_bayes import NaiveBayesModel
+    from suffice.rows import FloatArray
+
 
 MOST_STEPS = 10_000
 TOLERANCE = 1e-12
@@ -274,3 +275,25 @@ def _one_sided(ratios: FloatArray, priors: FloatArray, c: int, *, up: bool) -> f
 def _log_likelihood(ratios: FloatArray, priors: FloatArray) -> float:
     with np.errstate(divide="ignore"):
         return float(log_sum_exp(np.log(ratios) + np.log(priors)).sum())
+
+
+def estimate_column_priors(model: NaiveBayesModel, rows: Blocks) -> LabelShift:
+    """Return the priors that maximize the likelihood of unlabelled rows.
+
+    A temperature enters as it does in posteriors: the likelihood that is compared is p(x | c)^β.
+    """
+    if len(rows) == 0:
+        raise BadRows("there are no rows to estimate priors from", hint="give at least one row")
+    size = len(model.labels)
+    beta = model.temperature
+    scores = model.comparable(rows, np.zeros(size))
+
+    def estimation(priors: FloatArray, g: FloatArray, spread: FloatArray) -> FloatArray:
+        variances = np.zeros(size)
+        for m in range(size):
+            omegas = np.stack([influences(priors, g, spread, m, c) for c in range(size)])
+            for law, block in zip(model.laws, rows.parts, strict=True):
+                variances[m] += beta**2 * law.estimation_variance(block, omegas)
+        return variances
+
+    return shifted_priors(model.labels, scores, estimation)

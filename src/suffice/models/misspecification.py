@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.families.gaussian import Gaussian
+from suffice.models.gaussian.family import Gaussian
 from suffice.models.influences import Influences, ScoreSums
-from suffice.models.learner import GaussianLearner
-from suffice.models.white_classes import WhiteClasses
+from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.gaussian.whitened_classes import WhiteClasses
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray

@@ -21,7 +21,7 @@ from suffice.kernels.sparse.sums import score_table
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.drawing import drawn_codes
 from suffice.models.far_rows import with_far_rows
-from suffice.models.generative import GenerativeModel
+from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
 from suffice.rows.sparse import SparseRows
 from suffice.rows.sparse import refuse_stored

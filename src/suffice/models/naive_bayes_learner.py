@@ -12,7 +12,7 @@ from suffice.errors import BadRows, ForgettingUnseen
 from suffice.families.complement import Complement
 from suffice.families.smoothing import HELD_OUT
 from suffice.models.forgetting import forgotten
-from suffice.models.learner import checked_log_priors, log_frequencies
+from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
 from suffice.models.naive_bayes import NaiveBayesModel
 from suffice.models.naive_bayes_left_out import left_out_priors, left_out_scores
 from suffice.models.row_samples import blocks_of, sampled
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suffice.families.blocks import Blocks
-    from suffice.families.notes import Note
+    from suffice.models.notes import Note
     from suffice.families.product import Product
     from suffice.rows import FloatArray, IntArray, Label
     from suffice.statistics.row_sample import RowSample

@@ -9,7 +9,7 @@ import numpy as np
 from suffice.families.gaussian_columns import GaussianColumns
 from suffice.families.laws import Scores
 from suffice.linear_algebra import normalized
-from suffice.models.leave_one_out import LeaveOneOut, leave_one_out
+from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.naive_bayes import combined, summed
 
 if TYPE_CHECKING:

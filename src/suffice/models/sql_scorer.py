@@ -10,7 +10,7 @@ from suffice.columns.design import Design
 from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadSetting
 from suffice.models.column_types import chosen_by_looks
-from suffice.models.generative import GenerativeModel
+from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
 from suffice.models.naive_bayes import NaiveBayesModel
 from suffice.models.sql_product_terms import product_terms

@@ -9,15 +9,15 @@ import numpy as np
 
 from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
-from suffice.families.full_normals import FullNormals
+from suffice.models.gaussian.full_normals import FullNormals
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suffice.engines.sql_dialects import Dialect
-    from suffice.families.diagonal_normals import DiagonalNormals
-    from suffice.models.generative import GenerativeModel
+    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+    from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
 
 FAR = 1e140

@@ -9,12 +9,12 @@ from suffice.families.bernoulli import Bernoulli
 from suffice.families.binned import Binned
 from suffice.families.categorical import Categorical
 from suffice.families.complement import Complement
-from suffice.families.gaussian import DIAGONAL_FORMS
+from suffice.models.gaussian.family import DIAGONAL_FORMS
 from suffice.families.gaussian_columns import GaussianColumns, LogNormal
 from suffice.families.multinomial import Multinomial
 from suffice.families.one_law import Common
 from suffice.families.poisson import Poisson
-from suffice.models.learner import GaussianLearner
+from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.naive_bayes_learner import NaiveBayesLearner
 from suffice.rows.sparse import MOST_COUNT
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def sums_asked(learner: object) -> Asked | None:
     """Return the sums that a learner's statistics are; None where it has to see rows.
 
-    >>> from suffice.families.gaussian import Gaussian
+    >>> from suffice.models.gaussian.family import Gaussian
     >>> sums_asked(GaussianLearner(Gaussian("shared")))
     Products(pooled=True)
     """

@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.linear_algebra import normalized
-from suffice.models.learner import checked_log_priors
+from suffice.models.gaussian.learner import checked_log_priors
 from suffice.models.text_calibration import Calibration, fitted
 from suffice.models.text_model import TextModel
 from suffice.rows.row_hashes import joined_hashes, label_hashes

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadMatrix, BadSetting
-from suffice.families.ellipses import radius
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.ellipses import radius
+from suffice.models.gaussian.law.normal import Normal
 from suffice.plots.axes import given_axes, solid_axes
 from suffice.plots.palette import INK
 

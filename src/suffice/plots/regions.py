@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting, OutsideSupport
-from suffice.families.normal import Normal
+from suffice.models.gaussian.law.normal import Normal
 from suffice.plots.axes import given_axes, legend_below
 from suffice.plots.palette import COLOURS, INK, MARKERS, colour, dot_size, marker
 from suffice.plots.planes import class_codes, class_names, read_plane

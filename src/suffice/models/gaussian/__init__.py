@@ -1,0 +1,1 @@
+"""Normal classes: what suffices, what it becomes, and what is asked of it."""

@@ -1,0 +1,308 @@
+"""Normal classes whose columns are independent: a variance per class and column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+import numpy as np
+from suffice.engines.threads import for_blocks
+from suffice.models.gaussian.overflow_rows import far_winners, hard_rows
+from suffice.models.gaussian.missing_patterns import by_pattern
+from suffice.kernels.dense.scores import diagonal_odds, diagonal_scores, linear_scores
+from suffice.linear_algebra import LOG_TAU
+from suffice.rows import refuse_infinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray
+
+
+BLOCK_CELLS = 60_000
+"""Cells that are scored together: small enough to stay in the cache."""
+EXPANDABLE = 1e3
+"""Up to which sum of squared distances of the class means from the origin, in standard deviations,
+squares are expanded: rounding then adds less than 1e-12 to the log odds."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalNormals:
+    """The densities p(x | class) of k normal classes with independent columns.
+
+    In standardized columns z = (x - origin)/scale, class c has mean `means[c]` and standard
+    deviations `deviations[c]`, kept once if all classes share them.
+    """
+
+    origin: FloatArray
+    origin_low: FloatArray
+    scale: FloatArray
+    active: NDArray[np.bool_]
+    means: FloatArray
+    deviations: FloatArray
+
+    @classmethod
+    def of(cls, summary: ClassSummary, deviations: FloatArray) -> Self:
+        """Put standard deviations together with the means of a summary."""
+        return cls(
+            summary.origin,
+            summary.origin_low,
+            summary.scale,
+            summary.active,
+            summary.means,
+            deviations,
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of classes."""
+        return len(self.means)
+
+    @property
+    def rank(self) -> int:
+        """The number of columns that vary."""
+        return int(self.active.sum())
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all classes have the same variances, so that boundaries are flat."""
+        return len(self.deviations) == 1
+
+    @property
+    def is_spherical(self) -> bool:
+        """Whether each class has one variance for all its columns, in the user's units."""
+        raw = (self.deviations * self.scale)[:, self.active]
+        return not self.is_shared and bool(np.allclose(raw, raw[:, :1], rtol=1e-9, atol=0.0))
+
+    # Parameters in the user's units
+
+    @cached_property
+    def class_means(self) -> FloatArray:
+        """The mean of every class (k, d)."""
+        return self.origin + (self.origin_low + self.means * self.scale)
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """The variances that are used, (1, d) or (k, d); zero where nothing varies."""
+        return np.where(self.active, np.square(self.deviations * self.scale), 0.0)
+
+    @cached_property
+    def covariances(self) -> FloatArray:
+        """The same as matrices, (1, d, d) or (k, d, d)."""
+        return self.variances[:, :, np.newaxis] * np.eye(len(self.origin))
+
+    @cached_property
+    def log_volumes(self) -> FloatArray:
+        """½ log|2πΣ| of every class, over the active columns."""
+        logs = (np.log(self.deviations) + np.log(self.scale))[:, self.active].sum(axis=1)
+        return np.broadcast_to(logs + self.rank * LOG_TAU / 2.0, (self.size,)).copy()
+
+    @cached_property
+    def linear(self) -> tuple[FloatArray, FloatArray]:
+        """For shared variances, (weights (k, d), offsets (k,)) about the origin.
+
+        log p(x | c) = weights_c·(x - origin) + offsets_c + h(x), with h the same for all.
+        """
+        assert self.is_shared
+        slopes = np.where(self.active, self.means / np.square(self.deviations), 0.0)
+        middle = self.origin_low / self.scale + self.means / 2.0
+        return slopes / self.scale, -(slopes * middle).sum(axis=1)
+
+    @cached_property
+    def contrast(self) -> tuple[FloatArray, float]:
+        """For two classes of shared variances, the log odds of the second about the origin."""
+        gap = np.where(self.active, self.means[1] - self.means[0], 0.0)
+        slopes = gap / np.square(self.deviations[0])
+        middle = self.origin_low / self.scale + (self.means[0] + self.means[1]) / 2.0
+        return slopes / self.scale, float(-slopes @ middle)
+
+    @cached_property
+    def quadratic(self) -> tuple[FloatArray, FloatArray]:
+        """Scales (1, d) or (k, d) and shifts (k, d): u = scale·(x - origin) - shift is standard.
+
+        The low half of the origin is folded into the shifts; zero where nothing varies.
+        """
+        scales = np.where(self.active, 1.0 / (self.deviations * self.scale), 0.0)
+        middle = self.means + self.origin_low / self.scale
+        return scales, np.where(self.active, middle / self.deviations, 0.0)
+
+    @cached_property
+    def curved(self) -> tuple[FloatArray, FloatArray, float] | None:
+        """For two classes, curves, slopes and offset of the log odds of the second.
+
+        They are Σ z(curve·z + slope) + offset, with z = x - origin. Expanding the squares costs
+        digits where classes are narrow and far apart. Then, and where a square would leave the
+        range of a double, there is None.
+        """
+        if self.size != 2 or self.is_shared:
+            return None
+        scales, shifts = self.quadratic
+        used = scales[:, self.active]
+        moderate = np.all((used > 1e-140) & (used < 1e140))
+        if not moderate or not np.square(shifts).sum() <= EXPANDABLE:
+            return None
+        (a, b), (m, n) = scales, shifts
+        widths = np.log(self.deviations[0] / self.deviations[1])[self.active].sum()
+        offset = float((m - n) @ (m + n) / 2.0 + widths)
+        return (a - b) * (a + b) / 2.0, b * n - a * m, offset
+
+    # Densities
+
+    def log_densities(self, rows: FloatArray) -> FloatArray:
+        """Return log p(x | c), one column a class; missing cells (NaN) are skipped."""
+        return self._summed(rows, -self.log_volumes)
+
+    def scores(self, rows: FloatArray, log_priors: FloatArray) -> FloatArray:
+        """Return numbers whose differences between classes are those of log p(x, c)."""
+        if self.is_shared:
+            out = shared_lines(self, rows, log_priors)
+        else:
+            out = self._summed(rows, log_priors - self.log_volumes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = hard_rows(out, log_priors > -np.inf)
+        if far is not None:
+            out[far] = by_pattern(
+                rows[far], lambda part, seen: self._far_scores(part, seen, log_priors)
+            )
+        return out
+
+    def block_scores(self, rows: FloatArray, log_priors: FloatArray, out: FloatArray) -> None:
+        """Write `scores` of one block into `out` by the quickest way: linear if shared.
+
+        A row with missing cells, or too far away for squares, comes out non-finite: it has to be
+        scored again, by `scores`.
+        """
+        if self.is_shared:
+            weights, offsets = self.linear
+            linear_scores(rows, self.origin, weights, offsets + log_priors, out)
+        else:
+            constants = log_priors - self.log_volumes
+            diagonal_scores(rows, self.origin, *self.quadratic, constants, out)
+
+    @property
+    def has_odds(self) -> bool:
+        """Whether the log odds of two classes are one sum over the columns: `block_odds`."""
+        return self.size == 2 and (self.is_shared or self.curved is not None)
+
+    def block_odds(self, rows: FloatArray, log_odds: float, out: FloatArray) -> None:
+        """Write the log odds of the second of two classes into `out` (n,), `log_odds` a priori.
+
+        As in `block_scores`, what is not finite has to be scored again.
+        """
+        if self.is_shared:
+            weights, offset = self.contrast
+            intercept = np.array([offset + log_odds])
+            linear_scores(rows, self.origin, weights[np.newaxis], intercept, out[:, np.newaxis])
+        else:
+            assert self.curved is not None
+            curves, slopes, offset = self.curved
+            diagonal_odds(rows, self.origin, curves, slopes, offset + log_odds, out)
+
+    def _far_scores(
+        self, rows: FloatArray, seen: NDArray[np.bool_], log_priors: FloatArray
+    ) -> FloatArray:
+        inner = self if seen.all() else self.marginal(seen)
+        return far_winners(inner, rows[:, seen], log_priors)
+
+    def _summed(self, rows: FloatArray, constants: FloatArray) -> FloatArray:
+        """Return constants - ½Σ((z - μ)/σ)², summed directly: expanding the square loses digits."""
+        out = np.empty((len(rows), self.size))
+        possible = constants > -np.inf
+        spoiled = []
+
+        def work(part: slice) -> None:
+            block, found = rows[part], out[part]
+            diagonal_scores(block, self.origin, *self.quadratic, constants, found)
+            hard = hard_rows(found, possible)
+            if hard is not None:
+                found[hard] = self._with_gaps(block[hard], constants)
+                spoiled.append(hard_rows(found, possible) is not None)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            for_blocks(work, len(rows), rows.shape[1])
+        if any(spoiled):
+            refuse_infinite(rows, None)
+        return out
+
+    def _with_gaps(self, rows: FloatArray, constants: FloatArray) -> FloatArray:
+        """Return the same for rows with missing cells: what these would have added is left out."""
+        out = np.empty((len(rows), self.size))
+        act = self.active
+        log_terms = (np.log(self.deviations) + np.log(self.scale) + LOG_TAU / 2.0)[:, act]
+        scales, shifts = (part[:, act] for part in self.quadratic)
+        step = max(1, BLOCK_CELLS // max(1, len(act)))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            z = rows[part][:, act] - self.origin[act]
+            missing = np.isnan(z)
+            for c in range(self.size):
+                m = 0 if self.is_shared else c
+                u = z * scales[m]
+                u -= shifts[c]
+                np.square(u, out=u)
+                u[missing] = 0.0
+                out[part, c] = constants[c] - u.sum(axis=1) / 2.0 + missing @ log_terms[m]
+        return out
+
+    def squared_distances(self, rows: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Return squared Mahalanobis distances (n, k) and over how many columns they run."""
+        shifted = (rows - self.origin - self.origin_low) / self.scale
+        out = np.empty((len(rows), self.size))
+        for c in range(self.size):
+            u = (shifted - self.means[c]) / self.deviations[0 if self.is_shared else c]
+            with np.errstate(over="ignore"):
+                out[:, c] = np.nansum(np.square(u[:, self.active]), axis=1)
+        ranks = (~np.isnan(rows[:, self.active])).sum(axis=1)
+        return out, ranks.astype(np.intp)
+
+    def leading_terms(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the quadratic and linear parts of log p for standardized active columns."""
+        act = self.active
+        u = z[:, np.newaxis, :] / self.deviations[np.newaxis, :, act]
+        quadratic = np.broadcast_to(-np.square(u).sum(axis=2), (len(z), self.size))
+        linear = (u * (self.means / self.deviations)[np.newaxis, :, act]).sum(axis=2)
+        return quadratic, linear
+
+    # Other laws made from this one
+
+    def marginal(self, seen: NDArray[np.bool_]) -> DiagonalNormals:
+        """Return the law of some columns."""
+        return DiagonalNormals(
+            self.origin[seen],
+            self.origin_low[seen],
+            self.scale[seen],
+            self.active[seen],
+            self.means[:, seen],
+            self.deviations[:, seen],
+        )
+
+    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one draw for each code."""
+        z = rng.standard_normal((len(codes), len(self.origin)))
+        spread = np.where(self.active, self.deviations, 0.0)
+        chosen = spread[np.zeros_like(codes) if self.is_shared else codes]
+        return self.origin + (self.origin_low + (self.means[codes] + z * chosen) * self.scale)
+
+
+def shared_lines(normals: DiagonalNormals, rows: FloatArray, log_priors: FloatArray) -> FloatArray:
+    """Return the linear part alone: of far cells, squares that are shared would drown it.
+
+    What a missing cell would have added is left out.
+    """
+    out = np.empty((len(rows), normals.size))
+    weights, _ = normals.linear
+    slopes = weights * normals.scale
+    offsets = slopes * (normals.origin_low / normals.scale + normals.means / 2.0)
+
+    def work(part: slice) -> None:
+        z = rows[part] - normals.origin
+        seen = ~np.isnan(z)
+        out[part] = np.where(seen, z, 0.0) @ weights.T - seen @ offsets.T + log_priors
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        for_blocks(work, len(rows), rows.shape[1])
+    if not np.isfinite(out[:, log_priors > -np.inf]).all():
+        refuse_infinite(rows, None)
+    return out

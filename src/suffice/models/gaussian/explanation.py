@@ -1,0 +1,157 @@
+"""Why this class: log odds as a sum over columns, free of units and offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.errors import BadRows, BadSetting
+from suffice.models.gaussian.overflow_rows import tamed_rows
+from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.missing_patterns import by_pattern
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.models.gaussian.family import NormalClasses
+    from suffice.models.gaussian.model import GenerativeModel
+    from suffice.rows import FloatArray, IntArray
+
+MOST_CELLS = 50_000_000
+"""Pairs of columns are kept for every row; beyond this many the question is refused."""
+FAR = 400
+"""From 2^400 standard deviations on, squares divided by a floor leave the range of a double."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogOdds:
+    """log p(of | x)/p(against | x) = baseline + Σ_j contributions_j, row by row.
+
+    `pairs`, for quadratic boundaries, is a symmetric matrix per row: what each column
+    contributes by itself on the diagonal, half of what each pair does off it. Its rows add
+    up to the contributions. It is None where boundaries are flat: there are no pairs.
+    """
+
+    of: IntArray
+    against: IntArray
+    baseline: FloatArray
+    contributions: FloatArray
+    pairs: FloatArray | None
+
+
+def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: IntArray) -> LogOdds:
+    """Split the log odds between two classes of every row by column.
+
+    Flat boundaries: θ_j(x_j - c_j) about the mean c of the class means. Quadratic ones:
+    ½[u⁰_i P⁰_ij u⁰_j - u¹_i P¹_ij u¹_j] with u = x - m and P = Σ⁻¹. Missing cells contribute
+    nothing; the precision is then that of the observed columns. What is more than a double can
+    hold is ±inf; a row that has both has no sum, and is refused.
+    """
+    n, width = rows.shape
+    quadratic = not model.densities.is_shared
+    with_pairs = quadratic and isinstance(model.densities, FullNormals)
+    if with_pairs and n * width * width > MOST_CELLS:
+        raise BadSetting(
+            f"{n} rows of {width} columns have {n * width * width:.2g} pairs to explain",
+            hint="explain fewer rows at a time",
+        )
+    layers = 1 + width + (width * width if with_pairs else 0)
+    numbered = np.column_stack([rows.astype(np.float64), np.arange(n, dtype=np.float64)])
+
+    def work(part: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:
+        places = part[:, -1].astype(np.intp)
+        out = np.zeros((len(part), layers))
+        mask = seen[:-1]
+        law = model.densities if mask.all() else model.densities.marginal(mask)
+        terms = _terms(law, part[:, :-1][:, mask], of[places], against[places])
+        chosen = np.flatnonzero(mask)
+        out[:, 0], out[:, 1 + chosen] = terms[0], terms[1]
+        if with_pairs:
+            flat = 1 + width + (chosen[:, np.newaxis] * width + chosen).ravel()
+            out[:, flat] = terms[2].reshape(len(part), -1)
+        return out
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = by_pattern(numbered, work)
+    prior = model.log_priors[of] - model.log_priors[against]
+    pairs = found[:, 1 + width :].reshape(n, width, width) if with_pairs else None
+    if quadratic and pairs is None:
+        pairs = np.zeros((n, width, width))
+        pairs[:, np.arange(width), np.arange(width)] = found[:, 1 : 1 + width]
+    baseline, parts = found[:, 0] + prior, found[:, 1 : 1 + width]
+    _refuse_torn(np.column_stack([parts, baseline]))
+    return LogOdds(of, against, baseline, parts, pairs)
+
+
+def _refuse_torn(parts: FloatArray) -> None:
+    """Refuse a row whose parts hold both infinities: they have no sum."""
+    torn = np.isposinf(parts).any(axis=1) & np.isneginf(parts).any(axis=1)
+    if torn.any():
+        raise BadRows(
+            f"row {int(np.argmax(torn))} lies too far out: what its columns contribute, for and "
+            "against, leaves the range of a double",
+            hint="its class and its probabilities are still defined: predict, predict_proba",
+        )
+
+
+def _terms(
+    law: NormalClasses, rows: FloatArray, of: IntArray, against: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return baseline (without priors), contributions and pairs for rows of one pattern."""
+    if law.is_shared:
+        weights, offsets = law.linear
+        theta = weights[of] - weights[against]
+        # A difference that overflows says nothing where a column does not count.
+        parts = np.where(theta == 0.0, 0.0, theta * (rows - law.origin))
+        return offsets[of] - offsets[against], parts, np.zeros((len(rows), 0))
+    z = (rows - law.origin - law.origin_low) / law.scale
+    baseline = law.log_volumes[against] - law.log_volumes[of]
+    parts, pairs = _squares(law, z, None, of, against)
+    near = np.abs(z) < 2.0**FAR
+    far = np.flatnonzero(~near.all(axis=1))
+    if len(far):
+        # Differences of squares, both beyond all numbers: taken in units of 2^power, and back.
+        tamed, powers = tamed_rows(rows[far], law.origin, law.scale)
+        less, lesser = _squares(law, tamed, powers, of[far], against[far])
+        less = np.ldexp(less, 2 * powers[:, np.newaxis])
+        # Independent columns do not hear of each other: those that are near keep their digits.
+        apart = near[far] & (not isinstance(law, FullNormals))
+        parts[far] = np.where(apart, parts[far], less)
+        pairs[far] = np.ldexp(lesser, 2 * powers[:, np.newaxis, np.newaxis])
+    return baseline, parts, pairs
+
+
+def _squares(
+    law: NormalClasses, z: FloatArray, powers: IntArray | None, of: IntArray, against: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return contributions and pairs, both divided by 4^power, of standardized rows z·2^power.
+
+    Without `powers` they are all zero.
+    """
+    n, width = z.shape
+    full = isinstance(law, FullNormals)
+    pairs = np.zeros((n, width, width) if full else (n, 0, 0))
+    parts = np.zeros((n, width))
+    act = np.flatnonzero(law.active)
+    for codes, sign in ((against, 0.5), (of, -0.5)):
+        for c in np.unique(codes):
+            here = np.flatnonzero(codes == c)
+            means = law.means[c]
+            if powers is not None:
+                means = np.ldexp(means, -powers[here, np.newaxis])
+            u = (z[here] - means)[:, law.active]
+            if isinstance(law, FullNormals):
+                # White first: near a floor the precision has entries of 1e10 that cancel.
+                white = u @ law.whitenings[c].T
+                parts[np.ix_(here, act)] += sign * u * (white @ law.whitenings[c])
+                precision = law.whitenings[c].T @ law.whitenings[c]
+                block = sign * precision * u[:, :, np.newaxis] * u[:, np.newaxis, :]
+                pairs[np.ix_(here, act, act)] += block
+            else:
+                parts[np.ix_(here, act)] += sign * np.square(u / law.deviations[c, law.active])
+    if full:
+        places = np.arange(width)
+        pairs[:, places, places] += parts - pairs.sum(axis=2)
+    return parts, pairs

@@ -1,0 +1,305 @@
+"""Normal classes: which moments suffice, and what they become."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+import numpy as np
+from suffice.engines.threads import collect_blocks, pinned
+from suffice.errors import BadSetting, NotFinite, listed
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+from suffice.models.gaussian.floors import VARIANCE_FLOOR, Pooled, class_covariance, pooled_covariance
+from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.notes import STAND_IN, Note
+from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
+from typing import TYPE_CHECKING
+from suffice.models.gaussian.floors import CLASS_FLOOR, VARIANCE_FLOOR, raised
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.rows import FloatArray, IntArray, Label
+    from suffice.rows import FloatArray
+
+
+FULL_FORMS = ("shared", "per-class")
+DIAGONAL_FORMS = ("diagonal", "shared-diagonal", "spherical")
+FORMS = FULL_FORMS + DIAGONAL_FORMS
+SHRINK_TARGETS = ("diagonal", "scaled")
+DIVISORS = ("mle", "unbiased")
+PINNED_WIDTH = 24
+
+GaussianStatistics = (
+    ByPattern[PooledMoments] | ByPattern[ByClass[Moments]] | ByClass[DiagonalMoments]
+)
+NormalClasses = FullNormals | DiagonalNormals
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian:
+    """Settings of normal classes: the form of their covariances, and how it is regularized.
+
+    | setting       | default    | range                                                        |
+    |---------------|------------|--------------------------------------------------------------|
+    | covariance    | "shared"   | shared, per-class, diagonal, shared-diagonal, spherical      |
+    | pool          | None       | 0 … 1: share of the pooled scatter in a per-class covariance |
+    | shrink        | None       | 0 … 1: how far off-diagonals move toward the target          |
+    | shrink_target | "diagonal" | diagonal (the class's own), scaled (shared, rescaled)        |
+    | divisor       | "mle"      | mle (W), unbiased (W - k, W_c - 1)                           |
+    """
+
+    covariance: str = "shared"
+    pool: float | None = None
+    shrink: float | None = None
+    shrink_target: str = "diagonal"
+    divisor: str = "mle"
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        for name, value, choices in (
+            ("covariance", self.covariance, FORMS),
+            ("shrink_target", self.shrink_target, SHRINK_TARGETS),
+            ("divisor", self.divisor, DIVISORS),
+        ):
+            if value not in choices:
+                raise BadSetting(
+                    f"{name}={value!r} is not known", hint=f"choose one of {listed(choices)}"
+                )
+        for name, share in (("pool", self.pool), ("shrink", self.shrink)):
+            number = isinstance(share, Real) and not isinstance(share, bool)
+            if share is not None and not (number and 0.0 <= share <= 1.0):
+                raise BadSetting(
+                    f"{name}={share!r} is outside 0 … 1", hint=f"0 is no {name}, 1 all of it"
+                )
+        if self.pool is not None and self.covariance != "per-class":
+            raise BadSetting(
+                f'pool={self.pool:g} does not belong to covariance="{self.covariance}"',
+                hint='pooling mixes per-class covariances: covariance="per-class"',
+            )
+        if self.shrink is not None and self.covariance not in FULL_FORMS:
+            raise BadSetting(
+                f'shrink={self.shrink:g} does not belong to covariance="{self.covariance}"',
+                hint='only "shared" and "per-class" have off-diagonals to shrink',
+            )
+
+    # Rows -> statistics
+
+    @property
+    def keeps_patterns(self) -> bool:
+        """Whether missing cells are kept as patterns (diagonal forms just skip them)."""
+        return self.covariance in FULL_FORMS
+
+    def accepts(self, statistics: object) -> bool:
+        """Whether these are the statistics that `summarize` collects."""
+        if self.covariance in DIAGONAL_FORMS:
+            return isinstance(statistics, ByClass)
+        kind = PooledMoments if self.covariance == "shared" else ByClass
+        return isinstance(statistics, ByPattern) and all(
+            isinstance(group, kind) for group in statistics.groups.values()
+        )
+
+    def summarize(
+        self,
+        rows: FloatArray,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+    ) -> GaussianStatistics:
+        """Summarize labelled rows; NaN is a missing cell. Weights are positive."""
+        size, width = rows.shape
+
+        def block(part: slice) -> GaussianStatistics:
+            w = None if weights is None else weights[part]
+            return self._summarize_block(rows[part], codes[part], labels, w)
+
+        return collect_blocks(block, size, width)
+
+    def _summarize_block(
+        self,
+        rows: FloatArray,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None,
+    ) -> GaussianStatistics:
+        if self.covariance in DIAGONAL_FORMS:
+            return ByClass.of(DiagonalMoments, rows, codes, labels, weights)
+
+        def full(part: FloatArray, chosen: IntArray | None) -> Any:
+            c, w = codes, weights
+            if chosen is not None:
+                c, w = codes[chosen], None if weights is None else weights[chosen]
+            if self.covariance == "shared":
+                return PooledMoments.of_classes(part, c, labels, w)
+            return ByClass.of(Moments, part, c, labels, w)
+
+        # Looking for missing cells would cost a pass: sums that are not finite tell as well.
+        try:
+            return ByPattern.complete(rows.shape[1], full(rows, None))
+        except NotFinite:
+            if not np.isnan(rows).any():
+                raise
+        return ByPattern.of(rows, full)
+
+    # Statistics -> distributions
+
+    def divisors(self, summary: ClassSummary) -> tuple[FloatArray, float]:
+        """Return the divisor of each class's scatter, and of the pooled one."""
+        if self.divisor == "mle":
+            return summary.weights, summary.weight
+        return summary.weights - 1.0, summary.weight - summary.size
+
+    def estimate(self, summary: ClassSummary) -> tuple[NormalClasses, tuple[Note, ...]]:
+        """Return the normal of every class, rank-deficient ones included, and reservations."""
+        notes: list[Note] = []
+        if not summary.active.all():
+            columns = tuple(int(j) for j in np.flatnonzero(~summary.active))
+            notes.append(Note("columns that never vary", "they are left out", columns, silent=True))
+        if self.covariance in DIAGONAL_FORMS:
+            variances, more = diagonal_variances(self, summary)
+            return DiagonalNormals.of(summary, np.sqrt(variances)), (*notes, *more)
+        # Two BLAS threads on small matrices can be a hundred times slower than one.
+        with pinned() if summary.width >= PINNED_WIDTH else nullcontext():
+            normals, more = self._full(summary)
+        return normals, (*notes, *more)
+
+    def pooled(self, summary: ClassSummary) -> FloatArray:
+        """Return the pooled covariance of the active columns, before any floor."""
+        act = np.ix_(summary.active, summary.active)
+        _, divisor = self.divisors(summary)
+        scatter: FloatArray = summary.scatter[act]
+        return scatter / (divisor if divisor > 0.0 else summary.weight)
+
+    def mixed(self, summary: ClassSummary, c: int) -> FloatArray:
+        """Return the covariance of class c after pooling, before shrinking and floors."""
+        act = np.ix_(summary.active, summary.active)
+        divisors, divisor = self.divisors(summary)
+        assert summary.scatters is not None
+        own, share = summary.scatters[c][act], self.pool or 0.0
+        freedom = (1.0 - share) * divisors[c] + share * divisor
+        if freedom <= 0.0:
+            return np.zeros_like(own)
+        if share == 0.0:
+            return np.asarray(own / freedom)
+        return np.asarray(((1.0 - share) * own + share * summary.scatter[act]) / freedom)
+
+    def shrunk(self, covariance: FloatArray, pooled_variances: FloatArray) -> FloatArray:
+        """Return (1 - γ)Σ + γT with the target T: the own diagonal, or the rescaled pooled one."""
+        share = self.shrink or 0.0
+        if share == 0.0:
+            return covariance
+        own = np.diagonal(covariance)
+        target = own
+        if self.shrink_target == "scaled":
+            least = np.maximum(pooled_variances, VARIANCE_FLOOR)
+            target = float(np.mean(own / least)) * least if len(own) else own
+        moved: FloatArray = (1.0 - share) * covariance
+        np.fill_diagonal(moved, (1.0 - share) * own + share * target)
+        return moved
+
+    def floored(self, summary: ClassSummary) -> Pooled:
+        """Return the pooled covariance of the active columns, shrunk only if it is the model."""
+        covariance = self.pooled(summary)
+        if self.covariance == "shared":
+            covariance = self.shrunk(covariance, np.diagonal(covariance))
+        act = np.ix_(summary.active, summary.active)
+        total = (summary.scatter + summary.between)[act] / summary.weight
+        return pooled_covariance(covariance, total)
+
+    def _full(self, summary: ClassSummary) -> tuple[FullNormals, list[Note]]:
+        pooled = self.floored(summary)
+        notes = [] if pooled.basis is None else [_lacking_directions(summary, pooled)]
+        if self.covariance == "shared":
+            factors, whitenings = pooled.factor[np.newaxis], pooled.whitening[np.newaxis]
+            return FullNormals.of(summary, factors, whitenings, pooled), notes
+        variances = np.square(pooled.deviations)
+        size, width = summary.size, len(variances)
+        factors, whitenings = np.empty((size, width, width)), np.empty((size, width, width))
+        thin = []
+        for c in range(size):
+            covariance = self.shrunk(self.mixed(summary, c), variances)
+            factors[c], whitenings[c], acted = class_covariance(
+                covariance, float(summary.weights[c]), pooled
+            )
+            if acted:
+                thin.append(c)
+        if thin:
+            notes.append(
+                Note(
+                    f"{len(thin)} of {size} classes do not vary in every direction",
+                    STAND_IN,
+                    classes=tuple(thin),
+                )
+            )
+        return FullNormals.of(summary, factors, whitenings, pooled), notes
+
+
+def _lacking_directions(summary: ClassSummary, pooled: Pooled) -> Note:
+    """Name the columns that take part in directions without variance within classes."""
+    assert pooled.basis is not None
+    assert pooled.missing is not None
+    loads = np.abs(pooled.basis[:, pooled.missing]).max(axis=1, initial=0.0)
+    involved = np.flatnonzero(summary.active)[(loads > 0.1) | pooled.constant]
+    return Note(
+        f"{pooled.lacking} directions have no variance within classes, among these columns",
+        "a floor far below every real variance stands in",
+        tuple(int(j) for j in involved),
+        silent=pooled.silent is not None and pooled.lacking == pooled.silent.shape[1],
+    )
+
+
+def diagonal_variances(family: Gaussian, summary: ClassSummary) -> tuple[FloatArray, list[Note]]:
+    """Return the variances of every class, (k, d) or (1, d), and what was floored."""
+    assert summary.scatters is not None
+    less = 0.0 if family.divisor == "mle" else 1.0
+    divisors = np.maximum(summary.counts - less, 0.0)
+    scatters, scatter = summary.scatters, summary.scatter
+    if scatter.ndim == 2:
+        scatters = np.diagonal(scatters, axis1=1, axis2=2)
+        scatter = np.diagonal(scatter)
+    act = summary.active
+    unit = np.where(act, 1.0, 0.0)
+    if family.covariance == "spherical":
+        # One variance for all columns has units: undo the scales, relative to the largest.
+        unit = summary.scale / summary.scale[act].max(initial=0.0) if act.any() else unit
+        unit = np.where(act, np.maximum(unit, 1e-150), 0.0)
+        parts = np.square(unit)
+        scatters = np.broadcast_to((scatters @ parts)[:, np.newaxis], scatters.shape)
+        divisors = np.broadcast_to(
+            (divisors @ act.astype(np.float64))[:, np.newaxis], divisors.shape
+        )
+        scatter = scatters.sum(axis=0)
+    divisor = divisors.sum(axis=0)
+    seen = np.maximum(summary.counts.sum(axis=0), np.finfo(np.float64).tiny)
+    pooled = scatter / np.where(divisor > 0.0, divisor, seen)
+    if family.covariance == "spherical":
+        least = VARIANCE_FLOOR * float(np.square(unit[act]).mean()) if act.any() else 1.0
+    else:
+        least = VARIANCE_FLOOR
+    lacking = act & (pooled < least)
+    pooled = np.where(act, np.maximum(pooled, least), 1.0)
+    notes = []
+    if lacking.any():
+        columns = tuple(int(j) for j in np.flatnonzero(lacking))
+        notes.append(Note("columns that do not vary within classes", STAND_IN, columns))
+    if family.covariance == "shared-diagonal":
+        return pooled[np.newaxis], notes
+    theta = np.where(divisors > 0.0, scatters / np.where(divisors > 0.0, divisors, 1.0), 0.0)
+    held = summary.counts
+    if family.covariance == "spherical":
+        held = np.broadcast_to(summary.weights[:, np.newaxis], held.shape)
+    theta = theta / pooled
+    flat = (theta < CLASS_FLOOR) & act
+    thin = np.flatnonzero(flat.any(axis=1))
+    theta, _ = raised(theta, held)
+    if len(thin):
+        problem = f"{len(thin)} of {summary.size} classes do not vary in every column"
+        columns = tuple(int(j) for j in np.flatnonzero(flat.any(axis=0)))
+        notes.append(Note(problem, STAND_IN, columns, tuple(int(c) for c in thin)))
+    variances = theta * pooled
+    if family.covariance == "spherical":
+        # Back to the standardized columns: σ² in the common unit, divided by each scale.
+        with np.errstate(divide="ignore", over="ignore"):
+            variances = np.where(act, variances / np.square(unit), 1.0)
+    return np.where(act, variances, 1.0), notes

@@ -1,0 +1,1 @@
+"""The multivariate normal law by itself: density, shape, p-values, fit."""

@@ -1,0 +1,1 @@
+"""Every row judged by the model that never saw it, without refits."""

@@ -1,0 +1,321 @@
+"""Exact leave-one-out: every row judged by the model that never saw it, without refitting.
+
+Taking a row out of a class is a rank-one downdate of its scatter, and of the pooled one, so
+one whitening of the rows answers for all of them. Where that breaks down (a row that holds
+up a direction by itself, a class that loses its last rows, a floor that is in force) the
+row is refitted from the downdated moments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.models.gaussian.class_moments import ClassSummary
+from suffice.linear_algebra import normalized
+from suffice.models.gaussian.leave_one_out.downdates import diagonal_log_densities, full_log_densities
+from suffice.models.gaussian.model import GenerativeModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.models.gaussian.family import Gaussian, NormalClasses
+    from suffice.models.notes import Note
+    from suffice.rows import FloatArray, IntArray
+
+CELLS = 20_000_000
+"""Rows times classes (or columns) that are judged at once; more are judged in parts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaveOneOut:
+    """Log posteriors (n, k) of rows left out, and what follows from them.
+
+    `vanished` marks rows that were all their class had: without them there is no such
+    class, so they are errors, and the log-loss leaves them out. `approximate` says in words
+    where exactness would have cost too much; it is empty when everything is exact. A row of
+    weight zero whose label names no class has the code -1, and has vanished.
+    """
+
+    log_posterior: FloatArray
+    codes: IntArray
+    weights: FloatArray
+    vanished: NDArray[np.bool_]
+    approximate: str = ""
+
+    @classmethod
+    def joined(cls, parts: Sequence[LeaveOneOut]) -> LeaveOneOut:
+        """Return the judgements of several parts of the rows as one."""
+        return cls(
+            np.concatenate([part.log_posterior for part in parts]),
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+            np.concatenate([part.vanished for part in parts]),
+            "; ".join(dict.fromkeys(part.approximate for part in parts if part.approximate)),
+        )
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Which rows are classified wrongly when they are left out."""
+        return np.asarray(self.log_posterior.argmax(axis=1) != self.codes) | self.vanished
+
+    @property
+    def error(self) -> float:
+        """The share of rows classified wrongly, by weight."""
+        return float(np.average(self.wrong, weights=self.weights))
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -log p(y | x), by weight, over rows whose class is still there."""
+        kept = ~self.vanished
+        if not kept.any():
+            return float("inf")
+        found = self.log_posterior[np.arange(len(self.codes)), self.codes]
+        return float(np.average(-found[kept], weights=self.weights[kept]))
+
+    @property
+    def excluded(self) -> int:
+        """How many rows the log-loss leaves out."""
+        return int(self.vanished.sum())
+
+
+def leave_one_out(
+    family: Gaussian,
+    summary: ClassSummary,
+    normals: NormalClasses,
+    notes: tuple[Note, ...],
+    rows: FloatArray,
+    codes: IntArray,
+    weights: FloatArray | None,
+    log_priors: FloatArray | None,
+    *,
+    chosen: IntArray | None = None,
+    removed: FloatArray | None = None,
+    refit_budget: float = 1e11,
+    exact_budget: float = 2e11,
+    complete: bool = True,
+) -> LeaveOneOut:
+    """Return what each row would get from a model of all the others.
+
+    `rows` are those the summary was made from, or some of them if not `complete`. `log_priors`
+    None means that they are re-estimated too. `chosen` picks rows to be judged; `removed` says
+    how much of each row's weight is taken out (all of it unless given). Budgets are in
+    floating-point operations: above them floors are held fixed, and shrinking is corrected to
+    second order.
+    """
+    chosen = np.arange(len(rows)) if chosen is None else chosen
+    most = max(1, CELLS // max(summary.size, summary.width))
+    if len(chosen) > most:
+        share = most / len(chosen)
+        parts = [
+            leave_one_out(
+                family,
+                summary,
+                normals,
+                notes,
+                rows,
+                codes,
+                weights,
+                log_priors,
+                chosen=chosen[start : start + most],
+                removed=removed,
+                refit_budget=refit_budget * share,
+                exact_budget=exact_budget * share,
+                complete=complete,
+            )
+            for start in range(0, len(chosen), most)
+        ]
+        return LeaveOneOut.joined(parts)
+    z = summary.standardized(rows[chosen].astype(np.float64))
+    y = codes[chosen]
+    held = np.ones(len(rows)) if weights is None else weights
+    w = held[chosen] if removed is None else removed[chosen]
+    left = summary.weights[y] - w
+    vanished = left <= 1e-12 * summary.weights[y]
+    log_prior = _log_priors(summary, y, w, log_priors, vanished)
+    approximate = []
+    with np.errstate(all="ignore"):
+        if summary.is_diagonal:
+            found = diagonal_log_densities(family, summary, z, y, w)
+        else:
+            found, said = full_log_densities(family, summary, normals, z, y, w, exact_budget)  # type: ignore[arg-type]
+            approximate += said
+        log_posterior = found.log_densities + log_prior
+    refit = found.unsafe | ~np.isfinite(log_posterior).all(axis=1) | vanished
+    # Only floors that the densities themselves stand on have to be laid anew without a row.
+    own = family.covariance == "per-class" and not (
+        family.shrink and family.shrink_target == "scaled"
+    )
+    floors = any(not note.silent and (bool(note.classes) or not own) for note in notes)
+    width = int(summary.active.sum())
+    cost = float(len(z)) * summary.size * (30.0 * width**3 if not summary.is_diagonal else width)
+    if floors:
+        if cost <= refit_budget:
+            refit[:] = True
+        else:
+            approximate.append("floors of directions without variance were held fixed")
+    # Without a row that all but carries a direction, a difference has no digits: sum again.
+    heavy = found.unsafe & ~vanished
+    again = complete and float(heavy.sum()) * rows.size * width <= refit_budget
+    if family.covariance == "spherical" and refit.any():
+        summary, z = _in_one_unit(summary, z)
+    for i in np.flatnonzero(refit):
+        if heavy[i] and again:
+            row = rows[chosen[i]].astype(np.float64)
+            rest: ClassSummary | None
+            gone = np.zeros(len(rows))
+            gone[chosen[i]] = w[i]
+            rest, there = summed_without(family, rows, codes, held, gone)
+        else:
+            rest, there = without_row(summary, z[i], int(y[i]), float(w[i]))
+            row = z[i]
+        log_posterior[i] = judged_by(family, rest, there, row, log_prior[i])
+    return LeaveOneOut(normalized(log_posterior), y, held[chosen], vanished, "; ".join(approximate))
+
+
+def _log_priors(
+    summary: ClassSummary,
+    codes: IntArray,
+    weights: FloatArray,
+    given: FloatArray | None,
+    vanished: NDArray[np.bool_],
+) -> FloatArray:
+    """Return the priors of each row's own model: without the row unless they were given."""
+    n, rows = len(codes), np.arange(len(codes))
+    if given is None:
+        held = np.broadcast_to(summary.weights, (n, summary.size)).copy()
+        held[rows, codes] -= weights
+        held[rows[vanished], codes[vanished]] = 0.0
+        with np.errstate(divide="ignore"):
+            frequencies: FloatArray = np.log(held / held.sum(axis=1, keepdims=True))
+        return frequencies
+    priors = np.broadcast_to(given, (n, summary.size)).copy()
+    priors[rows[vanished], codes[vanished]] = -np.inf
+    return priors
+
+
+def _in_one_unit(summary: ClassSummary, z: FloatArray) -> tuple[ClassSummary, FloatArray]:
+    """Return moments and rows (n, d) in the unit of the widest column, the same for all columns.
+
+    One variance for all columns has the columns' units: measured in standard deviations of its
+    own, each column would weigh alike in it, and that is another model.
+    """
+    act = summary.active
+    widest = float(summary.scale[act].max(initial=0.0))
+    # As in `diagonal_variances`: the square of a smaller unit would be no number.
+    unit = np.where(act & (widest > 0.0), np.maximum(summary.scale / (widest or 1.0), 1e-150), 1.0)
+    scatters = None if summary.scatters is None else summary.scatters * np.square(unit)
+    common = replace(
+        summary,
+        scale=summary.scale / unit,
+        means=summary.means * unit,
+        scatter=summary.scatter * np.square(unit),
+        scatters=scatters,
+    )
+    return common, z * unit
+
+
+def without_row(
+    summary: ClassSummary, z: FloatArray, code: int, weight: float
+) -> tuple[ClassSummary | None, NDArray[np.bool_]]:
+    """Return the summary of all other rows (None if there are none), and which classes remain."""
+    weights = summary.weights.copy()
+    means, scatter = summary.means.copy(), summary.scatter.copy()
+    scatters = None if summary.scatters is None else summary.scatters.copy()
+    counts = summary.counts.copy()
+    seen = ~np.isnan(z)
+    cell = np.where(seen, z, means[code])
+    weights[code] -= weight
+    counts[code] -= weight * seen
+    counts[np.abs(counts) <= 1e-12 * summary.counts] = 0.0
+    there = weights > 1e-12 * summary.weights
+    if not there.any():
+        return None, there
+    delta = cell - means[code]
+    if summary.is_diagonal:
+        held = np.where(counts[code] > 0.0, counts[code], 1.0)
+        stretch = np.where(seen, weight * summary.counts[code] / held, 0.0)
+        lost = np.where(counts[code] > 0.0, stretch * np.square(delta), 0.0)
+        gone = (summary.scatters[code] if scatters is not None else scatter).copy()  # type: ignore[index]
+        lost = np.where(counts[code] > 0.0, lost, gone)
+        means[code] -= np.where(seen & (counts[code] > 0.0), delta * weight / held, 0.0)
+        absent = (counts == 0.0) & np.any(counts > 0.0, axis=0)
+        shown = np.where(absent.any(axis=0), counts.sum(axis=0), 1.0)
+        means = np.where(absent, (counts * means).sum(axis=0) / shown, means)
+    elif there[code]:
+        a = weight * summary.weights[code] / weights[code]
+        lost = a * np.multiply.outer(delta, delta)
+        means[code] -= delta * weight / weights[code]
+    else:
+        lost = np.zeros_like(scatter) if scatters is None else scatters[code].copy()
+    scatter = scatter - lost
+    if scatters is not None:
+        scatters[code] = scatters[code] - lost
+        if weights[code] == 1.0 and not summary.is_diagonal:
+            scatter = scatter - scatters[code]
+            scatters[code] = 0.0
+        scatters = scatters[there]
+    scatter = _without_negative(scatter)
+    scatters = None if scatters is None else np.stack([_without_negative(s) for s in scatters])
+    rest = ClassSummary.standardizing(
+        weights[there],
+        means[there],
+        np.zeros_like(means[there]),
+        scatter,
+        scatters,
+        counts[there] if summary.is_diagonal else None,
+    )
+    return rest, there
+
+
+def summed_without(
+    family: Gaussian,
+    rows: FloatArray,
+    codes: IntArray,
+    weights: FloatArray,
+    gone: FloatArray,
+) -> tuple[ClassSummary, NDArray[np.bool_]]:
+    """Return the summary of all weight that is not `gone` (n,), and which classes remain."""
+    rest = weights - gone
+    kept = rest > 1e-12 * weights
+    size = int(codes.max()) + 1
+    statistics = family.summarize(rows[kept], codes[kept], range(size), rest[kept])
+    labels = statistics.labels
+    there = np.array([c in labels for c in range(size)])
+    return ClassSummary.of(statistics, labels), there
+
+
+def _without_negative(scatter: FloatArray) -> FloatArray:
+    """Return a scatter whose variances are not negative: after a removal, rounding may be."""
+    if scatter.ndim == 1:
+        return np.maximum(scatter, 0.0)
+    gone = np.diagonal(scatter) <= 0.0
+    if gone.any():
+        scatter = np.where(gone[:, np.newaxis] | gone, 0.0, scatter)
+    return scatter
+
+
+def judged_by(
+    family: Gaussian,
+    rest: ClassSummary | None,
+    there: NDArray[np.bool_],
+    row: FloatArray,
+    log_priors: FloatArray,
+) -> FloatArray:
+    """Return the log posterior (k,) of one row under the model of all the others.
+
+    The model answers as it answers anyone: near a floor, odds taken from two scores would have
+    fewer digits than its own.
+    """
+    if rest is None:
+        return log_priors.copy()
+    result = np.full(len(there), -np.inf)
+    normals, _ = family.estimate(rest)
+    labels = tuple(range(rest.size))
+    model = GenerativeModel(labels, log_priors[there], normals, rest.weights)
+    result[there] = model.posterior(row[np.newaxis], log=True)[0]
+    return result

@@ -1,0 +1,1 @@
+"""Expectation-maximization on the moments of each pattern of missing cells."""

@@ -1,0 +1,263 @@
+"""Missing cells: EM on the moments of each pattern, without reading rows again."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+import numpy as np
+from suffice.engines.threads import pinned
+from suffice.errors import DidNotConverge
+from suffice.models.gaussian.floors import CLASS_FLOOR, VARIANCE_FLOOR
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suffice.models.gaussian.family import Gaussian
+    from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.missing.pattern_moments import Incomplete
+    from suffice.rows import FloatArray
+
+
+TOLERANCE = 1e-10
+"""EM stops when no mean moves by more (in standard deviations), and no covariance either."""
+MOST_STEPS = 1000
+STILL = 1e-6
+"""Parameters that move by no more have converged, as far as rounding allows."""
+PATIENCE = 40
+"""Steps without progress after which rounding is taken to be all that moves."""
+ROUGH = 1e-7
+"""Where a direction is missing, what stands in for it moves parameters as much."""
+HASTE = 5
+"""Steps without progress that are enough there."""
+LACKING = 1e-9
+"""Below this eigenvalue of the pooled correlations nothing varies along a direction."""
+TRIFLE = 1e-8
+"""The variance that stands there instead while EM runs, as a share of the columns' own."""
+
+
+def expectation_maximization(
+    family: Gaussian,
+    data: Incomplete,
+    start: tuple[FloatArray, FloatArray] | None = None,
+    *,
+    most_steps: int = MOST_STEPS,
+    tolerance: float = TOLERANCE,
+) -> tuple[ClassSummary, tuple[FloatArray, FloatArray], int]:
+    """Return completed moments at the maximum of the observed likelihood, parameters, steps.
+
+    EM alone creeps when much is missing: what the last steps did tells where they lead, and the
+    next one starts there, unless that leaves the positive definite matrices.
+
+    Floors would come and go inside EM: a variance that tends to zero would be lifted, and
+    tend to zero again. A class that does not vary in every direction is given a constant
+    there instead, 1/W of the pooled variance, and keeps it.
+    """
+    here = data.start(family) if start is None else start
+    aid = _Aid(
+        data.observed.weights, len(data.observed.scale), shared=family.covariance == "shared"
+    )
+    memory = Acceleration()
+    steps, least, since, best = 0, np.inf, 0, _Best()
+    with pinned():
+        while True:
+            one, summary = _step(family, data, here, aid)
+            steps += 1
+            moved = max(
+                float(np.abs(n - o).max(initial=0.0)) for n, o in zip(one, here, strict=True)
+            )
+            if moved < 0.5 * least or aid.changed:
+                least, since = moved, steps
+            if moved < best.moved or aid.changed:
+                best = _Best(moved, one, summary)
+            # Where a direction is missing, rounding alone may move parameters by more than asked.
+            patience = HASTE if aid.acts and best.moved < ROUGH else PATIENCE
+            stuck = (best.moved < STILL or aid.acts) and steps - since > patience
+            if moved <= tolerance or stuck or steps >= most_steps:
+                break
+            if aid.changed:
+                memory.forget()
+            here = _leap(memory, here, one, aid)
+    if best.moved > STILL and most_steps > 1:
+        warnings.warn(
+            f"EM stopped after {steps} steps while parameters still moved by {best.moved:.1g} "
+            "standard deviations",
+            DidNotConverge,
+            stacklevel=2,
+        )
+    assert best.parameters is not None
+    assert best.summary is not None
+    means, covariances = best.parameters
+    return aid.kept(best.summary), (means, aid(covariances)), steps
+
+
+class _Best(NamedTuple):
+    """The step that moved parameters least, what it led to, and the moments it came from."""
+
+    moved: float = np.inf
+    parameters: tuple[FloatArray, FloatArray] | None = None
+    summary: ClassSummary | None = None
+
+
+class _Aid:
+    """What covariances are given where they lack a direction: constant, unlike a floor.
+
+    A class gets 1/W of the pooled variance along directions in which it does not vary, as
+    soon as that is seen and from then on; where nothing varies, all classes get a trifle.
+    """
+
+    def __init__(self, weights: FloatArray, width: int, *, shared: bool) -> None:
+        self.weights, self.shared = weights, shared
+        self.given = np.zeros((1 if shared else len(weights), width, width))
+        self.trifle = np.zeros((width, width))
+        self.looks = 0
+        self.changed = False
+
+    def __call__(self, covariances: FloatArray) -> FloatArray:
+        """Return covariances that can be inverted."""
+        return covariances + self.given + self.trifle
+
+    @property
+    def acts(self) -> bool:
+        """Whether any direction is held up by what was given."""
+        return bool(self.trifle.any() or self.given.any())
+
+    def look(self, covariances: FloatArray) -> None:
+        """Look, at first and then now and again, for directions that have vanished.
+
+        Only after a step: a leap leaves traces of where it came from.
+        """
+        self.looks += 1
+        self.changed = False
+        if self.looks > 3 and self.looks % 5:
+            return
+        shares = np.ones(1) if self.shared else self.weights / self.weights.sum()
+        pooled = np.tensordot(shares, covariances, axes=1)
+        spread = np.sqrt(np.maximum(np.diagonal(pooled), TRIFLE))
+        values, basis = np.linalg.eigh(pooled / spread[:, np.newaxis] / spread)
+        silent = values < LACKING
+        blank = spread[:, np.newaxis] * basis[:, silent]
+        if silent.any():
+            # Told again at every look, the same directions are no change but rounding.
+            trifle = TRIFLE * (blank @ blank.T)
+            moved = np.abs(trifle - self.trifle).max(initial=0.0)
+            self.changed = bool(moved > 1e-3 * np.abs(trifle).max(initial=0.0))
+            self.trifle = trifle
+        if self.shared:
+            return
+        lengths, kept = np.sqrt(values[~silent]), basis[:, ~silent]
+        root = spread[:, np.newaxis] * kept * lengths
+        whitening = (kept / spread[:, np.newaxis] / lengths).T
+        for c, covariance in enumerate(covariances):
+            relative = whitening @ (covariance + self.given[c]) @ whitening.T
+            theta, turns = np.linalg.eigh((relative + relative.T) / 2.0)
+            lost = root @ turns[:, theta < CLASS_FLOOR]
+            self.changed |= lost.shape[1] > 0
+            self.given[c] += lost @ lost.T / max(1.0, float(self.weights[c]))
+
+    def kept(self, summary: ClassSummary) -> ClassSummary:
+        """Return moments in which classes hold what they were given."""
+        if self.shared or summary.scatters is None or not self.given.any():
+            return summary
+        held = self.weights[:, np.newaxis, np.newaxis] * self.given
+        return replace(summary, scatters=summary.scatters + held)
+
+
+def _step(
+    family: Gaussian, data: Incomplete, here: tuple[FloatArray, FloatArray], aid: _Aid
+) -> tuple[tuple[FloatArray, FloatArray], ClassSummary]:
+    summary = data.completed(here[0], aid(here[1]))
+    covariances = _covariances(family, summary)
+    aid.look(covariances)
+    return (summary.means, covariances), summary
+
+
+def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
+    """Return pooled and shrunk covariances without floors; columns that never vary get 1."""
+    act, width = np.flatnonzero(summary.active), len(summary.scale)
+    pooled = family.pooled(summary)
+    variances = np.maximum(np.diagonal(pooled), VARIANCE_FLOOR)
+    shared = family.covariance == "shared"
+    matrices = [pooled] if shared else [family.mixed(summary, c) for c in range(summary.size)]
+    result = np.broadcast_to(np.eye(width), (len(matrices), width, width)).copy()
+    for c, matrix in enumerate(matrices):
+        result[c][np.ix_(act, act)] = family.shrunk(matrix, variances)
+    return result
+
+
+def _leap(
+    memory: Acceleration,
+    here: tuple[FloatArray, FloatArray],
+    image: tuple[FloatArray, FloatArray],
+    aid: _Aid,
+) -> tuple[FloatArray, FloatArray]:
+    """Return where to look next: the plain image, if what is foreseen has no covariances."""
+    flat = memory.following(*(np.concatenate([part.ravel() for part in x]) for x in (here, image)))
+    means, covariances = np.split(flat, [here[0].size])
+    found = means.reshape(here[0].shape), covariances.reshape(here[1].shape)
+    try:
+        np.linalg.cholesky(aid(found[1]))
+    except np.linalg.LinAlgError:
+        memory.forget()
+        return image
+    return found
+
+
+MEMORY = 8
+"""How many earlier steps are combined."""
+GROWTH = 2.0
+"""A point whose step is longer than that many of the last one was no progress."""
+RIDGE = 1e-12
+"""Steps that are combinations of each other are told apart no better than this."""
+
+
+class Acceleration:
+    """Where to look next, from what the last few steps did (Anderson 1965; Walker and Ni 2011).
+
+    The next point is the combination of earlier images whose steps f = G(x) - x would cancel
+    best, were G linear. Near its fixed point it nearly is, and what crept for hundreds of steps
+    is there after a few. Where it is not, a step longer than the last tells: then the plain image
+    is next, and what was remembered is forgotten.
+
+    >>> aid, x = Acceleration(), np.zeros(2)
+    >>> for count in range(6):
+    ...     image = np.array([0.99 * x[0] + 0.01, 0.5 * x[1] + 0.001 * x[0]])
+    ...     x = aid.following(x, image)
+    >>> bool(abs(x[0] - 1.0) < 1e-9)
+    True
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[FloatArray] = []
+        self.images: list[FloatArray] = []
+        self.plain: FloatArray | None = None
+        self.length = np.inf
+
+    def forget(self) -> None:
+        """Forget all steps: G is another one now."""
+        self.steps, self.images, self.plain, self.length = [], [], None, np.inf
+
+    def following(self, here: FloatArray, image: FloatArray) -> FloatArray:
+        """Return the next point to look at, given G(here)."""
+        step = image - here
+        length = float(np.sqrt(step @ step))
+        if length > GROWTH * self.length and self.plain is not None:
+            fallen = self.plain
+            self.forget()
+            return fallen
+        self.length, self.plain = length, image
+        self.steps.append(step)
+        self.images.append(image)
+        if len(self.steps) == 1:
+            return image
+        del self.steps[: -MEMORY - 1], self.images[: -MEMORY - 1]
+        turns = np.diff(np.stack(self.steps), axis=0)
+        sizes = np.sqrt(np.einsum("ij,ij->i", turns, turns))
+        kept = sizes > 0.0
+        if not kept.any():
+            return image
+        turns = turns[kept] / sizes[kept, np.newaxis]
+        gram = turns @ turns.T
+        gram[np.diag_indices(len(gram))] += RIDGE
+        shares = np.linalg.solve(gram, turns @ step) / sizes[kept]
+        found: FloatArray = image - shares @ np.diff(np.stack(self.images), axis=0)[kept]
+        return found
