@@ -21,8 +21,8 @@ from suffice import (
 )
 from suffice.errors import BadRows
 from suffice.families import Binned
-from suffice.families.gaussian_columns import GaussianColumns
-from suffice.families.one_law import Common
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.testing import PRECISION
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.families import Bernoulli, Categorical, Multinomial, Poisson, Product
-from suffice.families.gaussian_columns import GaussianColumns
-from suffice.models import row_samples
-from suffice.models.naive_bayes_learner import NaiveBayesLearner
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes import row_samples
+from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.rows import read_table
 from suffice.rows.category_codes import coded_columns
 from suffice.statistics import (

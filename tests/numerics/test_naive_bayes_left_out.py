@@ -17,8 +17,8 @@ from suffice import (
     NaiveBayes,
 )
 from suffice.families import Binned
-from suffice.families.gaussian_columns import LogNormal
-from suffice.families.one_law import Common
+from suffice.models.naive_bayes.families.gaussian import LogNormal
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,10 @@ from suffice.engines.uneven_blocks import read_sparse_rows
 from suffice.errors import BadSetting, NotADensity
 from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
 from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.complement import Complement
-from suffice.families.multinomial import Multinomial
-from suffice.families.product import Product
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.complement import Complement
+from suffice.models.naive_bayes.families.multinomial import Multinomial
+from suffice.models.naive_bayes.product import Product
 from suffice.rows import read_table
 from suffice.rows.sparse import is_sparse
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from suffice.estimators.batches import Batch
     from suffice.estimators.naive_bayes_parameters import Chosen
-    from suffice.families.laws import ColumnFamily
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
     from suffice.models.label_shift import LabelShift
     from suffice.rows import FloatArray, Label
 

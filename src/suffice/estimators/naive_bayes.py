@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
 from suffice.estimators.naive_bayes_families import check_families, chosen_families
 from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for
-from suffice.families.product import Product
+from suffice.models.naive_bayes.product import Product
 from suffice.rows import BOOLEAN, read_table
 
 if TYPE_CHECKING:

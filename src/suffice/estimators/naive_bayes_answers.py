@@ -18,11 +18,11 @@ from suffice.estimators.randomness import random_generator
 from suffice.estimators.results import Explanation
 from suffice.estimators.sampled_columns import rows_given_back
 from suffice.estimators.weightless import as_given, rows_at
-from suffice.families.linear_laws import LinearLaws
-from suffice.families.multinomial import MultinomialCounts, checked_lengths
-from suffice.models.column_explanation import explain_columns
-from suffice.models.column_types import chosen_by_looks
-from suffice.models.naive_bayes_left_out import left_out
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, checked_lengths
+from suffice.models.naive_bayes.explanation import explain_columns
+from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
+from suffice.models.naive_bayes.leave_one_out import left_out
 from suffice.models.label_shift import estimate_column_priors
 from suffice.models.typicality.naive_bayes import naive_bayes_typicality
 from suffice.rows import refuse_infinite
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from suffice.estimators.batches import Batch
     from suffice.estimators.logistic_regression import LogisticRegression
     from suffice.estimators.state import State
-    from suffice.families.blocks import Blocks
+    from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.label_shift import LabelShift
     from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.rows import FloatArray, Label

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting, listed
-from suffice.families.binned import Binned
-from suffice.families.one_law import Common
-from suffice.families.registry import NAMED, family_named
-from suffice.models.column_selection import candidates, select_families
-from suffice.models.column_types import AUTO, SELECT, family_like
+from suffice.models.naive_bayes.families.binned import Binned
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.registry import NAMED, family_named
+from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
+from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like
 
 if TYPE_CHECKING:
     from suffice.estimators.batches import Batch
-    from suffice.families.laws import ColumnFamily
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
 
 
 def check_families(asked: Any) -> None:

@@ -14,8 +14,8 @@ from suffice.estimators.naive_bayes_parameters import Chosen, NaiveBayesParamete
 from suffice.estimators.single_rows import moderate
 from suffice.estimators.statistics_left_out import LeftOut
 from suffice.estimators.weightless import as_given, rows_at
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.blocks import Blocks
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.rows import read_table
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import table_of_array
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from suffice.estimators.state import State
-    from suffice.families.product import Product
-    from suffice.models.naive_bayes_learner import NaiveBayesLearner
+    from suffice.models.naive_bayes.product import Product
+    from suffice.models.naive_bayes.learner import NaiveBayesLearner
     from suffice.rows import FloatArray, IntArray
 
 

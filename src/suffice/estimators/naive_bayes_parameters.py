@@ -11,16 +11,16 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.estimators.learned import Learned
-from suffice.families.smoothing import HELD_OUT, checked_smoothing
+from suffice.models.naive_bayes.families.smoothing import HELD_OUT, checked_smoothing
 from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import warn_of
-from suffice.models.naive_bayes_learner import NaiveBayesFit, NaiveBayesLearner
+from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from suffice.estimators.state import State
-    from suffice.families.product import Product
+    from suffice.models.naive_bayes.product import Product
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Blocks
-    from suffice.families.product import Product
+    from suffice.models.naive_bayes.column_blocks import Blocks
+    from suffice.models.naive_bayes.product import Product
 
 
 def rows_given_back(

@@ -1,16 +1,16 @@
 """Settings and what they become: which statistics suffice, and the densities made from them."""
 
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.binned import Binned
-from suffice.families.categorical import Categorical
-from suffice.families.complement import Complement
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.binned import Binned
+from suffice.models.naive_bayes.families.categorical import Categorical
+from suffice.models.naive_bayes.families.complement import Complement
 from suffice.models.gaussian.family import Gaussian
-from suffice.families.gaussian_columns import GaussianColumns, LogNormal
-from suffice.families.multinomial import Multinomial
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.multinomial import Multinomial
 from suffice.models.gaussian.law.normal import Normal
-from suffice.families.one_law import Common
-from suffice.families.poisson import Poisson
-from suffice.families.product import Product
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.poisson import Poisson
+from suffice.models.naive_bayes.product import Product
 
 __all__ = [
     "Bernoulli",

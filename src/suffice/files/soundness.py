@@ -11,7 +11,7 @@ from suffice.files.form_checks import check_form, refusal
 from suffice.files.kinds import DATACLASSES, STATISTICS, name_of
 from suffice.files.rules import LEFTOVER, TINY, exceeds
 from suffice.files.stored_labels import are_labels
-from suffice.models.row_samples import are_cells
+from suffice.models.naive_bayes.row_samples import are_cells
 from suffice.rows.cells import CATEGORY
 from suffice.statistics.row_sample import END, MOST
 

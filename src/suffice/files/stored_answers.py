@@ -41,7 +41,7 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
 
 def _chosen(stored: StoredModel) -> Collection[int]:
     """Return the columns whose families nobody had named."""
-    from suffice.models.column_types import chosen_by_looks
+    from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 
     asked = (stored.state.get("chosen") or {}).get("asked")
     return chosen_by_looks(asked, stored.state["columns"])

@@ -7,8 +7,8 @@ from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, lea
 from suffice.models.linear.form import LinearForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.logistic.result import LogisticFit
-from suffice.models.naive_bayes import NaiveBayesModel
-from suffice.models.naive_bayes_learner import NaiveBayesLearner
+from suffice.models.naive_bayes.model import NaiveBayesModel
+from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.models.gaussian.auto_covariance import ShrinkagePath, shrinkage_path
 
 __all__ = [

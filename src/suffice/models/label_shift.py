@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.rows import FloatArray, Label
-    from suffice.families.blocks import Blocks
-    from suffice.models.naive_bayes import NaiveBayesModel
+    from suffice.models.naive_bayes.column_blocks import Blocks
+    from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.rows import FloatArray
 
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from suffice.columns.schema import PlainColumns
 from suffice.errors import BadSetting
-from suffice.families.bernoulli import BernoulliColumns
-from suffice.families.binned import BinnedColumns
-from suffice.families.complement import ComplementForm
-from suffice.families.linear_laws import LinearLaws
-from suffice.families.multinomial import MultinomialCounts
-from suffice.families.normal_columns import LogNormalColumns, NormalColumns
-from suffice.families.one_law import CommonColumns
-from suffice.families.poisson import PoissonColumns
-from suffice.families.tally_laws import TallyLaws
+from suffice.models.naive_bayes.families.bernoulli import BernoulliColumns
+from suffice.models.naive_bayes.families.binned import BinnedColumns
+from suffice.models.naive_bayes.families.complement import ComplementForm
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
+from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
+from suffice.models.naive_bayes.families.same_in_all_classes import CommonColumns
+from suffice.models.naive_bayes.families.poisson import PoissonColumns
+from suffice.models.naive_bayes.families.tally_laws import TallyLaws
 from suffice.models.sql_terms import Terms, alias_beside, balanced, diagonal_terms
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from suffice.engines.sql_dialects import Dialect
-    from suffice.models.naive_bayes import NaiveBayesModel
+    from suffice.models.naive_bayes.model import NaiveBayesModel
 
 
 def product_terms(

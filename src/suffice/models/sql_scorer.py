@@ -9,10 +9,10 @@ import numpy as np
 from suffice.columns.design import Design
 from suffice.engines.sql_dialects import dialect_named
 from suffice.errors import BadSetting
-from suffice.models.column_types import chosen_by_looks
+from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
-from suffice.models.naive_bayes import NaiveBayesModel
+from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.models.sql_product_terms import product_terms
 from suffice.models.sql_terms import Terms, balanced, linear_terms, normal_terms
 

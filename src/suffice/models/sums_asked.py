@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suffice.engines.sums import Counts, Levels, Parts, Products, Squares
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.binned import Binned
-from suffice.families.categorical import Categorical
-from suffice.families.complement import Complement
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.binned import Binned
+from suffice.models.naive_bayes.families.categorical import Categorical
+from suffice.models.naive_bayes.families.complement import Complement
 from suffice.models.gaussian.family import DIAGONAL_FORMS
-from suffice.families.gaussian_columns import GaussianColumns, LogNormal
-from suffice.families.multinomial import Multinomial
-from suffice.families.one_law import Common
-from suffice.families.poisson import Poisson
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.multinomial import Multinomial
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.gaussian.learner import GaussianLearner
-from suffice.models.naive_bayes_learner import NaiveBayesLearner
+from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.rows.sparse import MOST_COUNT
 
 if TYPE_CHECKING:
     from suffice.engines.sums import Asked, Part
-    from suffice.families.laws import ColumnFamily
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
 
 
 def sums_asked(learner: object) -> Asked | None:

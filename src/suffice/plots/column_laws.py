@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting, NotADensity, listed
-from suffice.families.registry import COMMON
+from suffice.models.naive_bayes.families.registry import COMMON
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.binned import Binned, bins_of
-from suffice.families.categorical import Categorical, tables_of
-from suffice.families.gaussian_columns import GaussianColumns, LogNormal
-from suffice.families.multinomial import Multinomial
-from suffice.families.one_law import Common
-from suffice.families.poisson import Poisson
-from suffice.families.totals_of_blocks import stacked
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.binned import Binned, bins_of
+from suffice.models.naive_bayes.families.categorical import Categorical, tables_of
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.multinomial import Multinomial
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.poisson import Poisson
+from suffice.models.naive_bayes.families.linear_laws import stacked
 from suffice.models.typicality.column_laws import ClassColumns, Pivots, say_unknown
 from suffice.models.typicality.column_laws import constant_atoms, count_atoms, tally_atoms
 from suffice.models.typicality.lattice_sums import Atoms, Continuous, Part, Ranked, lattice_tails
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Blocks
-    from suffice.families.laws import ColumnFamily
-    from suffice.models.naive_bayes_learner import NaiveBayesFit
+    from suffice.models.naive_bayes.column_blocks import Blocks
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
+    from suffice.models.naive_bayes.learner import NaiveBayesFit
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 4_000_000

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadRows
-from suffice.families.drawn_rows import counted_rows
-from suffice.families.left_out import counted_cells, counts_left_out
-from suffice.families.multinomial import SHORT, MultinomialCounts
+from suffice.models.naive_bayes.families.linear_laws import counted_rows
+from suffice.models.naive_bayes.families.left_out import counted_cells, counts_left_out
+from suffice.models.naive_bayes.families.multinomial import SHORT, MultinomialCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.families.blocks import Block
-    from suffice.families.laws import Scores
+    from suffice.models.naive_bayes.column_blocks import Block
+    from suffice.models.naive_bayes.families.protocol import Scores
     from suffice.rows import FloatArray, IntArray
     from suffice.rows.sparse import SparseRows
     from suffice.statistics import Totals

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from suffice.families.gaussian_columns import GaussianColumns
-from suffice.families.laws import Scores
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
-from suffice.models.naive_bayes import combined, summed
+from suffice.models.naive_bayes.model import combined, summed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Blocks
-    from suffice.families.laws import CountFamily
-    from suffice.families.product import Product
-    from suffice.models.naive_bayes_learner import NaiveBayesFit
+    from suffice.models.naive_bayes.column_blocks import Blocks
+    from suffice.models.naive_bayes.families.protocol import CountFamily
+    from suffice.models.naive_bayes.product import Product
+    from suffice.models.naive_bayes.learner import NaiveBayesFit
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 4_000_000

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows
-from suffice.families.blocks import read_numbers, refuse_large_cells
-from suffice.families.drawn_rows import drawn_counts
-from suffice.families.laws import Scores
-from suffice.families.left_out import less
-from suffice.families.linear_laws import LinearLaws, weighted_sums
+from suffice.models.naive_bayes.column_blocks import read_numbers, refuse_large_cells
+from suffice.models.naive_bayes.families.linear_laws import drawn_counts
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.left_out import less
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws, weighted_sums
 from suffice.models.notes import Note
-from suffice.families.smoothing import best_smoothing
-from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.models.naive_bayes.families.smoothing import best_smoothing
+from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
 from suffice.rows.cells import place_of
 from suffice.rows.category_codes import refuse_fractions
 

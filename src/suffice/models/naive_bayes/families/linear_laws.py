@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
-
 import numpy as np
-
-from suffice.families.laws import Scores
+from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.kernels.sparse.sums import score_table, sparse_scores
 from suffice.rows.sparse import SparseRows
 from suffice.rows.sparse import refuse_huge_stored, refuse_stored
+from typing import TYPE_CHECKING, Any
+from suffice.engines.uneven_blocks import collect_class_sums
+from suffice.engines.threads import collect_blocks
+from suffice.errors import NotFinite
+from suffice.rows.sparse import MOST_COUNT, refuse_huge_stored, refuse_stored
+from suffice.statistics import ByClass, Totals
+from typing import TYPE_CHECKING
+from suffice.errors import BadRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from suffice.families.blocks import Block
+    from suffice.models.naive_bayes.column_blocks import Block
     from suffice.rows import FloatArray, IntArray
 
 
@@ -173,3 +178,110 @@ def _dense(
         if blank is not None:
             out -= blank @ offsets.T
     return out
+
+
+MOST_SUM = 1e300
+"""Sums above this are refused: their products with logarithms would leave the range."""
+
+
+def class_totals(
+    block: Block,
+    codes: IntArray,
+    size: int,
+    weights: FloatArray | None,
+    threshold: float | None = None,
+    *,
+    signed: bool = False,
+) -> list[Totals]:
+    """Return the totals of each class 0 … size - 1; cells count as 1 or 0 by a threshold.
+
+    Cells of sparse rows that cannot be meant are found on the way, those of dense rows by the
+    reader; where cells are `signed`, negative ones can.
+    """
+    if isinstance(block, SparseRows):
+        totals, sums, smallest = collect_class_sums(block, codes, size, weights, threshold)
+        refuse_stored(block, smallest, signed=signed)
+        if not sums.max(initial=0.0) <= MOST_COUNT:
+            refuse_huge_stored(block)
+        _refuse_overflow(sums)
+        return [Totals(float(totals[c]), sums[c]) for c in range(size)]
+    rows: Any = block
+
+    def part(rows_of: slice) -> ByClass[Totals]:
+        cells = rows[rows_of]
+        if threshold is not None:
+            cells = indicators(cells, threshold)
+        w = None if weights is None else weights[rows_of]
+        return ByClass.of(Totals, cells, codes[rows_of], range(size), w)
+
+    found = collect_blocks(part, *rows.shape)
+    groups = [found.groups.get(c, Totals.empty(rows.shape[1])) for c in range(size)]
+    for group in groups:
+        _refuse_overflow(group.sums[np.newaxis])
+    return groups
+
+
+def _refuse_overflow(sums: FloatArray) -> None:
+    wide = ~(sums <= MOST_SUM).all(axis=0)
+    if wide.any():
+        raise NotFinite(
+            f"column {int(np.argmax(wide))}: counts and weights add up to more than a number holds",
+            hint="divide the counts, or the weights, by a power of ten",
+        )
+
+
+def stacked(groups: list[Totals] | tuple[Totals, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the sums (k, d) and the weights of the cells seen, (k, d) or (k, 1) if all were."""
+    sums = np.stack([group.sums for group in groups])
+    if all(group.missing is None for group in groups):
+        return sums, np.array([[group.weight] for group in groups])
+    return sums, np.stack([group.counts for group in groups])
+
+
+MOST_DRAWN = 9e18
+"""Rates that counts are drawn for: whole numbers of a machine end a little above."""
+CELLS = 4_000_000
+"""Presences that are drawn at once."""
+
+
+def counted_rows(
+    rows: IntArray, columns: IntArray, size: int, width: int, counts: FloatArray | None = None
+) -> SparseRows:
+    """Return how often each column was drawn in each row, `counts` times each.
+
+    >>> counted_rows(np.array([1, 0, 1]), np.array([2, 0, 2]), 2, 3).toarray()
+    array([[1., 0., 0.],
+           [0., 0., 2.]])
+    """
+    cells, which = np.unique(rows.astype(np.int64) * width + columns, return_inverse=True)
+    places, held = np.divmod(cells, width)
+    indptr = np.searchsorted(places, np.arange(size + 1)).astype(np.int64)
+    totals = np.bincount(which, counts, minlength=len(cells)).astype(np.float64)
+    return SparseRows(totals, held, indptr, width)
+
+
+def present_rows(
+    probabilities: FloatArray, codes: IntArray, rng: np.random.Generator
+) -> SparseRows:
+    """Return which columns are there in each row, each by its own probability."""
+    width = probabilities.shape[1]
+    step = max(1, CELLS // max(1, width))
+    rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+    for start in range(0, len(codes), step):
+        chosen = codes[start : start + step]
+        there = rng.random((len(chosen), width)) < probabilities[chosen]
+        place, column = np.nonzero(there)
+        rows.append(place + start)
+        columns.append(column)
+    return counted_rows(np.concatenate(rows), np.concatenate(columns), len(codes), width)
+
+
+def drawn_counts(rates: FloatArray, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return a Poisson count for each rate, or refuse rates that no whole number reaches."""
+    if rates.max(initial=0.0) > MOST_DRAWN:
+        raise BadRows(
+            f"counts of {rates.max():g} on average cannot be drawn: whole numbers end before",
+            hint="count in larger units: divide these columns before fitting",
+        )
+    found: NDArray[np.int64] = rng.poisson(rates)
+    return found

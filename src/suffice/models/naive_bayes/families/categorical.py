@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
-from suffice.families.laws import Scores
-from suffice.families.smoothing import best_smoothing, left_out_shares
-from suffice.families.tally_laws import TallyLaws, TallyTable
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.smoothing import best_smoothing, left_out_shares
+from suffice.models.naive_bayes.families.tally_laws import TallyLaws, TallyTable
 from suffice.rows.category_codes import CodedColumns, coded_columns
 from suffice.statistics import ByClass, Tallies
 

@@ -5,30 +5,29 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from suffice.errors import BadRows, ForgettingUnseen
-from suffice.families.complement import Complement
-from suffice.families.smoothing import HELD_OUT
+from suffice.models.naive_bayes.families.complement import Complement
+from suffice.models.naive_bayes.families.smoothing import HELD_OUT
 from suffice.models.forgetting import forgotten
 from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
-from suffice.models.naive_bayes import NaiveBayesModel
-from suffice.models.naive_bayes_left_out import left_out_priors, left_out_scores
-from suffice.models.row_samples import blocks_of, sampled
-from suffice.models.temperature import fitted_temperature
+from suffice.models.naive_bayes.model import NaiveBayesModel
+from suffice.models.naive_bayes.leave_one_out import left_out_priors, left_out_scores
+from suffice.models.naive_bayes.row_samples import blocks_of, sampled
 from suffice.statistics import ByClass
 from suffice.statistics.folds import FOLDS, Folds
 from suffice.statistics.row_sample import WithRows
+from typing import TYPE_CHECKING
+from suffice.linear_algebra import log_sum_exp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from suffice.families.blocks import Blocks
+    from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.notes import Note
-    from suffice.families.product import Product
+    from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray, Label
     from suffice.statistics.row_sample import RowSample
+    from suffice.rows import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,3 +224,44 @@ def _possible(scores: Any) -> FloatArray:
     least = scores.orders.min(axis=1, keepdims=True)
     found: FloatArray = np.where(scores.orders > least, -np.inf, scores.logs)
     return found
+
+
+STEPS = 200
+
+
+def fitted_temperature(
+    scores: FloatArray, log_priors: FloatArray, codes: IntArray, weights: FloatArray
+) -> float:
+    """Return β that minimizes Σw[logsumexp_c(log π_c + βs_c) - (log π_y + βs_y)] + ½(log β)².
+
+    `scores` are log p(x | c) of rows that the model has not seen. The sum is convex in β; the
+    last term keeps β finite when every row is right. Found by bisection on the derivative,
+    which cannot fail. Scores that are infinitely far apart say the same at every β and are
+    left out.
+    """
+    with np.errstate(invalid="ignore"):
+        s = scores - scores.max(axis=1, keepdims=True)
+    kept = np.isfinite(s).all(axis=1)
+    if not kept.any():
+        return 1.0
+    s, y, w = s[kept], codes[kept], weights[kept]
+    priors = np.broadcast_to(log_priors, scores.shape)[kept]
+    own = s[np.arange(len(y)), y]
+
+    def slope(log_beta: float) -> float:
+        """Return the derivative by log β."""
+        beta = np.exp(log_beta)
+        joint = priors + beta * s
+        p = np.exp(joint - log_sum_exp(joint)[:, np.newaxis])
+        return float(beta * (w @ ((p * s).sum(axis=1) - own)) + log_beta)
+
+    low, high = -20.0, 20.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        if slope(middle) > 0.0:
+            high = middle
+        else:
+            low = middle
+        if high - low < 1e-10:
+            break
+    return float(np.exp((low + high) / 2.0))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.families.laws import Scores
-from suffice.families.left_out import less, with_own
-from suffice.families.smoothing import log_shares
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.left_out import less, with_own
+from suffice.models.naive_bayes.families.smoothing import log_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.binned import Binned
-from suffice.families.blocks import Blocks
-from suffice.families.categorical import Categorical
-from suffice.families.complement import Complement
-from suffice.families.multinomial import Multinomial
-from suffice.families.one_law import Common
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.binned import Binned
+from suffice.models.naive_bayes.column_blocks import Blocks
+from suffice.models.naive_bayes.families.categorical import Categorical
+from suffice.models.naive_bayes.families.complement import Complement
+from suffice.models.naive_bayes.families.multinomial import Multinomial
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.rows import sorted_levels
 from suffice.rows.category_codes import BLANK, CodedColumns
 from suffice.rows.sparse import SparseRows
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Block
-    from suffice.families.laws import ColumnFamily
-    from suffice.families.product import Product
+    from suffice.models.naive_bayes.column_blocks import Block
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
+    from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray, Label
 
 

@@ -5,35 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
-
 import numpy as np
-
 from suffice.engines.uneven_blocks import for_sparse_blocks, winning_codes
 from suffice.engines.threads import for_blocks
 from suffice.errors import NotLinear, listed
-from suffice.families.blocks import Blocks
-from suffice.families.laws import Scores
-from suffice.families.linear_laws import LinearLaws
-from suffice.families.multinomial import MultinomialCounts
-from suffice.families.normal_columns import LogNormalColumns, NormalColumns
+from suffice.models.naive_bayes.column_blocks import Blocks
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
+from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
 from suffice.kernels.dense.scores import softmax
 from suffice.kernels.sparse.sums import score_table
 from suffice.linear_algebra import log_sum_exp
-from suffice.models.drawing import drawn_codes
-from suffice.models.far_rows import with_far_rows
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
 from suffice.rows.sparse import SparseRows
 from suffice.rows.sparse import refuse_stored
+from typing import TYPE_CHECKING, Any
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+from suffice.models.naive_bayes.families.gaussian import NormalColumns
+from typing import TYPE_CHECKING
+from suffice.errors import BadSetting, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
     from numpy.typing import NDArray
-
-    from suffice.families.laws import ColumnLaws
-    from suffice.families.product import Product
+    from suffice.models.naive_bayes.families.protocol import ColumnLaws
+    from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray, Label
+    from collections.abc import Sequence
+    from suffice.rows import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,3 +266,92 @@ def _reason(law: ColumnLaws, family: str, labels: tuple[Label, ...]) -> tuple[st
     return f"{between}: some events are impossible without smoothing", (
         "smoothing=1 makes everything possible"
     )
+
+
+def with_far_rows(
+    laws: Sequence[ColumnLaws],
+    rows: Blocks,
+    found: Sequence[Scores],
+    joint: FloatArray,
+    log_priors: FloatArray,
+) -> FloatArray:
+    """Return log joints in which rows beyond the range of squares have their limit.
+
+    `found` are the scores of every group and `joint` what they came to, -inf for classes that
+    are excluded. Among the others the squares of all normal columns together decide; what else
+    was said counts where they tie.
+    """
+    # Where variances are shared scores are linear: they count as what else was said, unless
+    # even they leave the range.
+    normal = [
+        g
+        for g, law in enumerate(laws)
+        if isinstance(law, NormalColumns)
+        and not (law.normals.is_shared and np.isfinite(found[g].logs).all())
+    ]
+    if not normal:
+        return joint
+    far = np.flatnonzero(np.any([~np.isfinite(found[g].logs).all(axis=1) for g in normal], axis=0))
+    if not len(far):
+        return joint
+    members: list[Any] = [laws[g] for g in normal]
+    law = _joined(members)
+    parts: list[Any] = [rows.parts[g] for g in normal]
+    cells = np.concatenate(
+        [
+            member.transformed(part[far]).astype(np.float64, copy=False)
+            for member, part in zip(members, parts, strict=True)
+        ],
+        axis=1,
+    )
+    rest = np.broadcast_to(log_priors, joint[far].shape).copy()
+    orders = np.zeros_like(rest)
+    for g, scores in enumerate(found):
+        if g not in normal:
+            rest += scores.logs[far]
+        if scores.orders is not None:
+            orders += scores.orders[far]
+    possible = rest > -np.inf
+    least = np.where(possible, orders, np.inf).min(axis=1, keepdims=True)
+    possible &= orders <= least
+    joint = joint.copy()
+    masks, which = np.unique(possible, axis=0, return_inverse=True)
+    for number, mask in enumerate(masks):
+        here = np.flatnonzero(which.ravel() == number)
+        with np.errstate(divide="ignore"):
+            limits = law.scores(cells[here], np.log(mask.astype(np.float64)))
+        joint[far[here]] = np.where(mask, limits + rest[here], -np.inf)
+    return joint
+
+
+def _joined(laws: Sequence[Any]) -> DiagonalNormals:
+    """Return the normal columns of several groups as one law, each class with its variances."""
+    normals = [law.normals for law in laws]
+    size = normals[0].size
+    deviations: list[NDArray[Any]] = [
+        np.broadcast_to(law.deviations, (size, law.deviations.shape[1])) for law in normals
+    ]
+    return DiagonalNormals(
+        np.concatenate([law.origin for law in normals]),
+        np.concatenate([law.origin_low for law in normals]),
+        np.concatenate([law.scale for law in normals]),
+        np.concatenate([law.active for law in normals]),
+        np.concatenate([law.means for law in normals], axis=1),
+        np.concatenate(deviations, axis=1),
+    )
+
+
+def drawn_codes(
+    labels: tuple[Label, ...],
+    log_priors: FloatArray,
+    size: int,
+    rng: np.random.Generator,
+    label: Label | None,
+) -> IntArray:
+    """Return the places of `size` classes drawn from the priors, or of one given class."""
+    if label is None:
+        priors = np.exp(log_priors)
+        return rng.choice(len(labels), size=size, p=priors / priors.sum()).astype(np.intp)
+    if label not in labels:
+        raise BadSetting(f"there is no class {label!r}", hint=f"the classes are {listed(labels)}")
+    return np.full(size, labels.index(label), dtype=np.intp)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import NotADensity
-from suffice.families.left_out import complements_left_out
-from suffice.families.linear_laws import LinearLaws
-from suffice.families.multinomial import Multinomial
-from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
-from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.models.naive_bayes.families.left_out import complements_left_out
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.multinomial import Multinomial
+from suffice.models.naive_bayes.families.smoothing import best_smoothing, held_out_shares, log_shares
+from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Block
-    from suffice.families.laws import Scores
+    from suffice.models.naive_bayes.column_blocks import Block
+    from suffice.models.naive_bayes.families.protocol import Scores
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.statistics import Totals

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.categorical import Categorical
-from suffice.families.gaussian_columns import GaussianColumns, LogNormal
-from suffice.families.poisson import Poisson
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.categorical import Categorical
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.rows.cells import BOOLEAN, CATEGORY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.families.laws import ColumnFamily
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
     from suffice.rows import FloatArray, IntArray, Table
 
 AUTO, SELECT = "auto", "select"

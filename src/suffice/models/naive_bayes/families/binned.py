@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadSetting, NotFinite
-from suffice.families.blocks import read_numbers
-from suffice.families.categorical import (
-    best_tally_smoothing,
-    class_tallies,
-    tables_of,
-    tallies_left_out,
-)
-from suffice.families.tally_laws import TallyLaws
+from suffice.models.naive_bayes.column_blocks import read_numbers
+from suffice.models.naive_bayes.families.categorical import best_tally_smoothing, class_tallies, tables_of, tallies_left_out
+from suffice.models.naive_bayes.families.tally_laws import TallyLaws
 from suffice.rows.cells import place_of
 from suffice.rows.category_codes import CodedColumns
 
@@ -27,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.laws import Scores
+    from suffice.models.naive_bayes.families.protocol import Scores
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.statistics import Tallies

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.families.blocks import read_numbers
-from suffice.families.drawn_rows import present_rows
-from suffice.families.left_out import presences_left_out
-from suffice.families.linear_laws import LinearLaws, weighted_sums
-from suffice.families.smoothing import best_smoothing, left_out_shares, log_shares
-from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.models.naive_bayes.column_blocks import read_numbers
+from suffice.models.naive_bayes.families.linear_laws import present_rows
+from suffice.models.naive_bayes.families.left_out import presences_left_out
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws, weighted_sums
+from suffice.models.naive_bayes.families.smoothing import best_smoothing, left_out_shares, log_shares
+from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
 from suffice.rows import refuse_infinite
 from suffice.rows.cells import place_of
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Block
-    from suffice.families.laws import Scores
+    from suffice.models.naive_bayes.column_blocks import Block
+    from suffice.models.naive_bayes.families.protocol import Scores
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.rows.sparse import SparseRows

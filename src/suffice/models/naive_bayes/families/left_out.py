@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.families.laws import Scores
-from suffice.families.smoothing import log_shares
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.smoothing import log_shares
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
-    from suffice.families.blocks import Block
-    from suffice.families.linear_laws import LinearLaws
+    from suffice.models.naive_bayes.column_blocks import Block
+    from suffice.models.naive_bayes.families.linear_laws import LinearLaws
     from suffice.rows import FloatArray, IntArray
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, listed
-from suffice.families.bernoulli import Bernoulli
-from suffice.families.binned import Binned
-from suffice.families.categorical import Categorical
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.binned import Binned
+from suffice.models.naive_bayes.families.categorical import Categorical
 from suffice.models.gaussian.family import Gaussian
-from suffice.families.gaussian_columns import FORMS, GaussianColumns, LogNormal
-from suffice.families.multinomial import Multinomial
-from suffice.families.one_law import Common
-from suffice.families.poisson import Poisson
+from suffice.models.naive_bayes.families.gaussian import FORMS, GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.multinomial import Multinomial
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.poisson import Poisson
 
 if TYPE_CHECKING:
-    from suffice.families.laws import ColumnFamily
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
 
 NAMED: dict[str, Any] = {
     "bernoulli": Bernoulli(),

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.families.blocks import read_numbers, refuse_large_cells
-from suffice.families.drawn_rows import counted_rows, drawn_counts
-from suffice.families.left_out import counted_cells, counts_left_out
-from suffice.families.linear_laws import LinearLaws, weighted_sums
-from suffice.families.smoothing import best_smoothing, held_out_shares, log_shares
-from suffice.families.totals_of_blocks import class_totals, stacked
+from suffice.models.naive_bayes.column_blocks import read_numbers, refuse_large_cells
+from suffice.models.naive_bayes.families.linear_laws import counted_rows, drawn_counts
+from suffice.models.naive_bayes.families.left_out import counted_cells, counts_left_out
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws, weighted_sums
+from suffice.models.naive_bayes.families.smoothing import best_smoothing, held_out_shares, log_shares
+from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
 from suffice.rows.cells import place_of
 from suffice.rows.bad_cells import refuse_counts
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Block
-    from suffice.families.laws import Scores
+    from suffice.models.naive_bayes.column_blocks import Block
+    from suffice.models.naive_bayes.families.protocol import Scores
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.rows.sparse import SparseRows

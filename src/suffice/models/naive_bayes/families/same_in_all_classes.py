@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.families.laws import ColumnFamily, ColumnLaws, Scores
+from suffice.models.naive_bayes.families.protocol import ColumnFamily, ColumnLaws, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.families.blocks import Block
+    from suffice.models.naive_bayes.column_blocks import Block
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from suffice.families.blocks import Block
+    from suffice.models.naive_bayes.column_blocks import Block
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.gaussian.explanation import MOST_CELLS, LogOdds
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
-    from suffice.families.blocks import Blocks
-    from suffice.models.naive_bayes import NaiveBayesModel
+    from suffice.models.naive_bayes.column_blocks import Blocks
+    from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.rows import FloatArray, IntArray
 
 

@@ -1,0 +1,1 @@
+"""Independent columns given the class: one family a column, combined by Bayes' rule."""
