@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.near_duplicates import repeated
-from suffice.text.documents import Documents
+from suffice.models.text.documents import Documents
 from suffice.text.mail import message_texts, read_message
 from tests.reference import enron, newsgroups, spamassassin
 from tests.reference.data_sets import FOLDER

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.contest import Contest
-from suffice.families.language import Language
+from suffice.models.text.language import Language
 from suffice.kernels import compilation
 from tests.reference.data_sets import FOLDER
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice import TextClassifier
-from suffice.families.language import Language
-from suffice.families.terms import Terms
+from suffice.models.text.language import Language
+from suffice.models.text.terms import Terms
 from suffice.files.mail_building import write_filter
 from suffice.files.mail_letters import letter_of
 from suffice.files.mail_state import MailState
 from suffice.files.mail_verdicts import judged
-from suffice.models.text_learner import TextLearner
-from suffice.text.tokens import Tokens
+from suffice.models.text.learner import TextLearner
+from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

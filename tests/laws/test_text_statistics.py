@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import DifferentKinds, ForgettingUnseen
-from suffice.families.language import Language
-from suffice.families.terms import Terms
-from suffice.models.text_learner import TextLearner
+from suffice.models.text.language import Language
+from suffice.models.text.terms import Terms
+from suffice.models.text.learner import TextLearner
 from suffice.statistics.keyed_counts import NgramCounts
 from suffice.statistics.row_sample import MOST
 from suffice.statistics.keyed_counts import TermCounts
@@ -32,8 +32,8 @@ from suffice.testing import (
     check_scaling_is_repetition,
     check_weights_are_repetitions,
 )
-from suffice.text.documents import Documents
-from suffice.text.tokens import Tokens
+from suffice.models.text.documents import Documents
+from suffice.models.text.tokens import Tokens
 
 words = st.sampled_from(["spam", "Ham", "£££", "a", "ünï", "\x00", "\ud83d", "\ude00", "𠀀", "\n"])
 texts = st.lists(words, max_size=5).map(" ".join) | st.text(max_size=8)
@@ -86,7 +86,7 @@ def summarizing(name: str) -> Any:
 
 @given(batches, kinds)
 def test_a_term_counts_as_often_as_its_documents_have_it(some: list[Any], event: str) -> None:
-    from suffice.text.tokens import term_hash
+    from suffice.models.text.tokens import term_hash
 
     expected: Counter[int] = Counter()
     for document in some:

@@ -24,7 +24,7 @@ from suffice.estimators.logistic_settings import SOLVERS
 from suffice.families import Bernoulli, Binned, Common, GaussianColumns, LogNormal
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
-from suffice.families.term_events import EVENTS
+from suffice.models.text.term_events import EVENTS
 from suffice.files.stored_answers import stored_posterior
 from suffice.files.stored_models import read_model
 from suffice.rows import read_table

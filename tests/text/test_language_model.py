@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import BadSetting, DifferentKinds, ForgettingUnseen
-from suffice.families.language import Language
-from suffice.families.ngram_levels import levels_of
-from suffice.families.witten_bell import class_counts
+from suffice.models.text.language import Language
+from suffice.models.text.witten_bell import levels_of
+from suffice.models.text.witten_bell import class_counts
 from suffice.kernels import compilation
 from suffice.kernels.ngrams import counts, scores
 from suffice.kernels.ngrams.texts import BOS, EOT, Texts
@@ -291,7 +291,7 @@ def test_many_threads_and_compiled_loops_give_the_same_answers(
 def test_a_single_message_needs_no_compiler() -> None:
     program = (
         "import sys, numpy as np\n"
-        "from suffice.families.language import Language\n"
+        "from suffice.models.text.language import Language\n"
         "family = Language()\n"
         "groups = family.summarize([b'ham', b'spam'] * 500, np.arange(1000) % 2, 2)\n"
         "laws = family.estimate(groups)\n"

@@ -160,7 +160,7 @@ def test_the_sample_is_that_of_the_statistics_however_small_it_is(
 ) -> None:
     monkeypatch.setattr(row_sample, "MOST", 6)
     monkeypatch.setattr(mail_sample, "MOST", 6)
-    monkeypatch.setattr("suffice.models.text_learner.MOST", 6)
+    monkeypatch.setattr("suffice.models.text.learner.MOST", 6)
     write_filter(place, MAIL)
     more = [(message(number, "spam"), SPAM) for number in range(100, 110)]
     gone = [MAIL[3], more[2], more[7]]

@@ -13,9 +13,9 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from suffice import MultinomialNaiveBayes, TextClassifier, TextVectorizer
 from suffice.errors import BadSetting
-from suffice.families.term_events import EVENTS
-from suffice.families.terms import Terms
-from suffice.text.tokens import Tokens
+from suffice.models.text.term_events import EVENTS
+from suffice.models.text.terms import Terms
+from suffice.models.text.tokens import Tokens
 
 PATTERN = r"[\w'-]+|[$£€!?%*#@]+"
 WORDS = ["free", "Lunch", "at", "one", "ünï", "$$", "see", "don't"]

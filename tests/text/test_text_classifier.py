@@ -23,7 +23,7 @@ from suffice.errors import (
     SmallSample,
 )
 from suffice.estimators.state import NotFitted
-from suffice.models.text_learner import GRID
+from suffice.models.text.learner import GRID
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,11 +25,11 @@ from suffice.estimators.text_settings import (
     learner_of,
     reading_of,
 )
-from suffice.models.text_explanation import explained
-from suffice.models.text_learner import text_log_priors
-from suffice.models.text_record import TextRecord
-from suffice.text.documents import Documents
-from suffice.text.text_columns import LISTED, read_texts
+from suffice.models.text.model import explained
+from suffice.models.text.learner import text_log_priors
+from suffice.models.text.learner import TextRecord
+from suffice.models.text.documents import Documents
+from suffice.models.text.documents import LISTED, read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from suffice.columns import Columns
     from suffice.estimators.state import State
-    from suffice.models.text_learner import TextLearner
-    from suffice.models.text_model import TextModel
+    from suffice.models.text.learner import TextLearner
+    from suffice.models.text.model import TextModel
     from suffice.rows import Label
 
 

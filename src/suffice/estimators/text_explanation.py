@@ -13,7 +13,7 @@ from suffice.errors import BadSetting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.text_explanation import Part
+    from suffice.models.text.model import Part
     from suffice.rows import FloatArray
 
     Reasons = list[tuple[str, float]]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.families.language import Language
-from suffice.families.term_events import BOOLEAN, EVENTS
-from suffice.families.terms import Terms
-from suffice.models.text_learner import TextLearner
-from suffice.text.tokens import Tokens
+from suffice.models.text.language import Language
+from suffice.models.text.term_events import BOOLEAN, EVENTS
+from suffice.models.text.terms import Terms
+from suffice.models.text.learner import TextLearner
+from suffice.models.text.tokens import Tokens
 
 LANGUAGE, BOTH = "language", "both"
 DOCUMENTS = "smoothing or calibrated"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.text import Vocabulary
-    from suffice.text.tfidf import TfIdf
+    from suffice.models.text.tfidf import TfIdf
 
     Documents = Iterable[str | bytes]
 

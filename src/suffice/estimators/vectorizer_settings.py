@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.text import TfIdf, Tokens
-from suffice.text.terms_of_documents import TermsOfDocuments
+from suffice.models.text.counting import TermsOfDocuments
 
 if TYPE_CHECKING:
     from suffice.text import Vocabulary

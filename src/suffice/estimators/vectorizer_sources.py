@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from suffice.statistics.document_counts import DocumentCounts
-from suffice.text.text_columns import read_texts
+from suffice.models.text.documents import read_texts
 
 if TYPE_CHECKING:
     from suffice.sources import Chunk
     from suffice.text import Vocabulary
-    from suffice.text.terms_of_documents import TermsOfDocuments
+    from suffice.models.text.counting import TermsOfDocuments
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ DATACLASSES = {
     "Gaussian": "suffice.models.gaussian.family",
     "GaussianColumns": "suffice.models.naive_bayes.families.gaussian",
     "GenerativeModel": "suffice.models.gaussian.model",
-    "Language": "suffice.families.language",
+    "Language": "suffice.models.text.language",
     "LinearForm": "suffice.models.linear.form",
     "LogNormal": "suffice.models.naive_bayes.families.gaussian",
     "LogNormalColumns": "suffice.models.naive_bayes.families.gaussian",
@@ -62,9 +62,9 @@ DATACLASSES = {
     "Separation": "suffice.models.linear.logistic.separation.separation",
     "Spread": "suffice.models.gaussian.law.factored_covariance",
     "Stochastic": "suffice.models.linear.online.stochastic",
-    "Terms": "suffice.families.terms",
-    "TextRecord": "suffice.models.text_record",
-    "Tokens": "suffice.text.tokens",
+    "Terms": "suffice.models.text.terms",
+    "TextRecord": "suffice.models.text.learner",
+    "Tokens": "suffice.models.text.tokens",
 }
 """Everything else, by its fields."""
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from suffice.families.language import Language
-from suffice.families.terms import Terms
+from suffice.models.text.language import Language
+from suffice.models.text.terms import Terms
 from suffice.files.mail_database import refusals
 from suffice.files.mail_letters import LIMIT, ORDER, TOKENS
-from suffice.models.text_learner import TextLearner
+from suffice.models.text.learner import TextLearner
 
 if TYPE_CHECKING:
     from suffice.files.mail_state import MailState
     from suffice.files.mail_summary import Summary
-    from suffice.models.text_model import TextModel
+    from suffice.models.text.model import TextModel
     from suffice.statistics.text_statistics import TextStatistics
 
 Pair = tuple[float, float]
@@ -63,7 +63,7 @@ def model_of(state: MailState) -> tuple[TextModel, TextStatistics]:
     import numpy as np
 
     from suffice.files.mail_statistics import statistics_of
-    from suffice.models.text_calibration import Calibration
+    from suffice.models.text.calibration import Calibration
 
     with refusals(state.path), state.at_once():
         summary, statistics = state.summary, statistics_of(state)

@@ -17,10 +17,10 @@ from suffice.files.mail_entries import Entries
 from suffice.kernels.compilation import part_of
 from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.texts import Texts, mask
-from suffice.text.counting import term_hashes
+from suffice.models.text.counting import term_hashes
 from suffice.text.mail import message_text
 from suffice.text.mail_headers import VERDICTS
-from suffice.text.tokens import Tokens
+from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

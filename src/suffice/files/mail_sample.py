@@ -8,7 +8,7 @@ from suffice.files.mail_entries import Damage
 from suffice.files.mail_summary import LABELS
 from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
-from suffice.text.documents import Documents
+from suffice.models.text.documents import Documents
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.families.ngram_levels import levels_of
+from suffice.models.text.witten_bell import levels_of
 from suffice.files.mail_database import refusals
 from suffice.files.mail_entries import Entries
 from suffice.files.mail_letters import LEVEL, ORDER, leveled

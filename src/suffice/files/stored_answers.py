@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting
 from suffice.files.kinds import name_of
-from suffice.text.documents import Documents
-from suffice.text.text_columns import read_texts
+from suffice.models.text.documents import Documents
+from suffice.models.text.documents import read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -1,16 +1,9 @@
 """Text: documents to terms, terms to sparse counts, counts to weights."""
 
-from suffice.text.counting import (
-    HashedCounts,
-    TermCounts,
-    TermHashes,
-    count_terms,
-    hash_terms,
-    term_hashes,
-)
-from suffice.text.tfidf import TfIdf
-from suffice.text.tokens import Tokens, read_documents, term_hash
-from suffice.text.vocabulary import Vocabulary
+from suffice.models.text.counting import HashedCounts, TermCounts, TermHashes, count_terms, hash_terms, term_hashes
+from suffice.models.text.tfidf import TfIdf
+from suffice.models.text.tokens import Tokens, read_documents, term_hash
+from suffice.models.text.vocabulary import Vocabulary
 
 __all__ = [
     "HashedCounts",

@@ -20,7 +20,7 @@ from suffice.text.mail_headers import (
 from suffice.text.mail_limits import MARK_CHARACTERS, MARKS, MESSAGE_BYTES
 from suffice.text.mbox import parts_messages
 from suffice.text.mime import Reading, begins_with_field, read_parts, split_message
-from suffice.text.tokens import Tokens
+from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,26 +6,29 @@ import re
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from suffice.errors import BadSetting
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.learner import checked_log_priors
-from suffice.models.text_calibration import Calibration, fitted
-from suffice.models.text_model import TextModel
+from suffice.models.text.calibration import Calibration, fitted
+from suffice.models.text.model import TextModel
 from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
 from suffice.statistics.text_statistics import TextStatistics
-from suffice.text.documents import Documents
+from suffice.models.text.documents import Documents
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+from suffice.models.text.language import Language
+from suffice.models.text.calibration import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from suffice.families.language import Language
-    from suffice.families.terms import TermLaws, Terms
+    from suffice.models.text.terms import TermLaws, Terms
     from suffice.rows import FloatArray, IntArray, Label
+    from suffice.models.text.terms import Terms
+
 
 HELD_OUT = "held-out"
 GRID = tuple(float(10.0 ** (power / 2.0)) for power in range(-8, 3))
@@ -39,7 +42,7 @@ DECADES = 2.0
 class TextLearner:
     """One or two event models of texts, how terms are smoothed, and whether to calibrate.
 
-    >>> from suffice.families.terms import Terms
+    >>> from suffice.models.text.terms import Terms
     >>> learner = TextLearner(Terms("boolean"), None)
     >>> documents = Documents.of(["cheap pills", "cheap watches", "see you", "you there?"])
     >>> statistics = learner.summarize(documents, np.array([1, 1, 0, 0]), ("ham", "spam"))
@@ -243,3 +246,80 @@ def readable(text: str | bytes) -> str:
         return text.decode("utf-8")
     except UnicodeDecodeError:
         return text.decode("latin-1")
+
+
+@dataclass(frozen=True, eq=False)
+class TextRecord:
+    """Counts are what a model of texts is made of, so that they are kept once.
+
+    The model follows from them and from what was settled when they were estimated: priors, α, and
+    the calibration. So it answers bit for bit as before, and no document is needed for that.
+    """
+
+    labels: tuple[Label, ...]
+    log_priors: FloatArray
+    weights: FloatArray
+    smoothing: float
+    factors: FloatArray | None
+    shifts: FloatArray | None
+    terms: Terms | None
+    term_counts: ByClass[Any] | None
+    language: Language | None
+    ngram_counts: ByClass[Any] | None
+
+    @classmethod
+    def of(cls, model: TextModel, statistics: TextStatistics) -> Self:
+        """Return what is to be kept of a model, and of the statistics it was estimated from."""
+        calibration = model.calibration
+        language = model.language
+        return cls(
+            model.labels,
+            model.log_priors,
+            model.weights,
+            model.smoothing,
+            None if calibration is None else calibration.factors,
+            None if calibration is None else calibration.shifts,
+            None if model.terms is None else model.terms.family,
+            statistics.terms,
+            None if language is None else Language(language.order, language.limit),
+            statistics.ngrams,
+        )
+
+    @cached_property
+    def model(self) -> TextModel:
+        """The model itself, made when it is asked for."""
+        calibration = terms = language = None
+        if self.factors is not None and self.shifts is not None:
+            calibration = Calibration(self.factors, self.shifts)
+        if self.terms is not None:
+            terms = self.terms.estimate(self._groups(self.term_counts))
+        if self.language is not None:
+            language = self.language.estimate(self._groups(self.ngram_counts))
+        return TextModel(
+            self.labels, self.log_priors, self.weights, terms, self.smoothing, language, calibration
+        )
+
+    def with_log_priors(self, log_priors: FloatArray) -> Self:
+        """Return the record of a model with other priors."""
+        return replace(self, log_priors=log_priors)
+
+    def _groups(self, counts: ByClass[Any] | None) -> list[Any]:
+        assert counts is not None
+        return [counts.groups[label] for label in self.labels]
+
+    @property
+    def limit(self) -> int | None:
+        """How many bytes of a document are looked at; None is all."""
+        return 0 if self.language is None else self.language.limit
+
+    def statistics(self, sample: RowSample) -> TextStatistics:
+        """Return what was learned, with the documents that were kept."""
+        return TextStatistics(self.term_counts, self.ngram_counts, sample)
+
+    def posterior(self, documents: Documents, *, log: bool = False) -> FloatArray:
+        """Return p(y | document), or its logarithm."""
+        return self.model.posterior(documents, log=log)
+
+    def codes(self, documents: Documents) -> IntArray:
+        """Return the place of the likeliest class of each document."""
+        return self.model.codes(documents)

@@ -10,24 +10,26 @@ from __future__ import annotations
 from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
-
 import numpy as np
-
 from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
 from suffice.errors import BadSetting
 from suffice.kernels.compilation import part_of, worth_compiling
 from suffice.kernels.tokens import counts as kernels
 from suffice.kernels.tokens.vocabulary_table import Table, with_nodes
-from suffice.text.tokens import Tokens, read_documents, term_hash
-from suffice.text.vocabulary import GivenTerms, Vocabulary
+from suffice.models.text.tokens import Tokens, read_documents, term_hash
+from suffice.models.text.vocabulary import GivenTerms, Vocabulary
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from suffice.errors import BadRows, BadSetting
+from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
     from numpy.typing import NDArray
 
     Indices = NDArray[Any]
     Rows = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
+
 
 WORDS = Tokens()
 
@@ -264,3 +266,91 @@ def _sparse(rows: Sequence[Rows], width: int) -> tuple[Indices, Indices, NDArray
         indptr.append((ends + before).astype(kind))
         before += len(keys)
     return np.concatenate(indptr), indices, np.concatenate([counts for _, counts, _ in rows])
+
+
+@dataclass(frozen=True, slots=True)
+class TermsOfDocuments:
+    """How documents are cut into terms, and counted.
+
+    `stop_words` are taken out before n-grams are made, so that the words around one become
+    neighbours; they are compared with tokens as they are, in lower case unless `lower` is False.
+    `analyzer` is a function from a document to its terms, which replaces all of that.
+
+    >>> found = TermsOfDocuments(Tokens((2, 2)), frozenset({"of"})).count(["a cup of tea"])
+    >>> found.vocabulary.terms
+    ['a cup', 'cup tea']
+    """
+
+    tokens: Tokens
+    stop_words: frozenset[str] = frozenset()
+    analyzer: Callable[[Any], Iterable[str]] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse settings that do not go together."""
+        if self.analyzer is None:
+            return
+        if not callable(self.analyzer):
+            raise BadSetting(
+                f"analyzer is {self.analyzer!r:.60}, not a function",
+                hint="use a function from a document to a list of its terms, or None",
+            )
+        if self.stop_words or self.tokens != Tokens():
+            raise BadSetting(
+                "ngrams, lower and stop_words cut documents into terms, and so does analyzer",
+                hint="leave them out: the terms are those that the analyzer returns",
+            )
+
+    def vocabulary(self, terms: Iterable[str] = ()) -> Vocabulary:
+        """Return a vocabulary of terms that these documents can have."""
+        return Vocabulary(terms) if self.analyzer is None else GivenTerms(terms)
+
+    def count(
+        self,
+        documents: Sequence[str | bytes],
+        vocabulary: Vocabulary | None = None,
+        *,
+        grow: bool = False,
+        boolean: bool = False,
+    ) -> TermCounts:
+        """Return how often each term occurs in each document, as `count_terms` does."""
+        if self.analyzer is None:
+            return count_terms(
+                self._without_stop_words(documents),
+                self.tokens,
+                vocabulary,
+                grow=grow,
+                boolean=boolean,
+            )
+        return count_given_terms(self._analyzed(documents), vocabulary, grow=grow, boolean=boolean)
+
+    def hashed(
+        self, documents: Sequence[str | bytes], size: int, *, boolean: bool = False
+    ) -> HashedCounts:
+        """Return how often each term occurs, in columns by hash, as `hash_terms` does."""
+        if self.analyzer is None:
+            texts = self._without_stop_words(documents)
+            return hash_terms(texts, self.tokens, size, boolean=boolean)
+        return hash_given_terms(self._analyzed(documents), size, boolean=boolean)
+
+    def _without_stop_words(self, documents: Sequence[str | bytes]) -> Sequence[str | bytes]:
+        if not self.stop_words:
+            return documents
+        words = Tokens((1, 1), self.tokens.lower)
+        # Tokens with a space between them are cut into the same tokens again.
+        return [
+            " ".join(word for word in words.tokens_of(document) if word not in self.stop_words)
+            for document in documents
+        ]
+
+    def _analyzed(self, documents: Sequence[str | bytes]) -> list[list[str]]:
+        assert self.analyzer is not None
+        found = []
+        for place, document in enumerate(documents):
+            terms = self.analyzer(document)
+            if isinstance(terms, (str, bytes)) or not hasattr(terms, "__iter__"):
+                raise BadRows(
+                    f"of document {place} the analyzer made {terms!r:.60}, not a list of terms",
+                    hint="it returns the terms of one document: a list of strings",
+                )
+            found.append(list(terms))
+        return found

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from suffice.families.term_index import Hits, KnownTerms, TermIndex
+    from suffice.models.text.terms import Hits, KnownTerms, TermIndex
     from suffice.rows import FloatArray, IntArray
 
 BERNOULLI, MULTINOMIAL, BOOLEAN, COMPLEMENT = "bernoulli", "multinomial", "boolean", "complement"

@@ -1,31 +1,84 @@
-"""The laws of texts, one for each class: densities, samples, explanations, documents left out."""
+"""A language model for each class: the probability of a text, byte by byte."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
+from suffice.engines.uneven_blocks import count_by_class
+from suffice.errors import BadSetting, DifferentKinds
+from suffice.models.text.witten_bell import score_table
+from suffice.kernels.ngrams.texts import Texts
+from suffice.statistics.keyed_counts import checked_limit, checked_order
 import numpy as np
-
 from suffice.engines.uneven_blocks import check_codes, for_text_parts
 from suffice.errors import BadSetting, ForgettingUnseen
-from suffice.families.language_samples import TextSampler
-from suffice.families.witten_bell import class_counts
+from suffice.models.text.witten_bell import class_counts
 from suffice.kernels.compilation import part_of
 from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.scores import left_out_scores, ngram_scores, symbol_logs
 from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.algebra import are_whole
+from typing import TYPE_CHECKING, NamedTuple, Self
+from suffice.models.text.witten_bell import levels_of
+from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, beginning, mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
     from suffice.rows import FloatArray, IntArray
     from suffice.statistics.keyed_counts import NgramCounts
+    from numpy.typing import NDArray
+    from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
+    from suffice.kernels.ngrams.texts import Keys
+    from suffice.rows import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Each byte depends on the order - 1 before it; interpolated as Witten and Bell did.
+
+    No words, no vocabulary and no alphabet: a document is bytes. `limit` is how many bytes of a
+    document are looked at; None is all. Where a document goes on, the model says how probable its
+    beginning is.
+
+    >>> import numpy as np
+    >>> family = Language(order=3)
+    >>> documents = [b"buy cheap pills", b"cheap watches", b"see you at lunch", b"lunch at one?"]
+    >>> laws = family.estimate(family.summarize(documents, np.array([0, 0, 1, 1]), 2))
+    >>> laws.log_density([b"cheap lunch", b"watch pills"]).argmax(axis=1)
+    array([1, 0])
+    """
+
+    order: int = 5
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse settings out of range."""
+        checked_order(self.order)
+        checked_limit(self.limit)
+
+    def summarize(
+        self,
+        documents: Sequence[bytes],
+        codes: IntArray,
+        size: int,
+        weights: FloatArray | None = None,
+    ) -> list[NgramCounts]:
+        """Return the counts of each class 0 … size - 1; a weight counts repetitions."""
+        texts = Texts.of(documents, self.limit)
+        return count_by_class(texts, self.order, codes, size, weights)
+
+    def estimate(self, groups: Sequence[NgramCounts]) -> LanguageLaws:
+        """Return the laws of all classes; one without documents has all texts of a length alike."""
+        if not groups:
+            raise BadSetting("there is no class to learn", hint="give the counts of at least one")
+        strange = next((group for group in groups if group.order != self.order), None)
+        if strange is not None:
+            raise DifferentKinds(
+                f"n-grams of {strange.order} symbols are no model of order {self.order}",
+                hint="count all documents with the same order",
+            )
+        return LanguageLaws(self.order, self.limit, tuple(groups), score_table(groups))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +91,7 @@ class LanguageLaws:
 
     >>> from suffice.statistics.keyed_counts import NgramCounts
     >>> groups = [NgramCounts.of([b"abab"], 2), NgramCounts.of([b"aaaa"], 2)]
-    >>> from suffice.families.language import Language
+    >>> from suffice.models.text.language import Language
     >>> laws = Language(order=2).estimate(groups)
     >>> laws.log_density([b"ab", b"aa"]).round(2)
     array([[ -1.92, -10.08],
@@ -92,7 +145,7 @@ class LanguageLaws:
     def probabilities(self, before: bytes = b"") -> FloatArray:
         """Return P(next symbol | the bytes before it) in each class (257, k); the last is EOT.
 
-        >>> from suffice.families.language import Language
+        >>> from suffice.models.text.language import Language
         >>> from suffice.statistics.keyed_counts import NgramCounts
         >>> laws = Language(order=2).estimate([NgramCounts.of([b"abab"], 2)])
         >>> float(laws.probabilities(b"a")[ord("b"), 0].round(3))
@@ -125,7 +178,7 @@ class LanguageLaws:
     def sample(self, codes: IntArray, rng: np.random.Generator, most: int = 10_000) -> list[bytes]:
         """Draw a text of each code's class; it ends at EOT, or is cut after `most` bytes.
 
-        >>> from suffice.families.language import Language
+        >>> from suffice.models.text.language import Language
         >>> from suffice.statistics.keyed_counts import NgramCounts
         >>> laws = Language(order=5).estimate([NgramCounts.of([b"banana"] * 99, 5)])
         >>> laws.sample(np.zeros(3, dtype=np.intp), np.random.default_rng(0))
@@ -170,3 +223,53 @@ def _without_itself(
 
     parts = for_text_parts(leave_out, texts, which, index.order)
     return np.concatenate([np.empty(0), *parts])
+
+
+class TextSampler(NamedTuple):
+    """The n-grams of one class by length, sorted, so that all successors of a context are together.
+
+    `sums` are cumulative counts, from 0.
+    """
+
+    order: int
+    keys: list[Keys]
+    sums: list[FloatArray]
+
+    @classmethod
+    def of(cls, counts: NgramCounts) -> Self:
+        """Return what is needed to draw texts like those that were counted."""
+        keys, sums = [], []
+        for level in levels_of([counts])[1:]:
+            seen = level.counts[:, 0] > 0.0  # BOS is a context, and never drawn
+            keys.append(level.keys[seen])
+            sums.append(np.append(0.0, np.cumsum(level.counts[seen, 0])))
+        return cls(counts.order, keys, sums)
+
+    def draw(self, rng: np.random.Generator, most: int) -> bytes:
+        """Return one text, of at most `most` bytes."""
+        found = bytearray()
+        context = beginning(self.order - 1)
+        while len(found) < most:
+            symbol = self._next(context, rng)
+            if symbol == EOT:
+                break
+            found.append(symbol)
+            context = (context << BITS | symbol) & mask(self.order - 1)
+        return bytes(found)
+
+    def _next(self, context: int, rng: np.random.Generator) -> int:
+        """Draw a successor as it was counted, c of c + T times; else one symbol less is known."""
+        for m in range(self.order, 0, -1):
+            lowest = (context & mask(m - 1)) << BITS
+            ends = np.array([lowest, lowest + mask(1) + 1], dtype=np.uint64)
+            low, high = np.searchsorted(self.keys[m - 1], ends)
+            if low == high:
+                continue
+            sums = self.sums[m - 1]
+            count = sums[high] - sums[low]
+            drawn = rng.random() * (count + (high - low))
+            if drawn < count:
+                place = np.searchsorted(sums[low + 1 : high], sums[low] + drawn, side="right")
+                return int(self.keys[m - 1][low + place]) & mask(1)
+        symbol = int(rng.integers(SYMBOLS))
+        return EOT if symbol == SYMBOLS - 1 else symbol

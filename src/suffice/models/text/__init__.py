@@ -1,0 +1,1 @@
+"""Documents to terms and bytes, their counts, and models of them."""
