@@ -17,7 +17,7 @@ from suffice.models.linear.logistic.inference import wald
 if TYPE_CHECKING:
     from suffice.models.bridge import Bridge
     from suffice.models.linear.logistic.result import LogisticFit
-    from suffice.models.misspecification import ScoreTest
+    from suffice.models.score_test import ScoreTest
     from suffice.rows import FloatArray, Label
 
 INTERCEPT = "(intercept)"

@@ -9,7 +9,7 @@ from suffice.printing.number_formats import p_value
 if TYPE_CHECKING:
     from suffice.models.bridge import Bridge
     from suffice.models.linear.logistic.result import LogisticFit
-    from suffice.models.misspecification import ScoreTest
+    from suffice.models.score_test import ScoreTest
 
 SOME, CLEAR = 0.05, 0.01
 NEAR, FAR = 1.5, 3.5
@@ -22,7 +22,7 @@ FEW = 10
 def told(test: ScoreTest) -> str:
     """Return the test in one line, or that there is none.
 
-    >>> from suffice.models.misspecification import ScoreTest
+    >>> from suffice.models.score_test import ScoreTest
     >>> told(ScoreTest(5.0226, 3, 0.17014))
     'Test that both aim at the same θ: T = 5.023 on 3 degrees of freedom, p = 0.1701 by χ².'
     """

@@ -10,8 +10,8 @@ import numpy as np
 
 from suffice.errors import BadLabels, BadSetting
 from suffice.linear_algebra import correlation_scaled
-from suffice.models.influences import Influences, ScoreSums
-from suffice.models.misspecification import RANK_FLOOR, ScoreTest, bootstrapped, score_test
+from suffice.models.score_test import Influences, ScoreSums
+from suffice.models.score_test import RANK_FLOOR, ScoreTest, bootstrapped, score_test
 from suffice.models.gaussian.whitened_classes import LOADED, WhiteClasses
 
 if TYPE_CHECKING:
