@@ -41,7 +41,7 @@ sys.exit(main(sys.argv[2:]))
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of files, with blanks, a category and rows without a label."""
     monkeypatch.setattr("suffice.sources.local.CELLS", 400)
-    monkeypatch.setattr("suffice.files.tables.CELLS", 400)
+    monkeypatch.setattr("suffice.tables.table_file.CELLS", 400)
     rng = np.random.default_rng(1)
     x = rng.normal(size=900)
     x[rng.random(900) < 0.05] = np.nan

@@ -92,15 +92,15 @@ def test_nothing_is_said_of_columns_that_are_what_they_look_like(
 def test_an_odd_cell_far_down_a_large_file_is_named_by_its_line(
     tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.files.csv_tables.LARGE", 1000)
-    monkeypatch.setattr("suffice.files.csv_blocks.BLOCK", 1 << 12)
+    monkeypatch.setattr("suffice.tables.csv.table.LARGE", 1000)
+    monkeypatch.setattr("suffice.tables.csv.blocks.BLOCK", 1 << 12)
     path = written(tmp_path / "a.csv", numbers("n.a.", at=4321, size=5000))
     path.write_text(path.read_text().replace("3,8,1\n", '3,8,1\n\n"3",8,1\n', 1))  # an empty line
     main(["fit", str(path), "-t", "y", "-o", str(tmp_path / "m"), "--model", "naive-bayes"])
     line = path.read_text()[: path.read_text().index("n.a.")].count("\n") + 1
     told = f"x is read as categories: {path}, line {line}: 'n.a.' is no number; 1 of 5,001 cells"
     assert told in capsys.readouterr().err
-    monkeypatch.setattr("suffice.files.tables.NUMBERED", 100)
+    monkeypatch.setattr("suffice.tables.table_file.NUMBERED", 100)
     main(["fit", str(path), "-t", "y", "-o", str(tmp_path / "m"), "--model", "naive-bayes"])
     assert f"{path}, row 4,323: 'n.a.'" in capsys.readouterr().err
 
@@ -125,10 +125,10 @@ def test_an_odd_cell_far_down_a_large_file_is_named_by_its_line(
 def test_codes_are_told_from_numbers_in_files_of_any_size(
     cells: list[str], kind: str, large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from suffice.files.tables import open_table
+    from suffice.tables.table_file import open_table
 
     if large:
-        monkeypatch.setattr("suffice.files.csv_tables.LARGE", 1)
+        monkeypatch.setattr("suffice.tables.csv.table.LARGE", 1)
     path = written(tmp_path / "a.csv", {"x": cells, "y": ["1"] * len(cells)})
     table = open_table(path)
     assert table.kinds() == (kind, "number")

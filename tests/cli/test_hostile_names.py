@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from suffice.cli.printed_rows import json_text
 from suffice.cli.remarks import Progress, legible
-from suffice.files.inert_cells import FORMULA, inert, plain_text
-from suffice.files.text_cells import number_of
+from suffice.tables.csv.inert_cells import FORMULA, inert, plain_text
+from suffice.tables.csv.cells import number_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -292,7 +292,7 @@ def test_progress_says_no_more_than_it_knows(
 ) -> None:
     """A share is that of rows: the bytes of a file are read long before them."""
     from suffice.cli import training_rows
-    from suffice.files import tables
+    from suffice.tables import table_file as tables
 
     rows = tmp_path / "rows.csv"
     lines = [f"{i % 7 + 3 * (i % 2)}.25,{'ab'[i % 2]}" for i in range(3000)]

@@ -113,7 +113,7 @@ def test_nothing_is_coloured_and_no_progress_shown_where_there_is_no_terminal(
 
 
 STAGES = {
-    "reading": "suffice.files.csv_tables:CsvTable.records",
+    "reading": "suffice.tables.csv.table:CsvTable.records",
     "comparing": "suffice.cli.choosing:best_model",
     "fitting": "suffice.estimators.learning:Learning.fit",
     "saving": "os:fsync",

@@ -125,7 +125,7 @@ def test_a_column_that_turns_to_text_in_the_last_row_was_text_from_the_first(
     table, out = tmp_path / "late.csv", tmp_path / "m.suffice"
     rows = [f"{i % 5},{i % 7},{'xz'[i % 2]}\n" for i in range(40)]
     table.write_text("a,b,y\n" + "".join(rows) + "many,1,x\n")
-    monkeypatch.setattr("suffice.files.tables.CELLS", 12)
+    monkeypatch.setattr("suffice.tables.table_file.CELLS", 12)
     assert run("fit", table, "-t", "y", "--model", "gda", "-o", out).code == 0
     kinds = [column.kind for column in suffice.load(out)._require().columns.columns]
     assert kinds == ["category", "number"]
@@ -137,7 +137,7 @@ def test_a_table_larger_than_memory_is_learned_in_chunks(
     whole, parts = tmp_path / "whole.suffice", tmp_path / "parts.suffice"
     arguments = ("fit", measurements, "-t", "class", "--model", "qda", "-o")
     assert run(*arguments, whole).code == 0
-    monkeypatch.setattr("suffice.files.tables.CELLS", 200)
+    monkeypatch.setattr("suffice.tables.table_file.CELLS", 200)
     monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 250)
     lines = measurements.read_text().splitlines()
     measurements.write_text("\n".join([lines[0], *lines[1:][::7], *lines[1:][::-1]]) + "\n")
@@ -159,7 +159,7 @@ def test_a_large_table_may_be_sorted_by_class(
     arguments = ("fit", table, "-t", "y", "-o", out, "--model")
     assert run(*arguments, *model.split()).code == 0
     whole = run("predict", out, table, "--proba").out
-    monkeypatch.setattr("suffice.files.tables.CELLS", 60)
+    monkeypatch.setattr("suffice.tables.table_file.CELLS", 60)
     monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 80)
     done = run(*arguments, *model.split())
     assert (done.code, "warning" in done.err) == (0, False), done.err

@@ -130,7 +130,7 @@ def test_a_source_larger_than_memory_gives_the_model_of_the_rows(
     assert run("fit", whole, *arguments, one).code == 0
     monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 500)
     monkeypatch.setattr("suffice.sources.local.CELLS", 200)
-    monkeypatch.setattr("suffice.files.tables.CELLS", 200)
+    monkeypatch.setattr("suffice.tables.table_file.CELLS", 200)
     monkeypatch.setattr("suffice.estimators.collecting.MOST_CELLS", 500)
     done = run("fit", *parts, *arguments, many)
     assert done.code == 0, done.err
@@ -213,7 +213,7 @@ def test_models_are_compared_on_rows_from_all_over_a_large_source(
     rows = [f"{i % 13 + 5 * (i // 400)},{i % 3},{'xyz'[i // 400]}" for i in range(1200)]
     place.write_text("\n".join(["a,b,class", *rows]) + "\n")
     monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 900)
-    monkeypatch.setattr("suffice.files.tables.CELLS", 300)
+    monkeypatch.setattr("suffice.tables.table_file.CELLS", 300)
     done = run("compare", place, "-t", "class", "--no-curves", "--model", "gda", "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)

@@ -22,7 +22,7 @@ from suffice import GaussianDiscriminant, NaiveBayes, collect
 from suffice.engines.parts import Progress, collect_parts
 from suffice.errors import BadFile, BadSetting
 from suffice.estimators import checkpoints
-from suffice.files import tables
+from suffice.tables import table_file as tables
 from suffice.sources import local
 
 KILLS = 4

@@ -19,9 +19,10 @@ from pyarrow import ipc, parquet
 
 import suffice
 from suffice.errors import BadFile, BadRows, NotANumber
-from suffice.files import csv_tables, json_tables
-from suffice.files.table_columns import MOST_COLUMNS
-from suffice.files.tables import open_table
+from suffice.tables.csv import table as csv_tables
+from suffice.tables import json_lines as json_tables
+from suffice.tables.table_columns import MOST_COLUMNS
+from suffice.tables.table_file import open_table
 from suffice.sources import open_source
 from tests.reference.damaged_tables import FORMATS, READ, arrow_columns, seeds, tally
 

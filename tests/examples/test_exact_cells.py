@@ -20,7 +20,7 @@ import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, Perceptron
 from suffice.errors import RoundedNumbers, SimilarLabels, SufficeError
 from suffice.estimators.sql import to_sql
-from suffice.files.text_cells import is_code
+from suffice.tables.csv.cells import is_code
 from suffice.rows import read_labels, read_table
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from pyarrow import ipc, parquet
 
 import suffice
 from suffice.errors import BadFile, BadRows
-from suffice.files import allowances, packed_bytes
-from suffice.files.tables import open_table
+from suffice.tables import allowances, byte_streams as packed_bytes
+from suffice.tables.table_file import open_table
 from suffice.rows import category_codes as levels
 from suffice.sources import open_source
 from tests.reference.damaged_tables import READ, REFUSED, SECONDS
@@ -134,7 +134,7 @@ def test_a_text_has_an_end(tmp_path: Path) -> None:
 def test_pages_are_asked_and_not_the_end_of_the_file(
     how: str, version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.files.parquet_pages.AT_ONCE", 1 << 20)
+    monkeypatch.setattr("suffice.tables.parquet_pages.AT_ONCE", 1 << 20)
     monkeypatch.setattr(allowances, "AT_ONCE", 1 << 20)
     path = tmp_path / "a.parquet"
     held = pa.table({"w": ["a" * 10_000 + str(i) for i in range(500)], "y": ["a", "b"] * 250})
@@ -184,7 +184,7 @@ def honest_tables() -> dict[str, Any]:
 
 def test_honest_tables_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With much lower limits, so that they are large."""
-    monkeypatch.setattr("suffice.files.parquet_pages.AT_ONCE", 1 << 20)
+    monkeypatch.setattr("suffice.tables.parquet_pages.AT_ONCE", 1 << 20)
     monkeypatch.setattr(allowances, "AT_ONCE", 1 << 20)
     monkeypatch.setattr(allowances, "IN_ALL", 1 << 20)
     monkeypatch.setattr(allowances, "FEW_CELLS", 1_000)

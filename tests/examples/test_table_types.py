@@ -12,7 +12,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from suffice.errors import BadFile, BadRows, NotANumber, NotFinite
-from suffice.files.tables import open_table
+from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
     from pathlib import Path

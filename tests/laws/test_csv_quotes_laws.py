@@ -17,11 +17,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice.errors import SufficeError
-from suffice.files import csv_blocks, csv_tables
-from suffice.files.csv_quotes import CheckedQuotes, UnsoundQuotes
-from suffice.files.csv_tables import CsvTable
-from suffice.files.table_bytes import TableBytes
-from suffice.files.tables import open_table
+from suffice.tables.csv import blocks as csv_blocks, table as csv_tables
+from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
+from suffice.tables.csv.table import CsvTable
+from suffice.tables.table_bytes import TableBytes
+from suffice.tables.table_file import open_table
 
 FOLDER = tempfile.TemporaryDirectory()  # goes when the tests end
 CELLS = st.one_of(

@@ -221,7 +221,7 @@ def by_collecting(path: Path) -> None:
 
 def by_pipe(path: Path) -> None:
     """Read standard input."""
-    from suffice.files.tables import open_table
+    from suffice.tables.table_file import open_table
 
     held = sys.stdin
     sys.stdin = SimpleNamespace(buffer=io.BytesIO(path.read_bytes()))  # type: ignore[assignment]
@@ -237,7 +237,7 @@ def by_pipe(path: Path) -> None:
 def _by_column(path: Path) -> None:
     """Read every column by itself: one that is refused keeps no other from being read."""
     from suffice.errors import SufficeError
-    from suffice.files.tables import open_table
+    from suffice.tables.table_file import open_table
 
     table = open_table(path)
     table.kinds()

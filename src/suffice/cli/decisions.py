@@ -9,8 +9,8 @@ import numpy as np
 
 from suffice.cli.remarks import note
 from suffice.errors import BadRows, listed, meant
-from suffice.files.tables import open_table
-from suffice.files.text_cells import number_of
+from suffice.tables.table_file import open_table
+from suffice.tables.csv.cells import number_of
 from suffice.rows.cells import CATEGORY
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.cli.model_tables import ModelTable, open_tables
 from suffice.cli.remarks import note
 from suffice.errors import ColumnMismatch, listed
-from suffice.files.tables import missing_columns
+from suffice.tables.table_file import missing_columns
 from suffice.rows.cells import CATEGORY, NUMBER
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from suffice.files.tables import TableFile, open_table
+from suffice.tables.table_file import TableFile, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -116,7 +116,7 @@ class Labels:
         """Return the labels of a table, None if it has none; refuse if they are `asked` for."""
         from suffice.cli.target_labels import label_text
         from suffice.errors import BadSetting
-        from suffice.files.tables import missing_columns
+        from suffice.tables.table_file import missing_columns
 
         target = saved.notes.target
         if target is None or target not in rows.table.names:

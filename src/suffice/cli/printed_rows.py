@@ -13,7 +13,7 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from suffice.files.inert_cells import inert
+from suffice.tables.csv.inert_cells import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

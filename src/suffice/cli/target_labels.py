@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import LONGEST, BadLabels, BadSetting, listed, meant
-from suffice.files.text_cells import is_code, number_of
+from suffice.tables.csv.cells import is_code, number_of
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from suffice.cli.labelled_source import LabelledSource
 from suffice.cli.remarks import Progress, note
 from suffice.cli.target_labels import check_classes, plain_labels
 from suffice.errors import BadRows, SimilarLabels, listed
-from suffice.files.tables import missing_columns
+from suffice.tables.table_file import missing_columns
 from suffice.rows.cells import CATEGORY
 from suffice.rows.labels import similar_labels
 from suffice.sources import open_source

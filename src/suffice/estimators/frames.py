@@ -37,7 +37,7 @@ def split_off(X: Any, names: tuple[str | None, ...]) -> tuple[Any, list[Any]] | 
     """
     import narwhals as nw
 
-    from suffice.files.tables import missing_columns
+    from suffice.tables.table_file import missing_columns
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):

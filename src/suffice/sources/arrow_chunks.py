@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
-from suffice.files.arrow_checks import holds_words, plain_cells, words_of
+from suffice.tables.arrow_checks import holds_words, plain_cells, words_of
 from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER, object_array
 from suffice.rows.frames import table_of_frame

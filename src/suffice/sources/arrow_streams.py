@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadRows
-from suffice.files.arrow_checks import arrow_at_work
-from suffice.files.table_columns import refuse_same_names
+from suffice.tables.arrow_checks import arrow_at_work
+from suffice.tables.table_columns import refuse_same_names
 from suffice.sources.arrow_chunks import chunks_of
 from suffice.sources.local import LocalSource, chunk_rows
 

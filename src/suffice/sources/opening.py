@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadSetting, NotANumber, without_secrets
-from suffice.files.table_bytes import STDIN
+from suffice.tables.table_bytes import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

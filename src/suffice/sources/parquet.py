@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ColumnMismatch
-from suffice.files.allowances import MUCH_TEXT, Allowance
-from suffice.files.arrow_checks import arrow_at_work, checked_text, portions
-from suffice.files.parquet_pages import PageChecks, TextSizes, text_sizes
-from suffice.files.table_columns import checked_names
+from suffice.tables.allowances import MUCH_TEXT, Allowance
+from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
+from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
+from suffice.tables.table_columns import checked_names
 from suffice.rows.cells import NUMBER
 from suffice.sources import local
 from suffice.sources.arrow_chunks import chunks_of, kind_of_type

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, SufficeError
-from suffice.files.tables import missing_columns
+from suffice.tables.table_file import missing_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

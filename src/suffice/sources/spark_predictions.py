@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, ColumnMismatch, SufficeError
-from suffice.files.tables import missing_columns
+from suffice.tables.table_file import missing_columns
 from suffice.sources.arrow_chunks import chunk_of
 from suffice.sources.partitions import alone, distinct_names
 from suffice.sources.source import Wanted

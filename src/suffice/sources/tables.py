@@ -9,9 +9,9 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ColumnMismatch, OddCells, listed
-from suffice.files import tables as table_files
-from suffice.files.tables import open_table
-from suffice.files.text_chunks import CHARACTERS
+from suffice.tables import table_file as table_files
+from suffice.tables.table_file import open_table
+from suffice.tables.csv.chunks import CHARACTERS
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.labels import labels_of_cells, weights_of_cells
 from suffice.sources.local import LocalSource, identity_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from suffice.files.text_cells import ColumnEvidence
+    from suffice.tables.csv.cells import ColumnEvidence
     from suffice.sources.local import Part
 
 

@@ -12,15 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError
-from suffice.files.csv_quotes import CheckedQuotes, UnsoundQuotes
-from suffice.files.inert_cells import plain_text
-from suffice.files.text_cells import (
-    DIGITS,
-    LOOK,
-    ColumnEvidence,
-    is_code,
-    typed_cells,
-)
+from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
+from suffice.tables.csv.inert_cells import plain_text
+from suffice.tables.csv.cells import DIGITS, LOOK, ColumnEvidence, is_code, typed_cells
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
 
@@ -29,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.files.csv_dialect import Dialect
-    from suffice.files.table_bytes import TableBytes
+    from suffice.tables.csv.dialect import Dialect
+    from suffice.tables.table_bytes import TableBytes
 
 BLOCK = 1 << 22
 """Bytes that are cut into cells at a time."""

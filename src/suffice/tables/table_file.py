@@ -16,16 +16,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile, ColumnMismatch, listed
-from suffice.files.arrow_tables import ArrowTable, is_arrow
-from suffice.files.csv_tables import CsvTable
-from suffice.files.json_tables import JsonTable
-from suffice.files.table_bytes import TableBytes
+from suffice.tables.arrow import ArrowTable, is_arrow
+from suffice.tables.csv.table import CsvTable
+from suffice.tables.json_lines import JsonTable
+from suffice.tables.table_bytes import TableBytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from suffice.files.text_cells import ColumnEvidence
+    from suffice.tables.csv.cells import ColumnEvidence
     from suffice.rows.tables import Table
 
 CELLS = 1_000_000

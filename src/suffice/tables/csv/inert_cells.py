@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from suffice.files.text_cells import number_of
+from suffice.tables.csv.cells import number_of
 
 FORMULA = "=+-@"
 """What a spreadsheet takes for the beginning of a formula, wide and small forms (＝) included."""

@@ -7,26 +7,21 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
-from suffice.files.csv_dialect import SEEN_ROWS, Dialect, sniffed
-from suffice.files.csv_quotes import is_swallowed, opening
-from suffice.files.inert_cells import plain_text
-from suffice.files.table_columns import MOST_COLUMNS, checked_names, too_wide
-from suffice.files.text_chunks import TextRows
-from suffice.files.text_lines import (
-    LONGEST_RECORD,
-    end_of_lines,
-    split_lines,
-    too_long,
-)
+from suffice.tables.csv.dialect import SEEN_ROWS, Dialect, sniffed
+from suffice.tables.csv.quotes import is_swallowed, opening
+from suffice.tables.csv.inert_cells import plain_text
+from suffice.tables.table_columns import MOST_COLUMNS, checked_names, too_wide
+from suffice.tables.csv.chunks import TextRows
+from suffice.tables.csv.chunks import LONGEST_RECORD, end_of_lines, split_lines, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from suffice.files.csv_blocks import CsvBlocks
-    from suffice.files.table_bytes import TableBytes
-    from suffice.files.text_cells import ColumnEvidence
-    from suffice.files.text_chunks import Record
-    from suffice.files.text_lines import TextLines
+    from suffice.tables.csv.blocks import CsvBlocks
+    from suffice.tables.table_bytes import TableBytes
+    from suffice.tables.csv.cells import ColumnEvidence
+    from suffice.tables.csv.chunks import Record
+    from suffice.tables.csv.chunks import TextLines
     from suffice.rows.tables import Table
 
 LONG_RECORD = 1000
@@ -42,7 +37,7 @@ class CsvTable(TextRows):
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from suffice.files.table_bytes import TableBytes
+    >>> from suffice.tables.table_bytes import TableBytes
     >>> place = Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = place.write_text('size,colour\n1,"light\nred"\n2,blue\n')
     >>> table = CsvTable(TableBytes(place))
@@ -211,7 +206,7 @@ class CsvTable(TextRows):
         marked = source.beginning.startswith(b"\xef\xbb\xbf") and not dialect.header
         if dialect.spaced or marked or not plain or not dialect.delimiter.isascii():
             return None
-        from suffice.files.csv_blocks import CsvBlocks
+        from suffice.tables.csv.blocks import CsvBlocks
 
         return CsvBlocks(source, dialect, self.names, vouched=self._sound == source.version)
 

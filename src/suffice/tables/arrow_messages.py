@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.files.allowances import Allowance
+    from suffice.tables.allowances import Allowance
 
 ARROW = b"ARROW1"
 CONTINUED = b"\xff\xff\xff\xff"

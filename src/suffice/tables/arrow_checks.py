@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.files.allowances import MUCH_TEXT, refuse_long
+from suffice.tables.allowances import MUCH_TEXT, refuse_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.files.allowances import Allowance
+    from suffice.tables.allowances import Allowance
 
 
 LOOK = 1000

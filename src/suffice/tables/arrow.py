@@ -9,20 +9,12 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import NotANumber, NotFinite
-from suffice.files.allowances import Allowance
-from suffice.files.arrow_checks import (
-    BatchChecks,
-    arrow_at_work,
-    checked_text,
-    holds_words,
-    plain_cells,
-    portions,
-    words_of,
-)
-from suffice.files.arrow_messages import CheckedMessages
-from suffice.files.parquet_pages import PageChecks, text_sizes
-from suffice.files.table_columns import checked_names
-from suffice.files.text_cells import ColumnEvidence, typed_cells
+from suffice.tables.allowances import Allowance
+from suffice.tables.arrow_checks import BatchChecks, arrow_at_work, checked_text, holds_words, plain_cells, portions, words_of
+from suffice.tables.arrow_messages import CheckedMessages
+from suffice.tables.parquet_pages import PageChecks, text_sizes
+from suffice.tables.table_columns import checked_names
+from suffice.tables.csv.cells import ColumnEvidence, typed_cells
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import Table, table_of_columns
@@ -32,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.files.table_bytes import TableBytes
+    from suffice.tables.table_bytes import TableBytes
 
 PARQUET, ARROW, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
@@ -49,7 +41,7 @@ class ArrowTable:
     >>> from pathlib import Path
     >>> import pyarrow as pa
     >>> from pyarrow import feather
-    >>> from suffice.files.table_bytes import TableBytes
+    >>> from suffice.tables.table_bytes import TableBytes
     >>> place = Path(tempfile.mkdtemp()) / "a.arrow"
     >>> feather.write_feather(pa.table({"size": [1, 2], "colour": ["red", None]}), place)
     >>> table = ArrowTable(TableBytes(place))

@@ -8,15 +8,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
-from suffice.files.table_columns import MOST_COLUMNS, too_wide
-from suffice.files.text_chunks import TextRows
-from suffice.files.text_lines import LONGEST_RECORD, TextLines
+from suffice.tables.table_columns import MOST_COLUMNS, too_wide
+from suffice.tables.csv.chunks import TextRows
+from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from suffice.files.table_bytes import TableBytes
-    from suffice.files.text_chunks import Record
+    from suffice.tables.table_bytes import TableBytes
+    from suffice.tables.csv.chunks import Record
 
 
 SPARSEST = 1000
@@ -33,7 +33,7 @@ class JsonTable(TextRows):
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from suffice.files.table_bytes import TableBytes
+    >>> from suffice.tables.table_bytes import TableBytes
     >>> place = Path(tempfile.mkdtemp()) / "a.jsonl"
     >>> _ = place.write_text('{"size": 1.5}\n{"size": null, "colour": "red"}\n')
     >>> table = JsonTable(TableBytes(place))

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, SufficeError
-from suffice.files.allowances import AT_ONCE, MUCH_TEXT, Allowance
+from suffice.tables.allowances import AT_ONCE, MUCH_TEXT, Allowance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

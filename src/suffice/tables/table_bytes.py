@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from suffice.errors import BadFile
-from suffice.files.live_bytes import LiveBytes
-from suffice.files.packed_bytes import MAGIC, Unpacked, packing
+from suffice.tables.byte_streams import LiveBytes
+from suffice.tables.byte_streams import MAGIC, Unpacked, packing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.files.text_cells import number_of
+from suffice.tables.csv.cells import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.files.csv_dialect import Dialect
+    from suffice.tables.csv.dialect import Dialect
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 FEWEST_SWALLOWED = 4
@@ -44,7 +44,7 @@ CLOSING = re.compile(rb'[^"]*+(?:""[^"]*+)*+"')
 def opening(lines: Sequence[str], dialect: Dialect) -> int:
     r"""Return which line of a record, from 0, opens the last quoted cell in it.
 
-    >>> from suffice.files.csv_dialect import Dialect
+    >>> from suffice.tables.csv.dialect import Dialect
     >>> opening(['1,"a\n', 'b","c\n', 'd\n'], Dialect())
     1
     """
@@ -72,7 +72,7 @@ def is_swallowed(record: Sequence[str], width: int, dialect: Dialect) -> bool:
     All of them have to be: as many cells, and numbers where the cells before or behind the quoted
     one have numbers.
 
-    >>> from suffice.files.csv_dialect import Dialect
+    >>> from suffice.tables.csv.dialect import Dialect
     >>> rows = [f"{i},2,x\n" for i in range(20)]
     >>> is_swallowed(['1,2,"\n', *rows, '7,8,"\n'], 3, Dialect())
     True
@@ -126,7 +126,7 @@ class CheckedQuotes:
     >>> checked.read(100)
     Traceback (most recent call last):
     ...
-    suffice.files.csv_quotes.UnsoundQuotes
+    suffice.tables.csv.quotes.UnsoundQuotes
     """
 
     closed = False

@@ -1,0 +1,1 @@
+"""CSV and its relatives: dialect, quotes, lines, cells."""
