@@ -16,8 +16,8 @@ SOURCE = Path(suffice.__file__).parents[1]
 HEAVY = {"sklearn", "scipy", "numba", "pandas", "polars", "pyarrow", "narwhals", "matplotlib"}
 PROGRAM = """
 import sys
-from suffice.files.stored_answers import stored_posterior
-from suffice.files.stored_models import read_model
+from suffice.storage.model_file import stored_posterior
+from suffice.storage.model_file import read_model
 from suffice.rows import read_table
 stored = read_model(sys.argv[1])
 found = stored_posterior(stored, read_table([[110.0, "red", 2, True]]))

@@ -13,8 +13,8 @@ import pytest
 
 import suffice
 from suffice.errors import FileInUse
-from suffice.files import locks
-from suffice.files.locks import Stamp, lock_beside, locked
+from suffice.storage import locks
+from suffice.storage.locks import Stamp, lock_beside, locked
 from suffice.files.mail_building import write_filter
 from suffice.files.mail_letters import letter_of
 from suffice.files.mail_state import MailState

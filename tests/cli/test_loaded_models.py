@@ -14,7 +14,7 @@ import suffice
 from suffice.errors import BadFile, ColumnMismatch, NotFinite
 from suffice.columns.filled import FilledColumns
 from suffice.estimators.table_notes import TableNotes
-from suffice.files.stored_models import StoredModel, read_model, write_model
+from suffice.storage.model_file import StoredModel, read_model, write_model
 from tests.reference.saved_models import noted
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def test_a_command_reads_a_model_file_once(
     run: Any, fitted: Any, flowers: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
 ) -> None:
     """Read twice, it might be two models: others may save one in between."""
-    from suffice.files import stored_models
+    from suffice.storage import model_file as stored_models
 
     model = fitted(flowers, "kind", "naive-bayes")
     other, part = model.with_name("other"), model.with_name("part.csv")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import suffice
-from suffice.files.whole_files import whole_file
+from suffice.storage.atomic_writes import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,9 +13,9 @@ import pytest
 
 import suffice
 from suffice.errors import DifferentKinds, SufficeWarning
-from suffice.files.accounts import told
-from suffice.files.differences import Move, differences
-from suffice.files.stored_models import StoredModel, read_model
+from suffice.storage.describe import told
+from suffice.storage.model_diff import Move, differences
+from suffice.storage.model_file import StoredModel, read_model
 from tests.reference.saved_models import CASES, fitted
 
 if TYPE_CHECKING:

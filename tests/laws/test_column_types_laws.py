@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from suffice import NaiveBayes
 from suffice.errors import OutsideSupport
 from suffice.estimators.sql import to_sql
-from suffice.files.stored_answers import stored_posterior
-from suffice.files.stored_models import StoredModel
+from suffice.storage.model_file import stored_posterior
+from suffice.storage.model_file import StoredModel
 from suffice.rows import read_table
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
 from suffice.estimators.persistence import HOMES
 from suffice.estimators.state import NotFitted
-from suffice.files.stored_answers import stored_posterior
-from suffice.files.stored_models import read_model
+from suffice.storage.model_file import stored_posterior
+from suffice.storage.model_file import read_model
 from suffice.rows import read_table
 from tests.reference.saved_models import CASES, fitted, laws
 

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.errors import BadFile
-from suffice.files.stored_models import read_model
+from suffice.storage.model_file import read_model
 from tests.reference.model_file_mutations import (
     opened,
     with_damaged_bytes,

@@ -11,9 +11,9 @@ import pytest
 
 import suffice
 from suffice.errors import BadFile
-from suffice.files.checkpoints import read_checkpoint, write_checkpoint
-from suffice.files.stored_answers import stored_posterior
-from suffice.files.stored_models import read_model
+from suffice.storage.checkpoints import read_checkpoint, write_checkpoint
+from suffice.storage.model_file import stored_posterior
+from suffice.storage.model_file import read_model
 from suffice.rows import read_table
 from suffice.statistics import Moments
 from tests.numerics.test_model_files import changed, file_of, first, part, read, refused

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import suffice
-from suffice.files.whole_files import whole_file
+from suffice.storage.atomic_writes import whole_file
 from tests.reference.interrupted_saves import stopped_saves, two_models
 
 TIMES = 20

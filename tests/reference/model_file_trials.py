@@ -13,10 +13,10 @@ import numpy as np
 
 import suffice
 from suffice.errors import BadFile, SufficeError
-from suffice.files.accounts import told
-from suffice.files.differences import differences
-from suffice.files.stored_answers import stored_posterior
-from suffice.files.stored_models import read_model
+from suffice.storage.describe import told
+from suffice.storage.model_diff import differences
+from suffice.storage.model_file import stored_posterior
+from suffice.storage.model_file import read_model
 from suffice.rows import read_table
 from tests.reference.forged_models import with_forged_parts
 from tests.reference.lying_archives import with_lying_archive

@@ -25,8 +25,8 @@ from suffice.families import Bernoulli, Binned, Common, GaussianColumns, LogNorm
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
 from suffice.models.text.term_events import EVENTS
-from suffice.files.stored_answers import stored_posterior
-from suffice.files.stored_models import read_model
+from suffice.storage.model_file import stored_posterior
+from suffice.storage.model_file import read_model
 from suffice.rows import read_table
 
 if TYPE_CHECKING:

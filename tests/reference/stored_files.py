@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import suffice
-from suffice.files.stored_models import FORMAT
+from suffice.storage.model_file import FORMAT
 
 FOLDER = Path(__file__).parent / "model_files"
 

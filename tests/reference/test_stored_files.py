@@ -11,7 +11,7 @@ import pytest
 import suffice
 from suffice.errors import SufficeWarning
 from suffice.estimators.persistence import HOMES
-from suffice.files.stored_models import FORMAT, read_model
+from suffice.storage.model_file import FORMAT, read_model
 from tests.reference.stored_files import FOLDER, answers, models
 
 if TYPE_CHECKING:

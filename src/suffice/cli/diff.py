@@ -27,7 +27,7 @@ def diff(old: Path, new: Path, as_json: bool) -> None:
     from suffice.cli.model_files import open_model
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import say
-    from suffice.files.differences import differences
+    from suffice.storage.model_diff import differences
 
     found = differences(open_model(old)[0], open_model(new)[0])
     if as_json:

@@ -23,7 +23,7 @@ from suffice.cli.options import (
 if TYPE_CHECKING:
     from suffice.cli.model_files import Saved
     from suffice.cli.training_rows import TrainingRows
-    from suffice.files.stored_models import StoredModel
+    from suffice.storage.model_file import StoredModel
 
     ParamType = click.ParamType[Any]
 else:
@@ -198,7 +198,7 @@ def _summary(
 ) -> dict[str, Any]:
     """Return what was learned, and why so, as plain values."""
     from suffice.cli.printed_rows import plain
-    from suffice.files.accounts import told
+    from suffice.storage.describe import told
 
     account = told(stored).to_dict()
     return {

@@ -27,7 +27,7 @@ def inspect(model: Path, as_json: bool) -> None:
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import say
     from suffice.errors import listed
-    from suffice.files.accounts import shown, told
+    from suffice.storage.describe import shown, told
     from suffice.files.mail_database import is_database
 
     if is_database(model):

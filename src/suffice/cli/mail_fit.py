@@ -48,7 +48,7 @@ def fit(
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import Progress, note, tell
     from suffice.files.mail_building import write_filter
-    from suffice.files.whole_files import check_place
+    from suffice.storage.atomic_writes import check_place
 
     if len(sorted_) not in (0, 2):
         raise click.UsageError("name HAM and SPAM, in this order; or use --ham and --spam")

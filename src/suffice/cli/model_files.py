@@ -12,8 +12,8 @@ from suffice.cli.decimals import decimals_in
 from suffice.cli.outputs import check_output, is_model, is_printed
 from suffice.errors import BadSetting
 from suffice.estimators.table_notes import STATE, TableNotes
-from suffice.files.stored_models import StoredModel, read_model, write_model
-from suffice.files.whole_files import check_place
+from suffice.storage.model_file import StoredModel, read_model, write_model
+from suffice.storage.atomic_writes import check_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

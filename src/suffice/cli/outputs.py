@@ -39,7 +39,7 @@ def check_output(
     `inputs` are what is read, as it was typed; `ours` says whether a file that is there is one of
     those that may be replaced, which are called `what`. With `force`, any file may be.
     """
-    from suffice.files.whole_files import check_place
+    from suffice.storage.atomic_writes import check_place
 
     if is_printed(place):
         _check_standard_output(what)
@@ -104,7 +104,7 @@ def changing(place: Path, wait: float) -> Iterator[Callable[[], None] | None]:
     locks has changed the file.
     """
     from suffice.cli.remarks import note
-    from suffice.files.locks import Stamp, locked
+    from suffice.storage.locks import Stamp, locked
 
     if is_printed(place):
         yield None

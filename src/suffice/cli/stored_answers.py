@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
 from suffice.estimators.table_notes import filled_table
-from suffice.files.stored_answers import stored_rows
+from suffice.storage.model_file import stored_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.estimators.table_notes import TableNotes
-    from suffice.files.stored_models import StoredModel
+    from suffice.storage.model_file import StoredModel
     from suffice.rows import FloatArray, IntArray, Label, Table
 
 

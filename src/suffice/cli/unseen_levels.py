@@ -10,7 +10,7 @@ from suffice.rows.cells import CATEGORY
 
 if TYPE_CHECKING:
     from suffice.cli.model_rows import ModelRows
-    from suffice.files.stored_models import StoredModel
+    from suffice.storage.model_file import StoredModel
     from suffice.rows.tables import Table
 
 MOST = 1000
@@ -21,7 +21,7 @@ class UnseenLevels:
     """Looks for categories that a model does not know, among rows that it is asked about."""
 
     def __init__(self, stored: StoredModel, rows: ModelRows) -> None:
-        from suffice.files.accounts import told
+        from suffice.storage.describe import told
 
         columns = [column for column in told(stored).columns if column.kind != "text"]
         levels = {column.name: set(column.levels) for column in columns}

@@ -12,8 +12,8 @@ from suffice.engines.parts import Progress
 from suffice.errors import BadFile, BadSetting
 from suffice.estimators.persistence import restored_dtype, stored_dtype
 from suffice.estimators.state import State, class_array, label_kind
-from suffice.files.checkpoints import read_checkpoint, write_checkpoint
-from suffice.files.stored_models import no_model
+from suffice.storage.checkpoints import read_checkpoint, write_checkpoint
+from suffice.storage.model_file import no_model
 from suffice.sources.local import LocalSource
 
 if TYPE_CHECKING:

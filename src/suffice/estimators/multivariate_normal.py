@@ -23,7 +23,7 @@ from suffice.estimators.law_files import restored_law, stored_law
 from suffice.estimators.persistence import first_names, saving
 from suffice.estimators.randomness import random_generator
 from suffice.models.gaussian.law.normal import Normal
-from suffice.files.stored_models import StoredModel, write_model
+from suffice.storage.model_file import StoredModel, write_model
 from suffice.models.gaussian.normal_fit import check_divisor, degeneracy, fit_normal, fit_normal_around
 from suffice.rows import read_table, read_weights
 

@@ -14,9 +14,9 @@ from suffice.columns import PlainColumns
 from suffice.errors import BadFile
 from suffice.estimators.concurrency import snapshot
 from suffice.estimators.table_notes import STATE, TableNotes
-from suffice.files.locks import Stamp, locked
+from suffice.storage.locks import Stamp, locked
 from suffice.files.mail_database import is_database
-from suffice.files.stored_models import StoredModel, no_model, read_model, write_model
+from suffice.storage.model_file import StoredModel, no_model, read_model, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from suffice.files.mail_sample import documents_of, write_sample
 from suffice.files.mail_state import NGRAMS, TERMS, MailState
 from suffice.files.mail_statistics import statistics_of, stored_counts
 from suffice.files.mail_summary import LABELS, Summary
-from suffice.files.whole_files import OF_SQLITE, file_beside, flush_folder
+from suffice.storage.atomic_writes import OF_SQLITE, file_beside, flush_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from suffice.errors import BadFile, BadLabels, FileInUse, ForgettingUnseen
-from suffice.files.locks import PATIENCE, locked
+from suffice.storage.locks import PATIENCE, locked
 from suffice.files.mail_counts import CountStore
 from suffice.files.mail_database import opened, refusals, transaction
 from suffice.files.mail_letters import ngram_entries, term_entries

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from suffice.errors import BadSetting, listed
-from suffice.files.whole_files import whole_file
+from suffice.storage.atomic_writes import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

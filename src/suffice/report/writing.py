@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.evaluation import compare
-from suffice.files.whole_files import check_place, whole_file
+from suffice.storage.atomic_writes import check_place, whole_file
 from suffice.report.page import page
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
-from suffice.files.archive import read_archive, write_archive
-from suffice.files.form_checks import check_form
-from suffice.files.kinds import name_of
-from suffice.files.packed_arrays import PackedArrays
-from suffice.files.stored_models import no_model
-from suffice.files.tree_checks import TreeCheck
-from suffice.files.trees import grown, planted
+from suffice.storage.archive import read_archive, write_archive
+from suffice.storage.checks.form_checks import check_form
+from suffice.storage.known_classes import name_of
+from suffice.storage.packed_arrays import PackedArrays
+from suffice.storage.model_file import no_model
+from suffice.storage.tree_checks import TreeCheck
+from suffice.storage.object_trees import grown, planted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

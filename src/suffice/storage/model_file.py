@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-
 from suffice.errors import BadFile, SufficeError
-from suffice.files.archive import read_archive, write_archive
-from suffice.files.estimated_models import check_settings, estimated
-from suffice.files.form_checks import refusal
-from suffice.files.kinds import name_of
-from suffice.files.packed_arrays import PackedArrays
-from suffice.files.soundness import check_sound
-from suffice.files.tree_checks import TreeCheck
-from suffice.files.trees import grown, planted
+from suffice.storage.archive import read_archive, write_archive
+from suffice.storage.checks.estimated_models import check_settings, estimated
+from suffice.storage.checks.form_checks import refusal
+from suffice.storage.known_classes import name_of
+from suffice.storage.packed_arrays import PackedArrays
+from suffice.storage.checks.consistency import check_sound
+from suffice.storage.tree_checks import TreeCheck
+from suffice.storage.object_trees import grown, planted
 from suffice.statistics.labels import written_label
+from functools import partial
+from suffice.errors import BadSetting
+from suffice.models.text.documents import Documents
+from suffice.models.text.documents import read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+    from collections.abc import Collection
+    from suffice.rows import FloatArray, Table
+
 
 FORMAT = 1
 """The number of the format; files of smaller numbers stay readable."""
@@ -134,3 +140,51 @@ def _words(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise TypeError
     return value
+
+
+def stored_rows(stored: StoredModel, table: Table) -> Any:
+    """Return a table as the rows that the stored model takes: coded, matched, or cut into blocks.
+
+    Columns are matched by name where the model knows names, in whatever order they come; what is
+    missing, or does not belong, is refused.
+    """
+    model, columns, reader = stored.state["model"], stored.state["columns"], stored.estimator
+    if name_of(model) == "Normal":
+        raise BadSetting(
+            f"a {reader} is a law of rows without classes: there is nothing to predict",
+            hint="suffice.load(path) gives it back: log_density, typicality, sample",
+        )
+    if name_of(model) == "LinearForm":
+        return columns.rows(table, reader)
+    if name_of(model) == "GenerativeModel":
+        return columns.encode(table, reader)
+    if name_of(model) == "TextRecord":
+        return Documents.of(read_texts(table, columns)[1], model.limit)
+    matched = columns.matched(table, reader)
+    return model.product.read(matched, learning=False, chosen=partial(_chosen, stored))
+
+
+def _chosen(stored: StoredModel) -> Collection[int]:
+    """Return the columns whose families nobody had named."""
+    from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
+
+    asked = (stored.state.get("chosen") or {}).get("asked")
+    return chosen_by_looks(asked, stored.state["columns"])
+
+
+def stored_posterior(stored: StoredModel, table: Table, *, log: bool = False) -> FloatArray:
+    """Return p(y | x), or its logarithm: one column for each of `stored.state["model"].labels`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from suffice import GaussianDiscriminant
+    >>> from suffice.storage.model_file import read_model
+    >>> from suffice.rows import read_table
+    >>> place = Path(tempfile.mkdtemp()) / "model.suffice"
+    >>> GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb")).save(place)
+    >>> stored_posterior(read_model(place), read_table([[3.5]]))
+    array([[0.5, 0.5]])
+    """
+    rows = stored_rows(stored, table)
+    found: FloatArray = stored.state["model"].posterior(rows, log=log)
+    return found

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import DifferentKinds
-from suffice.files.accounts import shown
-from suffice.files.estimates import COEFFICIENT, LAW_MEAN, PROBABILITY, RATE, estimates_of
-from suffice.files.kinds import name_of
+from suffice.storage.describe import shown
+from suffice.storage.estimates import COEFFICIENT, LAW_MEAN, PROBABILITY, RATE, estimates_of
+from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
-    from suffice.files.estimates import Estimates
-    from suffice.files.stored_models import StoredModel
+    from suffice.storage.estimates import Estimates
+    from suffice.storage.model_file import StoredModel
     from suffice.rows import FloatArray, Label
 
 SHOWN = 20

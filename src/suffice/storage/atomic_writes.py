@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from suffice.files.locks import try_lock
+from suffice.storage.locks import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.files.kinds import name_of
-from suffice.files.text_accounts import document_lengths
+from suffice.storage.known_classes import name_of
+from suffice.storage.describe import document_lengths
 from suffice.statistics.moments.diagonal import DiagonalMoments
 from suffice.statistics.moments.full import Moments
 from suffice.statistics.moments.pooled import PooledMoments
@@ -22,7 +22,7 @@ from suffice.statistics.moments.pooled import PooledMoments
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.files.stored_models import StoredModel
+    from suffice.storage.model_file import StoredModel
     from suffice.rows import FloatArray, Label
 
 MEAN, PROBABILITY, RATE, COEFFICIENT = "mean", "probability", "rate", "coefficient"

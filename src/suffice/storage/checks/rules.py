@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.files.stored_labels import are_levels
+from suffice.storage.stored_labels import are_levels
 from suffice.statistics.folds import FOLDS
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from suffice.models.naive_bayes.families.complement import Complement
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.naive_bayes.families.multinomial import Multinomial
 from suffice.models.naive_bayes.families.smoothing import HELD_OUT, checked_smoothing
-from suffice.files.form_checks import check_form, refusal
-from suffice.files.kinds import name_of
+from suffice.storage.checks.form_checks import check_form, refusal
+from suffice.storage.known_classes import name_of
 from suffice.models.gaussian.learner import GaussianLearner, checked_log_priors
 from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.statistics.by_pattern import ByPattern

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from suffice.errors import listed
-from suffice.files.kinds import name_of
-from suffice.files.text_accounts import text_assumptions
+from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
-    from suffice.files.stored_models import StoredModel
+    from suffice.storage.model_file import StoredModel
     from suffice.rows import Label
+    from suffice.rows import FloatArray
+
 
 FORMS = {
     "shared": "all classes share one covariance",
@@ -112,7 +111,7 @@ def told(stored: StoredModel) -> Account:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from suffice import GaussianDiscriminant
-    >>> from suffice.files.stored_models import read_model
+    >>> from suffice.storage.model_file import read_model
     >>> place = Path(tempfile.mkdtemp()) / "model.suffice"
     >>> GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb")).save(place)
     >>> told(read_model(place)).classes[0]
@@ -298,3 +297,42 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(held) for key, held in value.items()}
     plain = value is None or isinstance(value, (bool, int, float, str))
     return value if plain else repr(value)
+
+
+EVENTS = {
+    "bernoulli": "each term is in a document or not, independently of the others",
+    "boolean": "the different terms of a document are drawn one by one",
+    "complement": "a document is compared with those of all other classes",
+    "multinomial": "the terms of a document are drawn one by one",
+}
+
+
+def text_assumptions(model: Any) -> list[str]:
+    """Return what is assumed about documents."""
+    found = []
+    if model.terms is not None:
+        kinds = sum(group.width for group in model.term_counts.groups.values())
+        found += [
+            f"{EVENTS[model.terms.event]} ({kinds:,} counts)",
+            f"a term of a class has been seen {model.smoothing:.3g} times more than it was",
+        ]
+    if model.language is not None:
+        counts = model.ngram_counts.groups.values()
+        found.append(
+            f"a byte of a text depends on the {model.language.order - 1} before it "
+            f"({sum(group.width for group in counts):,} counts)"
+        )
+    if model.factors is not None:
+        told = ", ".join(f"{factor:.3g}" for factor in model.factors)
+        found.append(f"but a text of n terms or bytes says what {told} times √n would say alone")
+    return found
+
+
+def document_lengths(model: Any) -> tuple[tuple[str, ...], FloatArray]:
+    """Return how many terms and bytes a document of each class has, as names and means (k, p)."""
+    given = {"terms of a document": model.term_counts, "bytes of a document": model.ngram_counts}
+    held = {name: counts for name, counts in given.items() if counts is not None}
+    sums = [
+        [counts.groups[label].counts.sum() for counts in held.values()] for label in model.labels
+    ]
+    return tuple(held), np.array(sums) / model.weights[:, np.newaxis]

@@ -17,16 +17,16 @@ import numpy as np
 
 from suffice.columns import Column, Columns
 from suffice.errors import BadFile
-from suffice.files.kinds import DATACLASSES, STATISTICS, class_named, name_of
-from suffice.files.stored_labels import are_labels, are_levels, check_texts
-from suffice.files.tree_checks import DEEPEST, LONGEST_WORD, WHOLE
-from suffice.files.tree_checks import strange as _unknown
+from suffice.storage.known_classes import DATACLASSES, STATISTICS, class_named, name_of
+from suffice.storage.stored_labels import are_labels, are_levels, check_texts
+from suffice.storage.tree_checks import DEEPEST, LONGEST_WORD, WHOLE
+from suffice.storage.tree_checks import strange as _unknown
 from suffice.statistics.labels import READ, is_label, read_label, written_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.files.packed_arrays import PackedArrays, StoredArrays
+    from suffice.storage.packed_arrays import PackedArrays, StoredArrays
 
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -34,7 +34,7 @@ ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one for each kind
     """Return a value as a JSON tree; its arrays are put beside it.
 
-    >>> from suffice.files.packed_arrays import PackedArrays
+    >>> from suffice.storage.packed_arrays import PackedArrays
     >>> planted((1, float("inf")), PackedArrays())
     {'is': 'tuple', 'items': [1, {'is': 'float', 'value': 'inf'}]}
     """
@@ -100,7 +100,7 @@ def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, Any]:
 def grown(tree: Any, arrays: StoredArrays, depth: int = 0) -> Any:
     """Return the value that `planted` was called on, of a tree that `TreeCheck` has looked through.
 
-    >>> from suffice.files.packed_arrays import StoredArrays
+    >>> from suffice.storage.packed_arrays import StoredArrays
     >>> grown({"is": "tuple", "items": [1, {"is": "float", "value": "inf"}]}, StoredArrays({}))
     (1, inf)
     """

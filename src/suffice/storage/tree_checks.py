@@ -12,8 +12,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
-from suffice.files.kinds import DATACLASSES, STATISTICS
-from suffice.files.packed_arrays import MOST_AXES
+from suffice.storage.known_classes import DATACLASSES, STATISTICS
+from suffice.storage.packed_arrays import MOST_AXES
 from suffice.statistics.labels import READ
 
 if TYPE_CHECKING:

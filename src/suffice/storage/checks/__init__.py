@@ -1,0 +1,1 @@
+"""Whether what a file holds can be a model: forms, rules, and one answer a file."""
