@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.near_duplicates import repeated
 from suffice.models.text.documents import Documents
-from suffice.text.mail import message_texts, read_message
+from suffice.mail.words import message_texts, read_message
 from tests.reference import enron, newsgroups, spamassassin
 from tests.reference.data_sets import FOLDER
 from tests.reference.event_models import texts

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.evidence import Figure
 from suffice.kernels.compilation import part_of
-from suffice.text.mail import message_text, read_message
+from suffice.mail.words import message_text, read_message
 from tests.reference.spamassassin import messages
 from tests.text.hostile_mail import HOSTILE, TEMPLATE, mutated
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.evidence import Figure
-from suffice.files.mail_building import write_filter
-from suffice.files.mail_state import MailState
-from suffice.files.mail_summary import LABELS
+from suffice.mail.filter.build import write_filter
+from suffice.mail.filter.state import MailState
+from suffice.mail.filter.summary import LABELS
 from tests.text.made_mail import mbox, message
 from tests.text.mail_crashes import check, crashed
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import TYPE_CHECKING
 
-from suffice.text.mail import message_texts, read_message
+from suffice.mail.words import message_texts, read_message
 from tests.reference.spamassassin import messages
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import suffice
 from suffice.errors import FileInUse
 from suffice.storage import locks
 from suffice.storage.locks import Stamp, lock_beside, locked
-from suffice.files.mail_building import write_filter
-from suffice.files.mail_letters import letter_of
-from suffice.files.mail_state import MailState
+from suffice.mail.filter.build import write_filter
+from suffice.mail.filter.message_identity import letter_of
+from suffice.mail.filter.state import MailState
 from tests.reference.commands_at_once import (
     MAIL_PAIRS,
     MORE,
@@ -189,7 +189,7 @@ def test_a_filter_that_was_changed_while_it_was_merged_is_not_replaced(
 ) -> None:
     """As on file systems without locks."""
     monkeypatch.setattr(locks, "try_lock", lambda _: None)
-    from suffice.files import mail_building
+    from suffice.mail.filter import build as mail_building
 
     whole, place = mail_building.statistics_of, tmp_path / "filter.db"
 
@@ -222,7 +222,7 @@ def test_a_message_is_not_learned_by_a_filter_that_is_no_longer_there(
 def test_a_calibration_of_a_filter_that_was_replaced_meanwhile_is_not_kept(
     mail: dict[str, list[str]], tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from suffice.files import mail_calibration
+    from suffice.mail.filter import calibration as mail_calibration
 
     place, whole = tmp_path / "filter.db", mail_calibration.calibration_of
 
@@ -244,7 +244,7 @@ def test_a_calibration_of_a_filter_that_was_replaced_meanwhile_is_not_kept(
 def test_a_filter_that_came_meanwhile_is_not_replaced_by_a_fit(
     run: Any, mail: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from suffice.files import mail_building
+    from suffice.mail.filter import build as mail_building
 
     place, whole = tmp_path / "filter.db", mail_building.calibration_of
     place.unlink()

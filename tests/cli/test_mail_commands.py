@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import suffice
 from suffice.cli.mail_marks import marked
-from suffice.files.mail_letters import letter_of
-from suffice.files.mail_state import MailState
-from suffice.files.mail_verdicts import judged
+from suffice.mail.filter.message_identity import letter_of
+from suffice.mail.filter.state import MailState
+from suffice.mail.filter.verdicts import judged
 from tests.text.made_mail import mbox, message
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from suffice.files.mail_building import write_filter
-from suffice.files.mail_letters import letter_of
-from suffice.files.mail_state import MailState
+from suffice.mail.filter.build import write_filter
+from suffice.mail.filter.message_identity import letter_of
+from suffice.mail.filter.state import MailState
 from tests.text.made_mail import mbox, message
 from tests.text.mail_crashes import check, crashed
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import suffice
-from suffice.files.mail_letters import letter_of, ngram_entries, term_entries
-from suffice.files.mail_state import MailState
+from suffice.mail.filter.message_identity import letter_of, ngram_entries, term_entries
+from suffice.mail.filter.state import MailState
 from tests.text.made_mail import mbox, message
 
 if TYPE_CHECKING:

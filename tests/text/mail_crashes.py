@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.files.mail_calibration import learner
-from suffice.files.mail_letters import letter_of
-from suffice.files.mail_sample import documents_of
-from suffice.files.mail_state import MailState
-from suffice.files.mail_statistics import statistics_of
-from suffice.files.mail_summary import LABELS
+from suffice.mail.filter.calibration import learner
+from suffice.mail.filter.message_identity import letter_of
+from suffice.mail.filter.calibration import documents_of
+from suffice.mail.filter.state import MailState
+from suffice.mail.filter.calibration import statistics_of
+from suffice.mail.filter.summary import LABELS
 from tests.text.made_mail import mbox, message
 
 if TYPE_CHECKING:

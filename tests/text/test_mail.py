@@ -3,10 +3,10 @@
 import pytest
 
 from suffice.errors import BadSetting
-from suffice.text.charsets import codec_of, decoded
-from suffice.text.encoded_words import plain
-from suffice.text.html_text import html_text, unescaped
-from suffice.text.mail import mail_terms, message_text, message_texts, read_message
+from suffice.mail.charsets import codec_of, decoded
+from suffice.mail.charsets import plain
+from suffice.mail.html_text import html_text, unescaped
+from suffice.mail.words import mail_terms, message_text, message_texts, read_message
 from tests.text.hostile_mail import TEMPLATE
 
 

@@ -4,9 +4,9 @@ import email
 
 import pytest
 
-from suffice.text.charsets import decoded
-from suffice.text.html_text import html_text
-from suffice.text.mail import message_texts, read_message
+from suffice.mail.charsets import decoded
+from suffice.mail.html_text import html_text
+from suffice.mail.words import message_texts, read_message
 from tests.reference import spamassassin
 
 MESSAGES = 6_047

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text import mail_limits
-from suffice.text.charsets import codec_of, decoded
-from suffice.text.encoded_words import from_base64, plain
-from suffice.text.hosts import host_marks
-from suffice.text.html_text import html_text
-from suffice.text.mail import Message, mail_terms, message_text, read_message
+from suffice.mail import limits as mail_limits
+from suffice.mail.charsets import codec_of, decoded
+from suffice.mail.charsets import from_base64, plain
+from suffice.mail.html_text import host_marks
+from suffice.mail.html_text import html_text
+from suffice.mail.words import Message, mail_terms, message_text, read_message
 from tests.text.hostile_mail import HOSTILE, INJECTED, MULTIPART, TEMPLATE, mutated
 
 LONGEST = 5_000_000

@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import BadFile, BadLabels, BadRows, ForgettingUnseen
-from suffice.files import mail_sample
-from suffice.files.mail_building import merge_filters, write_filter
-from suffice.files.mail_calibration import calibrate, learner, model_of
-from suffice.files.mail_database import APPLICATION, VERSION
-from suffice.files.mail_letters import bare, letter_of
-from suffice.files.mail_sample import documents_of
-from suffice.files.mail_state import MailState
-from suffice.files.mail_statistics import statistics_of
-from suffice.files.mail_summary import HAM, LABELS, SPAM
-from suffice.files.mail_verdicts import judged
+from suffice.mail.filter import calibration as mail_sample
+from suffice.mail.filter.build import merge_filters, write_filter
+from suffice.mail.filter.calibration import calibrate, learner, model_of
+from suffice.mail.filter.database import APPLICATION, VERSION
+from suffice.mail.filter.message_identity import bare, letter_of
+from suffice.mail.filter.calibration import documents_of
+from suffice.mail.filter.state import MailState
+from suffice.mail.filter.calibration import statistics_of
+from suffice.mail.filter.summary import HAM, LABELS, SPAM
+from suffice.mail.filter.verdicts import judged
 from suffice.statistics import row_sample
 from tests.text.made_mail import message
 
@@ -359,7 +359,7 @@ def test_who_waits_in_vain_for_another_process_is_told(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_filter(place, MAIL)
-    monkeypatch.setattr("suffice.files.mail_database.PATIENCE", 0.01)
+    monkeypatch.setattr("suffice.mail.filter.database.PATIENCE", 0.01)
     with MailState(place, write=True) as one, MailState(place, write=True) as other:
         one.connection.execute("BEGIN IMMEDIATE")
         with pytest.raises(BadFile, match="is in use by another process"):

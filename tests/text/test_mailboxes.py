@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import BadFile
-from suffice.text import mbox
-from suffice.text.mail import read_message
-from suffice.text.mail_limits import MAILBOX_MESSAGE_BYTES, MESSAGE_BYTES
-from suffice.text.mailboxes import is_maildir, is_mbox, is_message, read_mailbox
-from suffice.text.mbox import mbox_messages, parts_messages
+from suffice.mail import mailboxes as mbox
+from suffice.mail.words import read_message
+from suffice.mail.limits import MAILBOX_MESSAGE_BYTES, MESSAGE_BYTES
+from suffice.mail.mailboxes import is_maildir, is_mbox, is_message, read_mailbox
+from suffice.mail.mailboxes import mbox_messages, parts_messages
 
 FROM = b"From bob@example.com Thu Aug 22 12:36:23 2002\n"
 ONE, TWO = b"To: one\n\nFirst.\n", b"To: two\n\nSecond.\n"

@@ -28,7 +28,7 @@ def inspect(model: Path, as_json: bool) -> None:
     from suffice.cli.remarks import say
     from suffice.errors import listed
     from suffice.storage.describe import shown, told
-    from suffice.files.mail_database import is_database
+    from suffice.mail.filter.database import is_database
 
     if is_database(model):
         from suffice.cli.mail_accounts import print_filter

@@ -14,9 +14,9 @@ def print_filter(path: Path, *, as_json: bool) -> None:
     """Print what a filter holds."""
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import say
-    from suffice.files.mail_database import refusals
-    from suffice.files.mail_state import MailState
-    from suffice.files.mail_summary import LABELS
+    from suffice.mail.filter.database import refusals
+    from suffice.mail.filter.state import MailState
+    from suffice.mail.filter.summary import LABELS
 
     with MailState(path) as state, refusals(path), state.at_once():
         summary = state.summary
@@ -52,8 +52,8 @@ def merge_all(
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import note, tell
     from suffice.errors import DifferentKinds
-    from suffice.files.mail_building import merge_filters
-    from suffice.files.mail_database import is_database
+    from suffice.mail.filter.build import merge_filters
+    from suffice.mail.filter.database import is_database
 
     strange = next((path for path in paths if not is_database(path)), None)
     if strange is not None:

@@ -13,8 +13,8 @@ from suffice.cli.options import json_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.files.mail_letters import Letter
-    from suffice.files.mail_verdicts import Judgement
+    from suffice.mail.filter.message_identity import Letter
+    from suffice.mail.filter.verdicts import Judgement
 
 SPAM, HAM, UNSURE = "spam", "ham", "unsure"
 CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
@@ -90,10 +90,10 @@ def _answer(
 ) -> str:  # fmt: skip
     """Print what is thought of each message; return the last verdict."""
     from suffice.errors import BadRows
-    from suffice.files.mail_database import refusals
-    from suffice.files.mail_letters import letter_of
-    from suffice.files.mail_state import MailState
-    from suffice.files.mail_verdicts import judged
+    from suffice.mail.filter.database import refusals
+    from suffice.mail.filter.message_identity import letter_of
+    from suffice.mail.filter.state import MailState
+    from suffice.mail.filter.verdicts import judged
 
     found = held = None
     with MailState(place) as state:
@@ -120,10 +120,10 @@ def _pass_on(place: Path, message: str, unsure: tuple[float, float]) -> str:
     raw = _whole(message)
     try:
         from suffice.cli.mail_marks import marked
-        from suffice.files.mail_database import refusals
-        from suffice.files.mail_letters import letter_of
-        from suffice.files.mail_state import MailState
-        from suffice.files.mail_verdicts import judged
+        from suffice.mail.filter.database import refusals
+        from suffice.mail.filter.message_identity import letter_of
+        from suffice.mail.filter.state import MailState
+        from suffice.mail.filter.verdicts import judged
 
         with MailState(place) as state, refusals(place), state.at_once():
             probability = judged(state, letter_of(raw)).probability

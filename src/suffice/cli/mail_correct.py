@@ -12,8 +12,8 @@ from suffice.cli.options import json_option, wait_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.files.mail_letters import Letter
-    from suffice.files.mail_state import MailState
+    from suffice.mail.filter.message_identity import Letter
+    from suffice.mail.filter.state import MailState
 
 POLICIES = ("all", "errors", "near-errors")
 MARGIN = 3.0
@@ -60,8 +60,8 @@ def correct(
     from suffice.cli.outputs import tell_waiting
     from suffice.cli.remarks import refuse
     from suffice.errors import BadLabels, BadRows, ForgettingUnseen
-    from suffice.files.mail_letters import letter_of
-    from suffice.files.mail_state import MailState
+    from suffice.mail.filter.message_identity import letter_of
+    from suffice.mail.filter.state import MailState
 
     if what is None:
         raise click.UsageError("say what it is: --spam, --ham or --forget")
@@ -97,7 +97,7 @@ def _corrected(state: MailState, letter: Letter, what: str, policy: str) -> str:
     """Change the filter by one letter; return what was done."""
     if what == FORGET:
         return f"forgotten as {state.forget(letter)}"
-    from suffice.files.mail_summary import LABELS
+    from suffice.mail.filter.summary import LABELS
 
     code = LABELS.index(what)
     done = state.learn(letter, code, lambda: _wanted(state, letter, code, policy))
@@ -110,7 +110,7 @@ def _wanted(state: MailState, letter: Letter, code: int, policy: str) -> bool:
     """Return whether a policy asks for a letter to be learned."""
     if policy == "all" or state.summary.missing is not None:
         return True  # before both are known, every judgement is a guess
-    from suffice.files.mail_verdicts import judged
+    from suffice.mail.filter.verdicts import judged
 
     found = judged(state, letter)
     near = policy == "near-errors" and abs(found.margin) < MARGIN
@@ -135,7 +135,7 @@ def _calibrate(state: MailState, *, asked: bool) -> None:
     if summary.missing is not None or not (asked or summary.is_stale):
         return
     from suffice.cli.remarks import note
-    from suffice.files.mail_calibration import calibrate
+    from suffice.mail.filter.calibration import calibrate
 
     calibrate(state)
     note(f"calibrated anew, by {sum(summary.documents):,} messages")

@@ -47,7 +47,7 @@ def fit(
     from suffice.cli.outputs import refuse_printing
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import Progress, note, tell
-    from suffice.files.mail_building import write_filter
+    from suffice.mail.filter.build import write_filter
     from suffice.storage.atomic_writes import check_place
 
     if len(sorted_) not in (0, 2):
@@ -92,7 +92,7 @@ def _placing(output: Path, wait: float, *, force: bool) -> Iterator[None]:
 def _labelled(
     places: tuple[tuple[str, ...], tuple[str, ...]], progress: Progress
 ) -> Iterator[tuple[bytes, int]]:
-    from suffice.text.mailboxes import read_mailbox
+    from suffice.mail.mailboxes import read_mailbox
 
     for code, some in enumerate(places):
         for place in some:

@@ -29,7 +29,7 @@ def messages_argument() -> Decorator:
 
 def named_messages(places: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Yield all messages of files, mailboxes and folders, each with a name to call it by."""
-    from suffice.text.mailboxes import read_mailbox
+    from suffice.mail.mailboxes import read_mailbox
 
     for place in places:
         name = "standard input" if place == STANDARD_INPUT else place

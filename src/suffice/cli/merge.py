@@ -36,7 +36,7 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
     from suffice.cli.outputs import changing
     from suffice.cli.printed_rows import plain, print_json
     from suffice.cli.remarks import tell
-    from suffice.files.mail_database import is_database
+    from suffice.mail.filter.database import is_database
 
     if len(models) < 2:
         raise click.UsageError("name two models at least")

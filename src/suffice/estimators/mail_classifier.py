@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile
 from suffice.estimators.text_classifier import TextClassifier
-from suffice.files.mail_database import refusals
-from suffice.files.mail_letters import LIMIT, ORDER, TOKENS
-from suffice.files.mail_state import MailState
-from suffice.files.mail_statistics import statistics_of
-from suffice.files.mail_summary import LABELS
+from suffice.mail.filter.database import refusals
+from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS
+from suffice.mail.filter.state import MailState
+from suffice.mail.filter.calibration import statistics_of
+from suffice.mail.filter.summary import LABELS
 
 if TYPE_CHECKING:
     from pathlib import Path

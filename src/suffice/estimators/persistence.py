@@ -15,7 +15,7 @@ from suffice.errors import BadFile
 from suffice.estimators.concurrency import snapshot
 from suffice.estimators.table_notes import STATE, TableNotes
 from suffice.storage.locks import Stamp, locked
-from suffice.files.mail_database import is_database
+from suffice.mail.filter.database import is_database
 from suffice.storage.model_file import StoredModel, no_model, read_model, write_model
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from suffice.errors import BadFile
-from suffice.files.mail_letters import LIMIT, ORDER, TOKENS
+from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS
 
 if TYPE_CHECKING:
     import sqlite3

@@ -13,23 +13,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from suffice.files.mail_entries import (
-    Damage,
-    Entries,
-    packed,
-    sealed,
-    unpacked,
-    unpacked_within,
-    unsealed,
-    width_of,
-)
+from suffice.mail.filter.entries import Damage, Entries, packed, sealed, unpacked, unpacked_within, unsealed, width_of
 
 if TYPE_CHECKING:
     import sqlite3
 
     from numpy.typing import NDArray
 
-    from suffice.files.mail_entries import Counts, Keys
+    from suffice.mail.filter.entries import Counts, Keys
 
 RATIO: Final = 4
 """A run is at least so many times as large as the one after it."""

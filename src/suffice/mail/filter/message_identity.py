@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from suffice.files.mail_entries import Entries
+from suffice.mail.filter.entries import Entries
 from suffice.kernels.compilation import part_of
 from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.texts import Texts, mask
 from suffice.models.text.counting import term_hashes
-from suffice.text.mail import message_text
-from suffice.text.mail_headers import VERDICTS
+from suffice.mail.words import message_text
+from suffice.mail.headers import VERDICTS
 from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from suffice.files.mail_entries import Keys
+    from suffice.mail.filter.entries import Keys
 
 TOKENS: Final = Tokens((1, 2))
 ORDER: Final = 5

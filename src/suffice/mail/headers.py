@@ -13,9 +13,9 @@ import re
 from typing import Final, Literal
 
 from suffice.kernels.mail import header_words as kernel
-from suffice.text.charsets import decoded, sound
-from suffice.text.encoded_words import plain
-from suffice.text.mail_limits import HEADER_BYTES, HEADER_FIELDS
+from suffice.mail.charsets import decoded, sound
+from suffice.mail.charsets import plain
+from suffice.mail.limits import HEADER_BYTES, HEADER_FIELDS
 
 Headers = Literal["all", "some", "none"]
 

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.files.mail_database import refusals
-from suffice.files.mail_entries import Damage
-from suffice.files.mail_letters import ORDER, TOKENS, leveled
-from suffice.files.mail_summary import HAM, SPAM
+from suffice.mail.filter.database import refusals
+from suffice.mail.filter.entries import Damage
+from suffice.mail.filter.message_identity import ORDER, TOKENS, leveled
+from suffice.mail.filter.summary import HAM, SPAM
 from suffice.kernels.ngrams.texts import SYMBOLS, mask
 from suffice.kernels.tokens.term_hash import term_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.files.mail_counts import CountStore
-    from suffice.files.mail_entries import Entries, Keys
-    from suffice.files.mail_letters import Letter
-    from suffice.files.mail_state import HeldState, MailState
-    from suffice.files.mail_summary import Summary
+    from suffice.mail.filter.count_store import CountStore
+    from suffice.mail.filter.entries import Entries, Keys
+    from suffice.mail.filter.message_identity import Letter
+    from suffice.mail.filter.state import HeldState, MailState
+    from suffice.mail.filter.summary import Summary
 
     Floats = NDArray[np.float64]
 

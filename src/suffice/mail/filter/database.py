@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from suffice.errors import BadFile
-from suffice.files import mail_counts
+from suffice.mail.filter import count_store as mail_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

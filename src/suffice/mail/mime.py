@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from suffice.text.charsets import decoded
-from suffice.text.encoded_words import from_base64
-from suffice.text.html_text import html_text
-from suffice.text.mail_headers import other_lines
-from suffice.text.mail_limits import DEPTH, PART_HEADER_BYTES, PARTS, TEXT_BYTES
+from suffice.mail.charsets import decoded
+from suffice.mail.charsets import from_base64
+from suffice.mail.html_text import html_text
+from suffice.mail.headers import other_lines
+from suffice.mail.limits import DEPTH, PART_HEADER_BYTES, PARTS, TEXT_BYTES
 
 PLAIN: Final = "text/plain"
 HTML: Final = "text/html"

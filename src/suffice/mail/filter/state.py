@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Self
 
 from suffice.errors import BadFile, BadLabels, FileInUse, ForgettingUnseen
 from suffice.storage.locks import PATIENCE, locked
-from suffice.files.mail_counts import CountStore
-from suffice.files.mail_database import opened, refusals, transaction
-from suffice.files.mail_letters import ngram_entries, term_entries
-from suffice.files.mail_summary import LABELS, Summary, changed
+from suffice.mail.filter.count_store import CountStore
+from suffice.mail.filter.database import opened, refusals, transaction
+from suffice.mail.filter.message_identity import ngram_entries, term_entries
+from suffice.mail.filter.summary import LABELS, Summary, changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from suffice.files.mail_entries import Entries
-    from suffice.files.mail_letters import Letter
+    from suffice.mail.filter.entries import Entries
+    from suffice.mail.filter.message_identity import Letter
 
 TERMS, NGRAMS = "terms", "ngrams"
 
@@ -45,8 +45,8 @@ class MailState:
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from suffice.files.mail_building import write_filter
-    >>> from suffice.files.mail_letters import letter_of
+    >>> from suffice.mail.filter.build import write_filter
+    >>> from suffice.mail.filter.message_identity import letter_of
     >>> place = Path(tempfile.mkdtemp()) / "filter.db"
     >>> _ = write_filter(place, [(b"To: me\n\nlunch?", 0), (b"To: me\n\ncheap pills", 1)])
     >>> with MailState(place, write=True) as state:
@@ -175,7 +175,7 @@ class MailState:
         """Count a letter so many times more, or fewer, and return the summary of that."""
         if not times:
             return summary
-        from suffice.files.mail_sample import sampled
+        from suffice.mail.filter.calibration import sampled
 
         terms = term_entries(letter, code).times(times)
         before = self.terms.of_keys(terms.keys)

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from suffice.errors import BadFile, BadRows, FileInUse
-from suffice.files.mail_calibration import calibration_of, learner
-from suffice.files.mail_counts import CountStore
-from suffice.files.mail_database import finished, is_database, made, refusals
-from suffice.files.mail_letters import letters
-from suffice.files.mail_sample import documents_of, write_sample
-from suffice.files.mail_state import NGRAMS, TERMS, MailState
-from suffice.files.mail_statistics import statistics_of, stored_counts
-from suffice.files.mail_summary import LABELS, Summary
+from suffice.mail.filter.calibration import calibration_of, learner
+from suffice.mail.filter.count_store import CountStore
+from suffice.mail.filter.database import finished, is_database, made, refusals
+from suffice.mail.filter.message_identity import letters
+from suffice.mail.filter.calibration import documents_of, write_sample
+from suffice.mail.filter.state import NGRAMS, TERMS, MailState
+from suffice.mail.filter.calibration import statistics_of, stored_counts
+from suffice.mail.filter.summary import LABELS, Summary
 from suffice.storage.atomic_writes import OF_SQLITE, file_beside, flush_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from suffice.files.mail_letters import Letter
+    from suffice.mail.filter.message_identity import Letter
     from suffice.statistics.text_statistics import TextStatistics
 
 BATCH: Final = 1 << 24

@@ -1,0 +1,1 @@
+"""Mail as it arrives: messages to the words that a filter learns from."""
