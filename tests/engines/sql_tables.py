@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from suffice.engines.sql_dialects import DIALECTS
+from suffice.sql.dialects import DIALECTS
 
 TYPES = {
     "double": "float8", "float": "float4", "int64": "bigint", "int32": "integer", "bool": "boolean",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from suffice.engines.sql_dialects import DIALECTS, dialect_named
+from suffice.sql.dialects import DIALECTS, dialect_named
 from suffice.errors import BadSetting
 
 shared_connection = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

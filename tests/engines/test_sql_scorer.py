@@ -18,7 +18,7 @@ from suffice import (
     NaiveBayes,
     Perceptron,
 )
-from suffice.engines.sql_dialects import DIALECTS
+from suffice.sql.dialects import DIALECTS
 from suffice.errors import BadSetting
 from suffice.estimators.sql import to_sql
 from suffice.families import Bernoulli, Binned, LogNormal

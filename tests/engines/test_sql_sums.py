@@ -19,7 +19,7 @@ from suffice import (
     MultinomialNaiveBayes,
     NaiveBayes,
 )
-from suffice.engines import sql_sums
+from suffice.sql import exact_sums as sql_sums
 from suffice.errors import StreamedRows
 from suffice.families import Bernoulli, Binned, Categorical
 from tests.engines.alike import assert_alike

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.engines.sql_dialects import DIALECTS
+from suffice.sql.dialects import DIALECTS
 from suffice.errors import BadLabels, BadRows, DegenerateData, NotFinite, SufficeError
 from suffice.sources import sql_source
 from tests.engines.alike import assert_alike

@@ -31,7 +31,7 @@ from suffice.errors import (
     NotANumber,
     SufficeError,
 )
-from suffice.models.sums_asked import sums_asked
+from suffice.sql.asked import sums_asked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from suffice.cli.options import model_argument
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.engines.sql_dialects import Dialect
+    from suffice.sql.dialects import Dialect
     from suffice.columns.filled import FilledColumns
 
 
@@ -41,9 +41,9 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     """
     from suffice.cli.model_files import open_model
     from suffice.cli.printed_rows import print_text
-    from suffice.engines.sql_dialects import dialect_named
+    from suffice.sql.dialects import dialect_named
     from suffice.errors import BadSetting
-    from suffice.models.sql_scorer import scorer_sql
+    from suffice.sql.scorer import scorer_sql
 
     stored, notes = open_model(model)
     if stored.estimator == "Perceptron" and proba:

@@ -113,7 +113,7 @@ class Collecting(Summarizing):
 
         Rows that it cannot add up are read, and join the others.
         """
-        from suffice.models.sums_asked import sums_asked
+        from suffice.sql.asked import sums_asked
         from suffice.sources.sums import AddsUp
 
         undecided = summarize.chosen is None and self._needs_choice()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.errors import BadSetting
-from suffice.models.sql_scorer import scorer_sql
+from suffice.sql.scorer import scorer_sql
 
 
 def to_sql(

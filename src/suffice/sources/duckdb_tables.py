@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from suffice.engines.sql_dialects import dialect_named
+from suffice.sql.dialects import dialect_named
 from suffice.errors import BadRows, BadSetting
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import MOST_ROWS

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from suffice.columns import Columns
 from suffice.columns.column import Column
 from suffice.engines.parts import Mergeable
-from suffice.engines.sql_rows import Cell, SqlRows, any_of
-from suffice.engines.sql_statistics import parts_of, products_of, squares_of
-from suffice.engines.sql_windows import BeyondWindows
-from suffice.engines.sums import Levels, Parts, Products
+from suffice.sql.dialects import Cell, SqlRows, any_of
+from suffice.sql.sum_statistics import parts_of, products_of, squares_of
+from suffice.sql.windows import BeyondWindows
+from suffice.sql.asked import Levels, Parts, Products
 from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from suffice.engines.parts import Progress
-    from suffice.engines.sums import Asked
+    from suffice.sql.asked import Asked
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
     from suffice.sources.sql_columns import Database

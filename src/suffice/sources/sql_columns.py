@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from suffice.columns import Columns
 from suffice.columns.column import Column
-from suffice.engines.sql_rows import Cell
+from suffice.sql.dialects import Cell
 from suffice.errors import BadLabels, NotANumber
 from suffice.rows.cells import BOOLEAN, CATEGORY
 from suffice.rows.labels import sorted_levels
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from suffice.engines.sql_dialects import Dialect
-    from suffice.engines.sql_rows import SqlRows
+    from suffice.sql.dialects import Dialect
+    from suffice.sql.dialects import SqlRows
     from suffice.errors import SufficeError
     from suffice.sources.source import Wanted
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.columns import Columns
-    from suffice.engines.sums import Asked
+    from suffice.sql.asked import Asked
     from suffice.sources.source import Chunk, Source, Wanted
 
 

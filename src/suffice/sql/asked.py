@@ -1,10 +1,10 @@
-"""Which sums over columns suffice for a learner: what may be asked of a database."""
+"""Which sums suffice for a learner, and so may be asked of whoever can add up rows."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TypeAlias
 from typing import TYPE_CHECKING
-
-from suffice.engines.sums import Counts, Levels, Parts, Products, Squares
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.categorical import Categorical
@@ -19,8 +19,65 @@ from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.rows.sparse import MOST_COUNT
 
 if TYPE_CHECKING:
-    from suffice.engines.sums import Asked, Part
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Weight, mean and scatter of all columns together: `Moments` by class, or `PooledMoments`."""
+
+    pooled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """Weight, mean and squares of every column by itself: `DiagonalMoments`.
+
+    logarithm  of the logarithms of the cells, which are positive then
+    """
+
+    logarithm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The sum of every column: `Totals`.
+
+    threshold  cells above it count as 1, others as 0; None adds up the cells themselves
+    whole      whether cells have to be whole numbers
+    most       the largest number that a cell may be, None where there is no bound
+    least      the smallest one
+    blank      whether cells may be missing
+    """
+
+    threshold: float | None = None
+    whole: bool = False
+    most: float | None = None
+    least: float | None = 0.0
+    blank: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """How often every level of every column was seen: `Tallies`.
+
+    edges  levels are bins of numbers, cut here; None takes cells as they are
+    """
+
+    edges: tuple[float, ...] | None = None
+
+
+Part: TypeAlias = Squares | Counts | Levels
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Several kinds side by side, each of some columns: `ByColumn`."""
+
+    parts: tuple[tuple[Part, tuple[int, ...]], ...]
+
+
+Asked: TypeAlias = Products | Squares | Parts
 
 
 def sums_asked(learner: object) -> Asked | None:

@@ -15,7 +15,7 @@ from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suffice.engines.sql_dialects import Dialect
+    from suffice.sql.dialects import Dialect
     from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
@@ -132,7 +132,7 @@ def alias_beside(columns: Any) -> str:
 def balanced(terms: Sequence[str], dialect: Dialect) -> str:
     """Return a sum with brackets halving it: a thousand terms in a row would nest too deep.
 
-    >>> from suffice.engines.sql_dialects import DIALECTS
+    >>> from suffice.sql.dialects import DIALECTS
     >>> balanced(["a", "b", "c"], DIALECTS["duckdb"])
     '(a + (b + c))'
     """

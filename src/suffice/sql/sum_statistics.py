@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.sql_rows import Cell, any_of
-from suffice.engines.sql_sums import (
-    ClassSums,
-    class_products,
-    class_squares,
-    class_totals,
-    level_weights,
-)
-from suffice.engines.sums import Counts, Levels, Squares
+from suffice.sql.dialects import Cell, any_of
+from suffice.sql.exact_sums import ClassSums, class_products, class_squares, class_totals, level_weights
+from suffice.sql.asked import Counts, Levels, Squares
 from suffice.errors import BadRows
 from suffice.rows import read_labels
 from suffice.rows.cells import object_array
@@ -36,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.engines.sql_rows import SqlRows
-    from suffice.engines.sums import Parts
+    from suffice.sql.dialects import SqlRows
+    from suffice.sql.asked import Parts
     from suffice.rows import FloatArray, Label
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.sql_rows import any_of
-from suffice.engines.sql_windows import BITS, BeyondWindows
+from suffice.sql.dialects import any_of
+from suffice.sql.windows import BITS, BeyondWindows
 from suffice.errors import BadRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.engines.sql_rows import Cell, SqlRows
-    from suffice.engines.sql_windows import Windows
+    from suffice.sql.dialects import Cell, SqlRows
+    from suffice.sql.windows import Windows
 
 ANSWERS = 1_000
 """Sums that one query asks for, at most: PostgreSQL answers with 1,664 columns and no more."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.engines.sql_rows import Cell, SqlRows
+    from suffice.sql.dialects import Cell, SqlRows
     from suffice.rows import FloatArray
 
 BITS = 31

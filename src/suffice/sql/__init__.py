@@ -1,0 +1,1 @@
+"""Databases as calculators: sums for learners, and models as one SELECT."""
