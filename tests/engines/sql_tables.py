@@ -19,7 +19,7 @@ def copied(connection: Any, table: pa.Table, name: str, adds_up: bool | None = T
 
     It is added up there, unless said otherwise: what is chosen would be reading, in DuckDB.
     """
-    from suffice.sources.databases import sql_source
+    from suffice.sources.sql.addresses import sql_source
 
     if type(connection).__module__.startswith("psycopg"):
         _to_postgres(connection, table, name)

@@ -178,7 +178,7 @@ def test_of_a_large_table_of_a_database_some_rows_are_compared(
 def test_few_rows_leave_a_database_that_adds_them_up(
     postgres: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from suffice.sources.postgres_tables import PostgresTable
+    from suffice.sources.sql.postgres import PostgresTable
 
     postgres.execute(ROWS.format("generate_series(0, 199)"))
     info = postgres.info

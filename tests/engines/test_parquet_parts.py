@@ -15,7 +15,7 @@ from suffice.families import Gaussian
 from suffice.kernels.compilation import WORTH_COMPILING
 from suffice.models import GaussianLearner
 from suffice.sources import local, open_source
-from suffice.sources.column_tables import ColumnTable
+from suffice.sources.chunks import ColumnTable
 from tests.engines.alike import assert_alike
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from suffice.errors import (
 )
 from suffice.estimators import collecting
 from suffice.sources import open_source
-from suffice.sources.databases import sql_source
+from suffice.sources.sql.addresses import sql_source
 from tests.engines.alike import assert_alike
 from tests.engines.sql_tables import copied
 

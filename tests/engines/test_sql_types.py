@@ -286,7 +286,7 @@ def test_whole_numbers_beyond_doubles_are_not_merged_in_a_database(
 def test_batches_of_numerics_may_be_doubles_and_codes(
     postgres: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.sources.postgres_tables.MOST_ROWS", 8 * 4)
+    monkeypatch.setattr("suffice.sources.sql.postgres.MOST_ROWS", 8 * 4)
     postgres.execute(
         "CREATE TABLE t AS SELECT (CASE WHEN i < 8 THEN i ELSE 9007199254740990 + i END)::numeric "
         "AS c, i % 2 AS y FROM generate_series(1, 12) AS r(i)"

@@ -15,7 +15,7 @@ NEEDED = (
     "suffice.estimators.gaussian_discriminant",
     "suffice.estimators.logistic_regression",
     "suffice.estimators.naive_bayes",
-    "suffice.sources.spark_tasks",
+    "suffice.sources.clusters.spark_tasks",
 )
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from suffice.kernels import compilation
 from suffice.kernels.dense import scatter
 from suffice.kernels.dense.columns_apart import ColumnsApart, together
 from suffice.models import GaussianLearner
-from suffice.sources.column_tables import ColumnTable
+from suffice.sources.chunks import ColumnTable
 
 CLOSE = 1e-12
 often = settings(deadline=None)

@@ -76,7 +76,7 @@ def best_model(rows: TrainingRows, seed: int) -> tuple[Any, dict[str, float]]:
     from suffice.cli.compared_rows import sampled
     from suffice.errors import BadLabels
     from suffice.evaluation.comparison import compare
-    from suffice.sources.table_frames import frame_of, some_rows
+    from suffice.sources.arrow_frames import frame_of, some_rows
 
     table, y = rows.table, rows.labels
     if len(set(y.tolist())) == 1:

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.cli.remarks import note
 from suffice.cli.training_rows import TrainingRows, describe
-from suffice.sources.table_frames import frame_of, some_rows
+from suffice.sources.arrow_frames import frame_of, some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

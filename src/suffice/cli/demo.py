@@ -94,7 +94,7 @@ def _check_places(place: Path, drawn: Path, *, force: bool) -> None:
 def _frame(data: Any) -> Any:
     """Return the measurements with their names."""
     from suffice.rows.tables import table_of_array
-    from suffice.sources.table_frames import frame_of
+    from suffice.sources.arrow_frames import frame_of
 
     return frame_of(table_of_array(data.data, tuple(map(str, data.feature_names))))
 

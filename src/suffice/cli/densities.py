@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.cli.model_files import Saved, load_saved
 from suffice.errors import NoPValue, NotADensity
-from suffice.sources.table_frames import frame_of, some_rows
+from suffice.sources.arrow_frames import frame_of, some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

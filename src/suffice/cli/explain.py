@@ -95,7 +95,7 @@ def _explained(
     from suffice.cli.model_rows import ModelRows
     from suffice.errors import BadRows
     from suffice.estimators.table_notes import filled_table
-    from suffice.sources.table_frames import frame_of, some_rows
+    from suffice.sources.arrow_frames import frame_of, some_rows
 
     rows = ModelRows.open((source,), saved.columns, saved.notes, reading)
     start = 0

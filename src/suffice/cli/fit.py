@@ -257,7 +257,7 @@ def _fitted(
     from suffice.columns.filled import FilledColumns
     from suffice.estimators.linear_classifier import LinearClassifier
     from suffice.estimators.table_notes import TableNotes
-    from suffice.sources.table_frames import frame_of
+    from suffice.sources.arrow_frames import frame_of
 
     if settings.get("priors"):
         settings["priors"] = _of_labels(settings["priors"], rows.labels)

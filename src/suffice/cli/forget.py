@@ -59,7 +59,7 @@ def forget(
     from suffice.cli.printed_rows import plain, print_json
     from suffice.cli.remarks import tell
     from suffice.errors import ForgettingUnseen, listed
-    from suffice.sources.table_frames import frame_of
+    from suffice.sources.arrow_frames import frame_of
 
     place = output or model
     check_model_place(place, tables, model, force=force, as_json=as_json)

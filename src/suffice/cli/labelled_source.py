@@ -13,7 +13,7 @@ from suffice.rows.cells import NUMBER
 from suffice.sources.local import LocalSource
 from suffice.sources.parquet import ParquetSource
 from suffice.sources.source import Chunk, Wanted
-from suffice.sources.table_frames import some_rows
+from suffice.sources.arrow_frames import some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,8 +9,8 @@ from suffice.cli.remarks import Progress
 from suffice.cli.target_labels import check_classes
 from suffice.cli.training_rows import tell_unlabelled
 from suffice.errors import OneClass
-from suffice.sources.sql import SqlSource
-from suffice.sources.table_frames import frame_of
+from suffice.sources.sql.source import SqlSource
+from suffice.sources.arrow_frames import frame_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -63,7 +63,7 @@ class SeveralFiles:
     """Files of the same columns, one after the other."""
 
     def __init__(self, files: Sequence[TableFile], given: Sequence[str]) -> None:
-        from suffice.sources.tables import check_names
+        from suffice.sources.table_files import check_names
 
         for file in files[1:]:
             check_names(files[0].names, file.names, files[0].name, file.name)

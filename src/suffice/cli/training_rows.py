@@ -17,8 +17,8 @@ from suffice.rows.labels import similar_labels
 from suffice.sources import open_source
 from suffice.sources.local import LocalSource
 from suffice.sources.samples import first_rows, spread_rows
-from suffice.sources.sql import SqlSource
-from suffice.sources.tables import TableSource
+from suffice.sources.sql.source import SqlSource
+from suffice.sources.table_files import TableSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -50,7 +50,7 @@ def frame_here(X: object, target: str | None, weight: object) -> tuple[Any, Any,
 
 def spooled(source: Source, wanted: Wanted) -> Source:
     """Return rows that come only once as rows that can be read again."""
-    from suffice.sources.spooling import spooled as set_aside
+    from suffice.sources.arrow_streams import spooled as set_aside
 
     return set_aside(source, wanted)
 
@@ -114,7 +114,7 @@ class Collecting(Summarizing):
         Rows that it cannot add up are read, and join the others.
         """
         from suffice.sql.asked import sums_asked
-        from suffice.sources.sums import AddsUp
+        from suffice.sources.source import AddsUp
 
         undecided = summarize.chosen is None and self._needs_choice()
         if undecided or not isinstance(source, AddsUp):

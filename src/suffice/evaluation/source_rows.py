@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from suffice.errors import BadLabels, BadRows
 from suffice.estimators.collecting import frame_here, is_elsewhere, opened, spooled
 from suffice.sources.samples import spread_rows
-from suffice.sources.table_frames import frame_of
+from suffice.sources.arrow_frames import frame_of
 
 MOST_CELLS = 1 << 25
 """Cells that are held; of a larger source, rows are drawn."""

@@ -1,6 +1,6 @@
 """Rows wherever they are: files, streams, databases and clusters, collected where they are."""
 
-from suffice.sources.databases import sql_source
+from suffice.sources.sql.addresses import sql_source
 from suffice.sources.opening import is_source, open_source
 from suffice.sources.source import Chunk, Source, Wanted
 

@@ -63,7 +63,7 @@ def open_source(
         addresses = [one for one in data if is_address(one)]
         if not addresses:
             return _of_paths(data, name, delimiter=delimiter, header=header, expected=expected)
-        from suffice.sources.addresses import open_address
+        from suffice.sources.sql.addresses import open_address
 
         if len(data) == 1:
             return open_address(str(data[0]), name)
@@ -124,7 +124,7 @@ def paths_of(given: Sequence[str | Path]) -> list[str | Path]:
 def _of_paths(given: Sequence[str | Path], name: str | None, **reading: Any) -> Source:
     """Return the files of some paths as one source."""
     from suffice.sources.parquet import ParquetSource
-    from suffice.sources.tables import TableSource
+    from suffice.sources.table_files import TableSource
 
     paths = paths_of(given)
     called = name or (str(given[0]) if len(given) == 1 and str(given[0]) != STDIN else None)
@@ -184,13 +184,13 @@ def _of_arrow(data: Any, name: str | None) -> Source | None:
 
 
 def _of_spark(data: Any, name: str | None) -> Source | None:
-    from suffice.sources.spark import open_spark
+    from suffice.sources.clusters.spark import open_spark
 
     return open_spark(data, name)
 
 
 def _of_dask(data: Any, name: str | None) -> Source | None:
-    from suffice.sources.dask import open_dask
+    from suffice.sources.clusters.dask import open_dask
 
     return open_dask(data, name)
 
@@ -202,13 +202,13 @@ def _of_polars(data: Any, name: str | None) -> Source | None:
 
 
 def _of_duckdb(data: Any, name: str | None) -> Source | None:
-    from suffice.sources.duckdb_tables import open_duckdb
+    from suffice.sources.sql.duckdb import open_duckdb
 
     return open_duckdb(data, name)
 
 
 def _of_ibis(data: Any, name: str | None) -> Source | None:
-    from suffice.sources.ibis_tables import open_ibis
+    from suffice.sources.sql.ibis import open_ibis
 
     return open_ibis(data, name)
 

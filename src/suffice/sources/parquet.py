@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
 from suffice.errors import ColumnMismatch
 from suffice.tables.allowances import MUCH_TEXT, Allowance
 from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
@@ -15,17 +14,17 @@ from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
 from suffice.tables.table_columns import checked_names
 from suffice.rows.cells import NUMBER
 from suffice.sources import local
-from suffice.sources.arrow_chunks import chunks_of, kind_of_type
+from suffice.sources.chunks import chunks_of, kind_of_type
 from suffice.sources.local import LocalSource, chunk_rows, identity_of
-from suffice.sources.parquet_labels import are_all_labelled
-from suffice.sources.tables import check_names
+from suffice.sources.table_files import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
+    from collections.abc import Iterable
+
 
 LARGER = 3
 """How many times as many rows as from elsewhere are read at a time if all columns are numbers.
@@ -160,3 +159,29 @@ def _same(first: Any, other: Any, path: Path, another: Path) -> Any:
                 hint="write the files again with one type for the column",
             )
     return first
+
+
+def are_all_labelled(paths: Iterable[Path], column: str) -> bool:
+    """Whether every row has a label of text or a whole number, by the statistics of the files.
+
+    False where they do not say so: then somebody has to look at the rows.
+    """
+    parquet: Any = import_module("pyarrow.parquet")
+    return all(_is_labelled(parquet.read_metadata(path), column) for path in paths)
+
+
+def _is_labelled(held: Any, column: str) -> bool:
+    types: Any = import_module("pyarrow").types
+    given = held.schema.to_arrow_schema().field(column).type
+    given = given.value_type if types.is_dictionary(given) else given
+    named = types.is_string(given) or types.is_large_string(given)
+    if not (named or types.is_signed_integer(given)):
+        return False
+    place = {held.schema.column(j).path: j for j in range(held.num_columns)}.get(column)
+    if place is None:
+        return False
+    for group in range(held.num_row_groups):
+        told = held.row_group(group).column(place).statistics
+        if told is None or not told.has_null_count or told.null_count:
+            return False
+    return True

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadRows
-from suffice.sources.frame_chunks import chunk_of_frame
+from suffice.sources.chunks import chunk_of_frame
 from suffice.sources.local import LocalSource, chunk_rows
 
 if TYPE_CHECKING:

@@ -1,27 +1,28 @@
-"""Record batches of Arrow as chunks: numbers without a detour, whatever else as frames are read."""
+"""Record batches of Arrow and frames of other libraries as chunks of rows."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
 from suffice.tables.arrow_checks import holds_words, plain_cells, words_of
 from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER, object_array
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import table_of_columns
-from suffice.sources.column_tables import ColumnTable
 from suffice.sources.source import Chunk, Wanted
+from typing import TYPE_CHECKING, Any, Self
+from suffice.rows.cells import NUMBER
+from suffice.rows.tables import Table
+from suffice.errors import BadLabels, BadWeights, NotANumber, SufficeError
+from suffice.sources.local import chunk_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
     from numpy.typing import NDArray
-
-    from suffice.rows.tables import Table
+    from collections.abc import Sequence
+    from collections.abc import Iterator
 
 
 def kind_of_type(given: Any) -> str:
@@ -140,3 +141,106 @@ def _weights(cells: Any, place: str) -> NDArray[Any]:
             f"{place}: weights of type {cells.type} are no numbers", hint="name another column"
         )
     return numbers_of(cells).astype(np.float64, copy=False)
+
+
+class ColumnTable(Table):
+    """A table like any other, but for `apart`: its columns as they came, without a copy.
+
+    `matrix` is put together when somebody first asks for it. Sums of many rows are not made of it.
+
+    >>> import numpy as np
+    >>> table = ColumnTable.of([np.array([1.0, 2.0]), np.array([3.0, 4.0])], ("a", "b"))
+    >>> table.size, table.apart.shape
+    (2, (2, 2))
+    >>> table.matrix
+    array([[1., 3.],
+           [2., 4.]])
+    """
+
+    __slots__ = ("apart",)
+    apart: ColumnsApart | None
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[NDArray[Any]],
+        names: tuple[str, ...] | None,
+        whole: tuple[bool, ...] | None = None,
+    ) -> Self:
+        """Return the table of columns that `ColumnsApart.fits`."""
+        table = cls.__new__(cls)
+        held = {
+            "apart": ColumnsApart(columns),
+            "cells": None,
+            "kinds": (NUMBER,) * len(columns),
+            "names": names,
+            "levels": None,
+            "whole": whole,
+        }
+        for name, value in held.items():
+            object.__setattr__(table, name, value)
+        return table
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what was not there yet: the matrix; of a copy of the table, no columns apart."""
+        if name == "apart":
+            return None
+        if name != "matrix" or self.apart is None:
+            raise AttributeError(name)
+        object.__setattr__(self, "matrix", self.apart.stacked)
+        return self.apart.stacked
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return super().size if self.apart is None else len(self.apart)
+
+    def column(self, index: int) -> NDArray[Any]:
+        """Return the cells of one column."""
+        return super().column(index) if self.apart is None else self.apart.columns[index]
+
+
+def chunks_of_frame(frame: Any, wanted: Wanted, name: str, start: int = 1) -> Iterator[Chunk]:
+    """Yield the rows of a pandas or Polars frame as chunks; `start` is the place of its first."""
+    import narwhals as nw
+
+    whole = nw.from_native(frame, eager_only=True)
+    step = chunk_rows(len(wanted.all))
+    for first in range(0, len(whole), step):
+        rows = whole[first : first + step]
+        last = start + first + len(rows) - 1
+        yield chunk_of_frame(rows.to_native(), wanted, f"{name}, rows {start + first} to {last}")
+
+
+def chunk_of_frame(frame: Any, wanted: Wanted, place: str) -> Chunk:
+    """Return a frame as a chunk: columns by name, labels and weights beside them."""
+    try:
+        table = table_of_frame(frame[list(wanted.names)])
+    except SufficeError as error:
+        raise NotANumber(f"{place}: {error.problem}", hint=error.hint) from None
+    labels = None if wanted.target is None else _frame_labels(frame[wanted.target], wanted, place)
+    weights = None if wanted.weight is None else _frame_weights(frame[wanted.weight], wanted, place)
+    return Chunk(table, labels, weights, place)
+
+
+def _frame_labels(column: Any, wanted: Wanted, place: str) -> Any:
+    import narwhals as nw
+
+    blank = np.asarray(nw.from_native(column, series_only=True).is_null().to_numpy(), dtype=bool)
+    if blank.any():
+        raise BadLabels(
+            f"{place}: row {int(blank.argmax()) + 1} of these has no {wanted.target}",
+            hint="leave out rows without a label: nothing can be learned from them here",
+        )
+    return column
+
+
+def _frame_weights(column: Any, wanted: Wanted, place: str) -> NDArray[Any]:
+    import narwhals as nw
+
+    series = nw.from_native(column, series_only=True)
+    if not series.dtype.is_numeric():
+        raise BadWeights(
+            f"{place}: {wanted.weight} holds no numbers", hint="name another column of weights"
+        )
+    return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)

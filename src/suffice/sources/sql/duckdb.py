@@ -11,9 +11,9 @@ from suffice.sql.dialects import dialect_named
 from suffice.errors import BadRows, BadSetting
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import MOST_ROWS
-from suffice.sources.sql import SqlSource
-from suffice.sources.sql_columns import OTHER, SqlColumn
-from suffice.sources.sql_refusals import connection_gone, without_context
+from suffice.sources.sql.source import SqlSource
+from suffice.sources.sql.columns import OTHER, SqlColumn
+from suffice.sources.sql.columns import connection_gone, without_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

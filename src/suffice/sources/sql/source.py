@@ -19,9 +19,9 @@ from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.partitions import CIRCLE, TURN, counts, no_weight
-from suffice.sources.sql_columns import MOST_CODED, TARGET, ColumnExpressions
-from suffice.sources.sql_refusals import warn_of_streaming, without_context
-from suffice.sources.sums import SumsFound
+from suffice.sources.sql.columns import MOST_CODED, TARGET, ColumnExpressions
+from suffice.sources.sql.columns import warn_of_streaming, without_context
+from suffice.sources.source import SumsFound
 from suffice.statistics import ByPattern
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from suffice.sql.asked import Asked
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
-    from suffice.sources.sql_columns import Database
+    from suffice.sources.sql.columns import Database
 
 __all__ = ["SqlSource", "without_context"]
 

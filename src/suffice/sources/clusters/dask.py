@@ -10,8 +10,8 @@ import numpy as np
 
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, BadSetting, SufficeError
-from suffice.sources.frame_chunks import chunks_of_frame
-from suffice.sources.joining import joined_chunks
+from suffice.sources.chunks import chunks_of_frame
+from suffice.sources.local import joined_chunks
 from suffice.sources.local import chunk_rows
 from suffice.sources.partitions import (
     CIRCLE,

@@ -7,22 +7,23 @@ from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
-
 from suffice.errors import ColumnMismatch, OddCells, listed
 from suffice.tables import table_file as table_files
 from suffice.tables.table_file import open_table
 from suffice.tables.csv.chunks import CHARACTERS
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
-from suffice.sources.labels import labels_of_cells, weights_of_cells
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
+import numpy as np
+from suffice.errors import BadLabels, BadWeights
+from suffice.rows.cells import BOOLEAN, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
-
     from suffice.tables.csv.cells import ColumnEvidence
     from suffice.sources.local import Part
+    from numpy.typing import NDArray
 
 
 PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
@@ -146,3 +147,31 @@ def check_names(ours: Sequence[str], theirs: Sequence[str], file: str, another: 
         raise ColumnMismatch(
             f"{another} {said}, unlike {file}", hint="all files of a source need the same columns"
         )
+
+
+def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+    """Return labels in their own type: whole numbers are integers; blanks are refused."""
+    if kind == NUMBER and cells.dtype.kind in "iu":
+        return cells
+    if kind == NUMBER and cells.dtype.kind == "f":
+        blank = np.isnan(cells)
+    else:
+        blank = np.array([cell is None for cell in cells], dtype=bool)
+    if blank.any():
+        raise BadLabels(
+            f"{place}: row {int(blank.argmax()) + 1} of these has no {name}",
+            hint="leave out rows without a label: nothing can be learned from them here",
+        )
+    if kind == NUMBER and cells.dtype.kind == "f":
+        whole = bool((cells == np.floor(cells)).all() and (np.abs(cells) < 2.0**53).all())
+        return cells.astype(np.int64) if whole else cells
+    if kind == BOOLEAN:
+        return cells.astype(np.bool_)
+    return cells
+
+
+def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+    """Return weights, which must be numbers."""
+    if kind != NUMBER:
+        raise BadWeights(f"{place}: {name} holds no numbers", hint="name another column of weights")
+    return np.asarray(cells, dtype=np.float64)

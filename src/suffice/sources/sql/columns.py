@@ -1,26 +1,31 @@
-"""Columns of a database as numbers and as text, and who answers queries about them."""
+"""Columns of a database as numbers and as text, and what is said of those it cannot give."""
 
-# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
-
 from suffice.columns import Columns
 from suffice.columns.column import Column
 from suffice.sql.dialects import Cell
 from suffice.errors import BadLabels, NotANumber
 from suffice.rows.cells import BOOLEAN, CATEGORY
 from suffice.rows.labels import sorted_levels
+import warnings
+from suffice.errors import BadRows, StreamedRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
-
     from suffice.sql.dialects import Dialect
     from suffice.sql.dialects import SqlRows
     from suffice.errors import SufficeError
     from suffice.sources.source import Wanted
+
+
+# ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
+
+
+
 
 TARGET = "the target"
 OTHER = "other"
@@ -153,3 +158,25 @@ class ColumnExpressions:
         """Return a column as text: NULL where it is missing, and where it is empty."""
         dialect = self.database.dialect
         return f"NULLIF(CAST({dialect.identifier(name)} AS {dialect.text}), '')"
+
+
+def warn_of_streaming(name: str, why: str) -> None:
+    """Say that rows leave their database, and what for."""
+    warnings.warn(
+        f"{name}: rows are streamed out of the database, for {why}", StreamedRows, stacklevel=3
+    )
+
+
+def connection_gone(name: str, database: str, problem: object) -> BadRows:
+    """Return the refusal of a table that can no longer be asked about."""
+    return BadRows(
+        f"{name}: the connection to {database} is gone: {without_context(problem)}",
+        hint="connect anew, and make the source anew: nothing was learned",
+    )
+
+
+def without_context(problem: object) -> str:
+    """Return what a database said, on one line, without the query that it repeats."""
+    lines = str(problem).splitlines()
+    kept = [line for line in lines if not line.startswith(("LINE ", " ", "\t", "CONTEXT"))]
+    return " ".join(" ".join(kept or lines).split())[:200]

@@ -1,0 +1,1 @@
+"""Spark and Dask: partitions are summarized where they are."""

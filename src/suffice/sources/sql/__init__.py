@@ -1,0 +1,1 @@
+"""Tables of DuckDB, PostgreSQL and Ibis as sources."""
