@@ -35,8 +35,8 @@ from benchmarks.sources import (
 )
 from suffice import GaussianDiscriminant, collect
 from suffice.engines import threads as engine
-from suffice.estimators import checkpoints
-from suffice.estimators.collecting import Summarize
+from suffice.estimators.shared import checkpoints
+from suffice.estimators.shared.collect import Summarize
 from suffice.sources import local, open_source
 
 if TYPE_CHECKING:

@@ -31,20 +31,16 @@ if TYPE_CHECKING:
         text,
     )
     from suffice.estimators.bridge import bridge
-    from suffice.estimators.collection import collect
-    from suffice.estimators.count_naive_bayes import (
-        BernoulliNaiveBayes,
-        ComplementNaiveBayes,
-        MultinomialNaiveBayes,
-    )
+    from suffice.estimators.shared.collect import collect
+    from suffice.estimators.naive_bayes_counts import BernoulliNaiveBayes, ComplementNaiveBayes, MultinomialNaiveBayes
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-    from suffice.estimators.logistic_regression import LogisticRegression
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import NaiveBayes
-    from suffice.estimators.perceptron import Perceptron
-    from suffice.estimators.persistence import load
-    from suffice.estimators.text_classifier import TextClassifier
-    from suffice.estimators.text_vectorizer import TextVectorizer
+    from suffice.estimators.linear.perceptron import Perceptron
+    from suffice.estimators.shared.saving import load
+    from suffice.estimators.text.classifier import TextClassifier
+    from suffice.estimators.text.vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
 
 __version__ = "0.1.0"
@@ -77,20 +73,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BernoulliNaiveBayes": "suffice.estimators.count_naive_bayes",
-    "ComplementNaiveBayes": "suffice.estimators.count_naive_bayes",
+    "BernoulliNaiveBayes": "suffice.estimators.naive_bayes_counts",
+    "ComplementNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
-    "LogisticRegression": "suffice.estimators.logistic_regression",
-    "MultinomialNaiveBayes": "suffice.estimators.count_naive_bayes",
+    "LogisticRegression": "suffice.estimators.linear.logistic_regression",
+    "MultinomialNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
-    "Perceptron": "suffice.estimators.perceptron",
-    "TextClassifier": "suffice.estimators.text_classifier",
-    "TextVectorizer": "suffice.estimators.text_vectorizer",
+    "Perceptron": "suffice.estimators.linear.perceptron",
+    "TextClassifier": "suffice.estimators.text.classifier",
+    "TextVectorizer": "suffice.estimators.text.vectorizer",
     "bridge": "suffice.estimators.bridge",
-    "collect": "suffice.estimators.collection",
+    "collect": "suffice.estimators.shared.collect",
     "compare": "suffice.evaluation.comparison",
-    "load": "suffice.estimators.persistence",
+    "load": "suffice.estimators.shared.saving",
 }
 """Where a public name that is no submodule lives."""
 

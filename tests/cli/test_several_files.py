@@ -131,7 +131,7 @@ def test_a_source_larger_than_memory_gives_the_model_of_the_rows(
     monkeypatch.setattr("suffice.cli.training_rows.IN_MEMORY", 500)
     monkeypatch.setattr("suffice.sources.local.CELLS", 200)
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 200)
-    monkeypatch.setattr("suffice.estimators.collecting.MOST_CELLS", 500)
+    monkeypatch.setattr("suffice.estimators.shared.collect.MOST_CELLS", 500)
     done = run("fit", *parts, *arguments, many)
     assert done.code == 0, done.err
     assert "593 rows" in done.err

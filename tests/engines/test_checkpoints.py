@@ -21,7 +21,7 @@ from sklearn.base import clone
 from suffice import GaussianDiscriminant, NaiveBayes, collect
 from suffice.engines.parts import Progress, collect_parts
 from suffice.errors import BadFile, BadSetting
-from suffice.estimators import checkpoints
+from suffice.estimators.shared import checkpoints
 from suffice.tables import table_file as tables
 from suffice.sources import local
 

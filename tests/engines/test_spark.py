@@ -21,7 +21,7 @@ from suffice.errors import (
     ColumnMismatch,
     NotFinite,
 )
-from suffice.estimators.collecting import Summarize
+from suffice.estimators.shared.collect import Summarize
 from suffice.sources import open_source
 from suffice.sources.clusters import spark as spark_source
 from suffice.sources.clusters.spark import predictions, spark_at_work

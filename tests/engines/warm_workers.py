@@ -13,7 +13,7 @@ NEEDED = (
     "pyarrow",
     "sklearn.base",
     "suffice.estimators.gaussian_discriminant",
-    "suffice.estimators.logistic_regression",
+    "suffice.estimators.linear.logistic_regression",
     "suffice.estimators.naive_bayes",
     "suffice.sources.clusters.spark_tasks",
 )

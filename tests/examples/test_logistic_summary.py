@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from suffice.errors import BadSetting
-from suffice.estimators.logistic_summary import LogisticSummary
+from suffice.estimators.linear.logistic_summary import LogisticSummary
 from suffice.models.linear.logistic.inference import FitFigures
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from suffice.errors import (
     NotFinite,
     SufficeError,
 )
-from suffice.estimators.results import Explanation
+from suffice.estimators.shared.results import Explanation
 from suffice.families import Normal
 from suffice.plots import gallery, gallery_learning
 from suffice.plots.calibration import reliability

@@ -27,7 +27,7 @@ from suffice.errors import (
     NotANumber,
     NotFinite,
 )
-from suffice.estimators import single_rows
+from suffice.estimators.shared import waiting_rows as single_rows
 
 RNG = np.random.default_rng(3)
 Y = np.arange(90) % 3

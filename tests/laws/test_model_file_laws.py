@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
-from suffice.estimators.persistence import HOMES
-from suffice.estimators.state import NotFitted
+from suffice.estimators.shared.saving import HOMES
+from suffice.estimators.shared.state import NotFitted
 from suffice.storage.model_file import stored_posterior
 from suffice.storage.model_file import read_model
 from suffice.rows import read_table

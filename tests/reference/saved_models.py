@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 import suffice
 from suffice.errors import SufficeWarning
 from suffice.columns.filled import FilledColumns
-from suffice.estimators.table_notes import TableNotes
+from suffice.estimators.shared.table_recipe import TableNotes
 from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson
 
 if TYPE_CHECKING:

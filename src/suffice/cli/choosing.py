@@ -45,10 +45,10 @@ def named_model(name: str, settings: Mapping[str, Any]) -> Any:
 
         return NaiveBayes(**given)
     if name == "text":
-        from suffice.estimators.text_classifier import TextClassifier
+        from suffice.estimators.text.classifier import TextClassifier
 
         return TextClassifier(**given)
-    from suffice.estimators.logistic_regression import LogisticRegression
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
 
     return LogisticRegression(**given)
 

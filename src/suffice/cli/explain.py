@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from suffice.estimators.results import Explanation
+    from suffice.estimators.shared.results import Explanation
 
 SHOWN = 5
 """Rows that are explained where none is named."""
@@ -94,7 +94,7 @@ def _explained(
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
     from suffice.cli.model_rows import ModelRows
     from suffice.errors import BadRows
-    from suffice.estimators.table_notes import filled_table
+    from suffice.estimators.shared.table_recipe import filled_table
     from suffice.sources.arrow_frames import frame_of, some_rows
 
     rows = ModelRows.open((source,), saved.columns, saved.notes, reading)

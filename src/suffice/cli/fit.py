@@ -255,8 +255,8 @@ def _fitted(
     from suffice.cli.model_files import Saved
     from suffice.cli.remarks import note
     from suffice.columns.filled import FilledColumns
-    from suffice.estimators.linear_classifier import LinearClassifier
-    from suffice.estimators.table_notes import TableNotes
+    from suffice.estimators.linear.linear_classifier import LinearClassifier
+    from suffice.estimators.shared.table_recipe import TableNotes
     from suffice.sources.arrow_frames import frame_of
 
     if settings.get("priors"):

@@ -8,7 +8,7 @@ from suffice.cli.model_rows import ModelRows
 from suffice.cli.remarks import Progress, note
 from suffice.cli.target_labels import label_kind_of, labels_of
 from suffice.errors import BadLabels, BadSetting, listed
-from suffice.estimators.table_notes import filled_table
+from suffice.estimators.shared.table_recipe import filled_table
 from suffice.sources.arrow_frames import frame_of, some_rows
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from suffice.cli.decimals import STATE as DECIMALS
 from suffice.cli.decimals import decimals_in
 from suffice.cli.outputs import check_output, is_model, is_printed
 from suffice.errors import BadSetting
-from suffice.estimators.table_notes import STATE, TableNotes
+from suffice.estimators.shared.table_recipe import STATE, TableNotes
 from suffice.storage.model_file import StoredModel, read_model, write_model
 from suffice.storage.atomic_writes import check_place
 
@@ -82,7 +82,7 @@ def check_model_place(
 
 def load_saved(path: Path) -> Saved:
     """Return a model that can learn, with everything that this needs."""
-    from suffice.estimators.persistence import restored
+    from suffice.estimators.shared.saving import restored
 
     stored, notes = open_classifier(path)
     return Saved(restored(path, stored), notes, decimals_in(stored.state))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.cli.options import Reading
-    from suffice.estimators.table_notes import TableNotes
+    from suffice.estimators.shared.table_recipe import TableNotes
     from suffice.rows.tables import Table
 
 

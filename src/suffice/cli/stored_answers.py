@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
-from suffice.estimators.table_notes import filled_table
+from suffice.estimators.shared.table_recipe import filled_table
 from suffice.storage.model_file import stored_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.estimators.table_notes import TableNotes
+    from suffice.estimators.shared.table_recipe import TableNotes
     from suffice.storage.model_file import StoredModel
     from suffice.rows import FloatArray, IntArray, Label, Table
 
@@ -42,7 +42,7 @@ class StoredAnswers:
 
     def estimator(self, path: Path) -> Any:
         """Return the same model as an estimator; the file is not read again, it may be another."""
-        from suffice.estimators.persistence import restored
+        from suffice.estimators.shared.saving import restored
 
         return restored(path, self._stored)
 

@@ -10,15 +10,15 @@ import numpy as np
 from suffice.errors import BadLabels, BadSetting, NotFinite, listed
 from suffice.estimators.bridge_report import BridgeReport
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-from suffice.estimators.randomness import random_generator
-from suffice.estimators.weightless import as_given
+from suffice.estimators.shared.randomness import random_generator
+from suffice.estimators.shared.zero_weights import as_given
 from suffice.models.bridge import bridge_of
 from suffice.models.linear.logistic.inference import checked_level
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.rows.bad_cells import refuse_blanks
 
 if TYPE_CHECKING:
-    from suffice.estimators.batches import Batch
+    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.rows import Label
 
 

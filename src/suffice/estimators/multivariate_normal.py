@@ -5,36 +5,27 @@ from __future__ import annotations
 import operator
 import warnings
 from typing import TYPE_CHECKING, Any, Self
-
 import numpy as np
-
 from suffice.columns import Columns
 from suffice.errors import BadSetting, DegenerateData, DifferentKinds, listed
-from suffice.estimators.law_columns import (
-    check_infinite,
-    given_values,
-    part,
-    place,
-    places,
-    refuse_categories,
-    schema,
-)
-from suffice.estimators.law_files import restored_law, stored_law
-from suffice.estimators.persistence import first_names, saving
-from suffice.estimators.randomness import random_generator
+from suffice.estimators.multivariate_normal_columns import check_infinite, given_values, part, place, places, refuse_categories, schema
+from suffice.estimators.shared.saving import first_names, saving
+from suffice.estimators.shared.randomness import random_generator
 from suffice.models.gaussian.law.normal import Normal
 from suffice.storage.model_file import StoredModel, write_model
 from suffice.models.gaussian.normal_fit import check_divisor, degeneracy, fit_normal, fit_normal_around
 from suffice.rows import read_table, read_weights
+from typing import TYPE_CHECKING, Any
+from suffice.errors import BadFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
     from numpy.typing import ArrayLike, NDArray
-
     from suffice.models.gaussian.normal_fit import Evidence
     from suffice.rows import FloatArray
+    from collections.abc import Mapping
+
 
 SHOWN_WIDTH = 4
 """Up to this many columns `repr` writes the numbers out."""
@@ -331,3 +322,30 @@ class MultivariateNormal:
 
 def _shown(numbers: FloatArray) -> str:
     return f"[{', '.join(f'{number:.6g}' for number in numbers)}]"
+
+
+def stored_law(law: Normal, columns: Columns, evidence: Evidence | None) -> dict[str, Any]:
+    """Return a law by parts.
+
+    Its spread goes along: of a marginal or conditional law it is known better than the covariance
+    tells, and the same numbers have to come back.
+    """
+    return {
+        "columns": columns,
+        "statistics": None,
+        "evidence": evidence,
+        "model": law,
+        "spread": law.spread,
+    }
+
+
+def restored_law(state: Mapping[str, Any]) -> tuple[Normal, Columns, Evidence | None]:
+    """Return the law of a file that was found sound."""
+    law = state["model"]
+    if not isinstance(law, Normal):
+        raise BadFile("the file holds no normal law", hint="it is damaged: write it again")
+    return (
+        Normal._known(law.mean, law.covariance, state["spread"]),
+        state["columns"],
+        state["evidence"],
+    )

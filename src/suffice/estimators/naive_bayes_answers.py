@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from suffice.columns.design import Design
 from suffice.errors import BadRows, BadSetting, SufficeError
-from suffice.estimators.answers import Answers, checked_size, comparison
-from suffice.estimators.column_kinds import check_kinds
-from suffice.estimators.implied_logistic import implied_logistic
+from suffice.estimators.shared.answers import Answers, checked_size, comparison
+from suffice.estimators.shared.table_recipe import check_kinds
+from suffice.estimators.linear.logistic_regression import implied_logistic
 from suffice.estimators.naive_bayes_learning import blocks
-from suffice.estimators.naive_bayes_parameters import NaiveBayesParameters
-from suffice.estimators.randomness import random_generator
-from suffice.estimators.results import Explanation
-from suffice.estimators.sampled_columns import rows_given_back
-from suffice.estimators.weightless import as_given, rows_at
+from suffice.estimators.naive_bayes_learning import NaiveBayesParameters
+from suffice.estimators.shared.randomness import random_generator
+from suffice.estimators.shared.results import Explanation
+from suffice.estimators.shared.zero_weights import as_given, rows_at
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, checked_lengths
 from suffice.models.naive_bayes.explanation import explain_columns
@@ -28,20 +25,24 @@ from suffice.models.typicality.naive_bayes import naive_bayes_typicality
 from suffice.rows import refuse_infinite
 from suffice.rows.sparse import SparseRows
 from suffice.rows.sparse import refuse_stored
+from suffice.columns import PlainColumns
+from suffice.estimators.shared.frames import frame_of_cells
+from suffice.rows.cells import BOOLEAN
+from suffice.rows.category_codes import CodedColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
-
     from numpy.typing import NDArray
-
-    from suffice.estimators.batches import Batch
-    from suffice.estimators.logistic_regression import LogisticRegression
-    from suffice.estimators.state import State
+    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
+    from suffice.estimators.shared.state import State
     from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.label_shift import LabelShift
     from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.rows import FloatArray, Label
+    from collections.abc import Sequence
+    from suffice.models.naive_bayes.product import Product
 
     T = TypeVar("T")
 
@@ -254,4 +255,58 @@ def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
             f"row {row}, {names[column]} is missing: a logistic model has no way to skip a cell",
             hint="ask the naive Bayes model itself; it skips missing cells exactly",
         )
+    return out
+
+
+def rows_given_back(
+    rows: Blocks, product: Product, columns: Any, library: Any, blank: Sequence[int] = ()
+) -> Any:
+    """Return drawn rows: a frame of the library that was read, or an array.
+
+    Columns in which nothing was ever seen stay blank.
+    """
+    if isinstance(rows.parts[0], SparseRows) and isinstance(columns, PlainColumns):
+        return _sparse_array(rows.parts[0])
+    kinds = [getattr(column, "kind", "number") for column in columns.columns]
+    found: dict[int, NDArray[Any]] = {}
+    for part, group in zip(rows.parts, product.columns, strict=True):
+        block = part.toarray() if isinstance(part, SparseRows) else part
+        for place, j in enumerate(group):
+            found[j] = _column(block, place, kinds[j])
+            if j in blank:
+                found[j] = np.full(len(rows), np.nan)
+    cells = [found[j] for j in range(len(kinds))]
+    if library is None or not columns.named:
+        return _array(cells)
+    return frame_of_cells(dict(zip(columns.names, cells, strict=True)), library)
+
+
+def _sparse_array(rows: SparseRows) -> Any:
+    """Return sparse rows as SciPy's: what was learned from sparse rows is drawn as such."""
+    from scipy.sparse import csr_array
+
+    return csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _column(block: Any, place: int, kind: str) -> NDArray[Any]:
+    """Return one column of a block: numbers, truths, or levels."""
+    if isinstance(block, CodedColumns):
+        levels = np.fromiter((*block.levels[place], None), dtype=object)
+        cells = levels[block.codes[:, place]]
+        if kind == BOOLEAN:
+            return np.array([None if v is None else bool(v) for v in cells], dtype=object)
+        if all(isinstance(v, (int, float)) for v in cells.tolist()):
+            return cells.astype(np.float64)
+        return cells
+    numbers: NDArray[Any] = block[:, place]
+    return numbers > 0.5 if kind == BOOLEAN else numbers
+
+
+def _array(cells: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns side by side: as floats if all are numbers, else as objects."""
+    if all(column.dtype.kind in "fb" for column in cells):
+        return np.column_stack([column.astype(np.float64) for column in cells])
+    out = np.empty((len(cells[0]), len(cells)), dtype=object)
+    for j, column in enumerate(cells):
+        out[:, j] = column
     return out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import BadLabels, NotFinite
-from suffice.estimators.weightless import rows_with_weight, taken
+from suffice.estimators.shared.zero_weights import rows_with_weight, taken
 from suffice.rows import (
     NUMBER,
     check_lengths,

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.estimators.learning import Learning
-from suffice.estimators.state import State, label_kind
+from suffice.estimators.shared.learning import Learning
+from suffice.estimators.shared.state import State, label_kind
 from suffice.rows.sparse import SparseRows
 from suffice.statistics import leave_one_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from suffice.estimators.batches import Batch
+    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import IntArray
 

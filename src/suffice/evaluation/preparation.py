@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.columns import Columns
 from suffice.columns.filled import FilledColumns
-from suffice.estimators.learning import Learning
-from suffice.estimators.linear_classifier import LinearClassifier
+from suffice.estimators.shared.learning import Learning
+from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.rows import is_sparse, read_table
 
 if TYPE_CHECKING:

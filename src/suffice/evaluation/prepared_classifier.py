@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from suffice.estimators.linear_classifier import LinearClassifier
-from suffice.estimators.state import NotFitted
-from suffice.estimators.table_notes import TableNotes
+from suffice.estimators.linear.linear_classifier import LinearClassifier
+from suffice.estimators.shared.state import NotFitted
+from suffice.estimators.shared.table_recipe import TableNotes
 from suffice.evaluation.cross_validation import fitted_on
 from suffice.evaluation.labelled_rows import LabelledRows
 from suffice.evaluation.preparation import Preparation

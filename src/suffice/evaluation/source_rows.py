@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from suffice.errors import BadLabels, BadRows
-from suffice.estimators.collecting import frame_here, is_elsewhere, opened, spooled
+from suffice.estimators.shared.collect import frame_here, is_elsewhere, opened, spooled
 from suffice.sources.samples import spread_rows
 from suffice.sources.arrow_frames import frame_of
 

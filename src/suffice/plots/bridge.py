@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from suffice.estimators.batches import Batch
+    from suffice.estimators.shared.labelled_batch import Batch
 
     FloatArray = NDArray[np.float64]
 

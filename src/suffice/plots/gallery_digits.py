@@ -70,7 +70,7 @@ def _draw_digits(ax: Axes, kinds: list[Any], title: str) -> None:
 def two_ways() -> Figure:
     """Return the two schools on digits: one draws a line, the other learns where digits lie."""
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-    from suffice.estimators.logistic_regression import LogisticRegression
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
 
     rows, labels = written()
     centred = rows - rows.mean(axis=0)

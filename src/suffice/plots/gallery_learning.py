@@ -37,7 +37,7 @@ def _exponential(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
 def _errors(draw: Callable[..., tuple[Any, Any]], repetitions: int) -> dict[str, Any]:
     """Return the error of both schools on new rows, (repetitions, sizes)."""
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-    from suffice.estimators.logistic_regression import LogisticRegression
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
 
     schools = {"GDA": GaussianDiscriminant, "logistic regression": LogisticRegression}
     found = {name: np.empty((repetitions, len(SIZES))) for name in schools}

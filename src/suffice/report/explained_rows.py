@@ -19,7 +19,7 @@ from suffice.rows import NUMBER, is_sparse, read_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from suffice.estimators.results import Explanation
+    from suffice.estimators.shared.results import Explanation
     from suffice.evaluation import Comparison
     from suffice.report.album import Album
 

@@ -1,0 +1,1 @@
+"""Linear classifiers in scikit-learn's clothing: logistic regression and the perceptron."""

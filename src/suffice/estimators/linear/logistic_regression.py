@@ -1,0 +1,300 @@
+"""Logistic and softmax regression: p(y | x) by itself, without a word about p(x)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from sklearn.base import BaseEstimator, ClassifierMixin
+from suffice.estimators.linear.logistic_learning import LogisticLearning
+from functools import partial
+import numpy as np
+from suffice.errors import BadSetting
+from suffice.estimators.shared.answers import place_of
+from suffice.estimators.shared.concurrency import lock_of
+from suffice.estimators.linear.logistic_summary import LogisticSummary
+from suffice.estimators.shared.labelled_batch import naming
+from suffice.estimators.linear.logistic_summary import SeparatedClasses
+from suffice.models.linear.logistic.inference import FitFigures
+from suffice.models.linear.logistic.refit import refitted
+from suffice.models.linear.logistic.profile_intervals import profiles_of
+from suffice.estimators.linear.linear_classifier import Line
+
+if TYPE_CHECKING:
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.rows import FloatArray, Label
+    from collections.abc import Callable
+    from numpy.typing import NDArray
+    from suffice.columns.design import Design
+    from suffice.models.linear.form import LinearForm
+
+
+class LogisticReport(LogisticLearning):
+    """Convergence, standard errors and summaries."""
+
+    def _fitted(self, what: str) -> LogisticFit:
+        self._require()
+        if self._found is None:
+            raise AttributeError(
+                f"there is no {what}: θ was not found by maximum likelihood\n"
+                "Hint: it belongs to models that fit() has found, not to streams or implied models"
+            )
+        return self._found
+
+    @property
+    def converged_(self) -> bool:
+        """Whether θ is certain to be the maximum of the likelihood, but for `bound_`."""
+        return self._fitted("convergence").converged
+
+    @property
+    def bound_(self) -> float:
+        """How many of its standard errors any coefficient can be away from the maximum.
+
+        Infinite where no Hessian was at hand to prove it: without standard errors, where there
+        are too many coefficients.
+        """
+        return self._fitted("bound").bound
+
+    @property
+    def n_iter_(self) -> int:
+        """How many passes over the rows were made."""
+        return self._fitted("number of passes").passes
+
+    def _separated_classes(self) -> SeparatedClasses | None:
+        whole = self._whole()
+        found = whole._fitted("separation").separation
+        line = whole._require()
+        if found is None:
+            return None
+        return SeparatedClasses.of(found, line.classes, line.design.names)
+
+    def summary(
+        self,
+        X: object = None,
+        y: object = None,
+        sample_weight: object = None,
+        *,
+        reference: Label | None = None,
+        level: float = 0.95,
+        intervals: str = "wald",
+        exponentiate: bool = False,
+    ) -> LogisticSummary:
+        """Return coefficients with standard errors, tests and intervals, and how well they fit.
+
+        Each class is compared with the `reference`, the first one unless named. The rows of the
+        fit are needed again, X and y, where the standard errors were not computed at the fit, and
+        for `intervals="profile"`, whose ends are those of the profile likelihood: with Firth's
+        correction of the penalised one, and tests are then by its ratio instead of Wald's.
+        `exponentiate=True` shows odds ratios.
+        """
+        whole = self._whole()
+        before, line = whole._fitted("summary"), whole._require()
+        found = before
+        place = 0 if reference is None else place_of(reference, found.labels)
+        if intervals not in ("wald", "profile"):
+            raise BadSetting(
+                f"intervals={intervals!r} is not known", hint='choose "wald" or "profile"'
+            )
+        if X is None and not (y is None and sample_weight is None):
+            raise BadSetting(
+                "there are labels or weights, but no rows",
+                hint="give all that was given to fit, summary(X, y, sample_weight), or nothing",
+            )
+        if len(found.labels) == 1:
+            raise BadSetting(
+                "one class has no odds to summarize", hint="fit rows of a second class"
+            )
+        if found.separation is not None and intervals == "wald":
+            raise BadSetting(
+                "the classes are separated: the likelihood has no maximum, and standard errors "
+                "have no meaning",
+                hint='correction="firth" has finite estimates with standard errors; '
+                'intervals="profile" has ends where the likelihood has them',
+            )
+        profile = None
+        firth = found.correction is not None  # whose tests are those of its own profiles
+        if X is not None:
+            batch = whole._read(X, y, sample_weight, line)
+            found, objective = naming(
+                batch,
+                partial(refitted, found, batch.rows, batch.codes, batch.labels, batch.weights),
+            )
+            with lock_of(self):
+                if self._found is before:  # and nothing else was learned meanwhile
+                    self._found = found
+            if intervals == "profile":
+                profile = profiles_of(objective, found.theta, level, place, tested=firth)
+        elif intervals == "profile":
+            raise BadSetting(
+                "profile intervals need the rows of the fit again",
+                hint='summary(X, y, intervals="profile")',
+            )
+        others = [c for c in range(len(found.labels)) if c != place]
+        return LogisticSummary.of(
+            line.design.names,
+            line.classes[place],
+            line.classes[others].tolist(),
+            np.array([found.estimate(c, place) for c in others]),
+            self._variances(found, others, place),
+            _figures(found),
+            level=level,
+            profile=None if profile is None else profile[:2],
+            ratios=profile.statistic if profile is not None and firth else None,
+            exponentiate=exponentiate,
+            rows=None if whole._seen is None else whole._seen.size,
+            converged=found.converged or found.separation is not None,  # that is said in a note
+            notes=_notes(found, line.design.names),
+            intercept=found.intercept,
+        )
+
+    def _variances(self, found: LogisticFit, others: list[int], place: int) -> FloatArray | None:
+        """Return the variances of the estimates; None where there is no maximum to speak of."""
+        if not found.converged:
+            return None
+        if found.covariance_ is None:
+            raise BadSetting(
+                "there are no standard errors: to compute them unasked would have cost too much",
+                hint="summary(X, y) with the rows of the fit; or fit with standard_errors=True",
+            )
+        return np.array([np.diagonal(found.covariance(c, place)) for c in others])
+
+    @property
+    def covariance_(self) -> FloatArray:
+        """The covariance of [θ₀, θ] of two classes, the second against the first (d + 1, d + 1).
+
+        Without an intercept it is that of θ alone, (d, d).
+        """
+        found = self._fitted("covariance")
+        if len(found.labels) != 2:
+            raise AttributeError(
+                f"there are {len(found.labels)} classes\nHint: summary() compares them pair by pair"
+            )
+        if not found.converged:
+            raise AttributeError(
+                "there is no covariance: θ is not the maximum of the likelihood\n"
+                'Hint: separated classes have one with correction="firth"; max_passes may be raised'
+            )
+        try:
+            covariance = found.covariance(1)
+            return covariance if found.intercept else covariance[1:, 1:]
+        except BadSetting as error:
+            raise AttributeError(str(error)) from None
+
+
+def _figures(found: LogisticFit) -> FitFigures:
+    maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
+    parameters = (found.size - 1) * (found.rank + found.intercept) if maximum else None
+    return FitFigures.of(
+        found.loss, found.null_loss, found.weight, parameters, found.size, found.intercept
+    )
+
+
+def _notes(found: LogisticFit, names: Any) -> list[str]:
+    notes = []
+    if found.penalty > 0.0:
+        notes.append(
+            f"penalty={found.penalty:g}: estimates are held back, and standard errors are those "
+            "of the penalised likelihood"
+        )
+    if found.correction == "firth":
+        notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
+    if found.separation is not None:
+        notes.append(
+            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
+            "cut off, and an end of an interval that is infinite is one the rows do not bound"
+        )
+    if found.undecided is not None:
+        notes.append(
+            f"whether the classes are separated is not known: {found.undecided}. Estimates are "
+            "where the search ended; standard errors, tests and intervals are not known"
+        )
+    if not found.intercept:
+        notes.append("no intercept: all scores are 0 where all columns are")
+    lost = [names[j] for j in np.flatnonzero(~found.estimable)]
+    if lost:
+        notes.append(f"not estimable by themselves: {', '.join(lost)}")
+    return notes
+
+
+class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, BaseEstimator):
+    """Logistic regression, and softmax regression where there are more than two classes.
+
+    | setting         | default | meaning                                                         |
+    |-----------------|---------|-----------------------------------------------------------------|
+    | penalty         | 0.0     | ½·penalty·Σ(s_jβ_j)² is added to the sum of losses, s_j being   |
+    |                 |         | the column's standard deviation; 0 is maximum likelihood        |
+    | solver          | "auto"  | the quickest way to the maximum; "sgd" goes row by row           |
+    | correction      | None    | "firth": finite and less biased, for separated classes too      |
+    | intercept       | True    | False: scores are 0 at x = 0, and columns are not centred       |
+    | tolerance       | 1e-8    | how near to the maximum, in standard errors                     |
+    | max_passes      | 1000    | over the rows, at most; a look and a step are always made       |
+    | standard_errors | None    | True, False; None computes them where that costs little         |
+    | warm_start      | False   | begin where the last fit ended                                  |
+    | random_state    | None    | the order of rows, for "sgd"                                    |
+
+    There is no silent penalty. Columns are standardised on the way, coefficients come back in the
+    user's units; a fit that is not certain to be within `tolerance` of the maximum says so, and
+    so does one whose maximum does not exist.
+
+    Categories have a column for each level but the first, which the others are compared with; with
+    a penalty, for every level. Levels that are declared but in no row are left out, as R does; one
+    that was not in the rows of the fit speaks for no class. Without an intercept the first category
+    has a column for every level, and s_j is the root of the column's mean square. Empty cells are
+    refused: p(y | x) says nothing about x, so it cannot do without a part of it.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = LogisticRegression().fit(X[50:], y[50:])
+    >>> model.coef_.round(4)
+    array([[-2.4652, -6.6809,  9.4294, 18.2861]])
+    >>> model.converged_
+    True
+    """
+
+    def __init__(
+        self,
+        penalty: float = 0.0,
+        *,
+        solver: str = "auto",
+        correction: str | None = None,
+        intercept: bool = True,
+        tolerance: float = 1e-8,
+        max_passes: int = 1000,
+        standard_errors: bool | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.solver = solver
+        self.correction = correction
+        self.intercept = intercept
+        self.tolerance = tolerance
+        self.max_passes = max_passes
+        self.standard_errors = standard_errors
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    @property
+    def separated_(self) -> SeparatedClasses | None:
+        """How the classes are separated; None where they overlap."""
+        return self._separated_classes()
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows may come."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def implied_logistic(
+    form: LinearForm,
+    classes: NDArray[Any],
+    design: Design,
+    reader: Callable[[object], Any] | None = None,
+) -> LogisticRegression:
+    """Return a LogisticRegression with the θ of a form that Bayes' rule arrived at.
+
+    Where log p(x | y) is linear in x but for what all classes share, Bayes' rule gives
+    p(y = 1 | x) = 1/(1 + exp(-(θ·x + θ₀))) exactly. `reader` turns X into what θ multiplies.
+    """
+    model = LogisticRegression()
+    model._become(Line(form, classes, design, reader))
+    return model

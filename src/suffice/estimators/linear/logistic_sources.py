@@ -1,0 +1,185 @@
+"""Logistic regression of rows that are somewhere else: one pass over them for each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from suffice.columns import Columns
+from suffice.columns.design import DeclaredLevels, Design
+from suffice.engines.parts import Mergeable
+from suffice.estimators.shared.labelled_batch import naming
+from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.models.linear.logistic.fit import fit_loss
+from suffice.models.linear.logistic.loss import LogisticLoss
+from suffice.models.linear.logistic.remote_loss import RemoteLoss
+from suffice.models.linear.online.seen_rows import SeenRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.rows import FloatArray
+    from suffice.sources import Chunk, Source, Wanted
+
+S = TypeVar("S", bound=Mergeable)
+
+DRAWN = 65_536
+"""Rows of a source that are held here at least, to stand for all of them on the way;"""
+PER_COLUMN = 64
+"""and this many for each column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """What one pass over a source tells: its columns with their levels, labels, weights.
+
+    declared  which levels there are in rows, of those that are declared
+    seen      the moments too, where all columns are numbers
+    lightest  the smallest weight of a row
+    """
+
+    columns: Columns
+    declared: DeclaredLevels
+    dtype: np.dtype[Any]
+    kind: str
+    seen: SeenRows | None
+    lightest: float
+
+    def __add__(self, other: Self) -> Self:
+        """Return what both tell."""
+        check_label_kinds(self.kind, other.kind)
+        seen = None
+        if self.seen is not None and other.seen is not None:
+            seen = self.seen + other.seen
+        return type(self)(
+            self.columns.widened(other.columns)[0],
+            self.declared + other.declared,
+            joined_dtype(self.dtype, other.dtype),
+            self.kind,
+            seen,
+            min(self.lightest, other.lightest),
+        )
+
+    def design(self, every_level: bool, intercept: bool) -> Design:
+        """Return the design of all rows: the one that they would have if they were here."""
+        columns = self.declared.in_order(self.columns)
+        columns = columns if every_level else self.declared.used(columns)
+        return Design.of(columns, every_level, intercept)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """The rows of a source as logistic regression sees them, chunk by chunk, where they are."""
+
+    source: Source
+    wanted: Wanted
+    estimator: Any
+
+    def look(self) -> Looked:
+        """Return what one pass over the rows tells."""
+        name = type(self.estimator).__name__
+        # Levels that a part does not have may be in another: none is left out before all are seen.
+        reader = self.estimator._uncoded(None)
+
+        def summarize(chunk: Chunk) -> Looked:
+            batch = reader(chunk.table, chunk.labels, chunk.weights)
+            columns = Columns.infer(batch.rows)
+            seen = None
+            if columns.is_plain:
+                design = Design(columns)
+                rows = design.rows(batch.rows, name)
+                seen = _seen(replace(batch, columns=design, rows=rows), rows)
+            return Looked(
+                columns,
+                DeclaredLevels.of(batch.rows),
+                batch.classes.dtype,
+                label_kind(batch.classes),
+                seen,
+                _lightest(batch),
+            )
+
+        return self.source.collected(summarize, self.wanted)
+
+    def moments(self, design: Design) -> SeenRows:
+        """Return the moments of all rows, coded as a design says."""
+        name = type(self.estimator).__name__
+        return self._collected(design, lambda batch: _seen(batch, design.rows(batch.rows, name)))
+
+    def fit(self, looked: Looked) -> tuple[LogisticFit, SeenRows, NDArray[Any], Design]:
+        """Return the maximum of the likelihood, what is known of the rows, classes and design."""
+        estimator = self.estimator
+        intercept = bool(estimator.intercept)
+        design = looked.design(float(estimator.penalty) > 0.0, intercept)
+        seen = looked.seen if looked.seen is not None else self.moments(design)
+        loss = RemoteLoss.over(
+            self._everywhere(design, seen.labels),
+            seen,
+            looked.lightest,
+            self._drawn(design, seen),
+            intercept,
+        )
+        found = fit_loss(
+            loss,
+            seen.labels,
+            float(estimator.penalty),
+            None,
+            float(estimator.tolerance),
+            estimator.standard_errors,
+            int(estimator.max_passes),
+        )
+        return found, seen, class_array(seen.labels, looked.dtype), design
+
+    def _everywhere(self, design: Design, labels: tuple[Any, ...]) -> Any:
+        name = type(self.estimator).__name__
+
+        def everywhere(
+            summarize: Callable[[LogisticLoss], S], origin: FloatArray, inverse: FloatArray
+        ) -> S:
+            def of_batch(batch: Batch) -> S:
+                rows: Any = design.rows(batch.rows, name)
+                codes = _codes(batch, labels)
+                return summarize(
+                    LogisticLoss(rows, codes, len(labels), batch.weights, origin, inverse)
+                )
+
+            return self._collected(design, of_batch)
+
+        return everywhere
+
+    def _collected(self, design: Design, summarize: Callable[[Batch], S]) -> S:
+        """Return the merged summary of all chunks, read but not yet coded."""
+        reader = self.estimator._uncoded(design)
+        return self.source.collected(
+            lambda chunk: summarize(reader(chunk.table, chunk.labels, chunk.weights)), self.wanted
+        )
+
+    def _drawn(self, design: Design, seen: SeenRows) -> Any:
+        width = len(design.names)
+        some = self.source.some(self.wanted, max(DRAWN, PER_COLUMN * width))
+        if some is None:
+            return None
+        batch = self.estimator._uncoded(design)(some.table, some.labels, some.weights)
+        rows = design.rows(batch.rows, type(self.estimator).__name__)
+        return rows, _codes(batch, seen.labels), batch.weights
+
+
+def _seen(batch: Batch, rows: Any) -> SeenRows:
+    found: SeenRows = naming(
+        batch, lambda: SeenRows.of(rows, batch.codes, batch.labels, batch.weights)
+    )
+    return found
+
+
+def _lightest(batch: Batch) -> float:
+    return 1.0 if batch.weights is None else float(batch.weights.min())
+
+
+def _codes(batch: Batch, labels: tuple[Any, ...]) -> Any:
+    places = {label: place for place, label in enumerate(labels)}
+    return np.array([places[label] for label in batch.labels], dtype=np.intp)[batch.codes]

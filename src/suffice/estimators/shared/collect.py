@@ -1,0 +1,257 @@
+"""Learning from rows that are somewhere else: one collect, wherever they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+import numpy as np
+from suffice.engines.parts import Progress
+from suffice.errors import BadLabels, BadSetting
+from suffice.estimators.shared.frames import split_off
+from suffice.estimators.shared.state import State, label_kind
+from suffice.estimators.shared.learned import Summarizing
+from typing import TYPE_CHECKING, Any
+from suffice.errors import NotANumber, listed
+from suffice.rows import read_labels, read_weights
+from suffice.rows.cells import NUMBER
+
+if TYPE_CHECKING:
+    from suffice.sources import Chunk, Source, Wanted
+    from suffice.sources import Chunk
+
+
+SAMPLE = 200_000
+"""Rows from all over a source by which settings are chosen from the data."""
+
+MOST_CELLS = 1 << 22
+"""Cells of a source that are held at once rather than read again for every step."""
+
+
+def is_elsewhere(X: object, y: object) -> bool:
+    """Whether rows are not here: paths, streams, tables of databases and of clusters."""
+    if type(X) is np.ndarray or y is not None:
+        return False
+    from suffice.sources import is_source
+
+    return is_source(X)
+
+
+def frame_here(X: object, target: str | None, weight: object) -> tuple[Any, Any, Any] | None:
+    """Return rows, labels and weights of a frame in memory that names its target; None for others.
+
+    What is here is learned as it is, and not in chunks.
+    """
+    if target is None or isinstance(X, (str, Path)):
+        return None
+    named = weight if isinstance(weight, str) else None
+    found = split_off(X, (target, named))
+    if found is None:
+        return None
+    rows, (labels, weights) = found
+    return rows, labels, weight if named is None else weights
+
+
+def spooled(source: Source, wanted: Wanted) -> Source:
+    """Return rows that come only once as rows that can be read again."""
+    from suffice.sources.arrow_streams import spooled as set_aside
+
+    return set_aside(source, wanted)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """The state of some rows of a source; states add up as the estimator says."""
+
+    estimator: Any
+    state: State
+
+    def __add__(self, other: Self) -> Self:
+        """Return the state of both."""
+        return type(self)(self.estimator, self.estimator._joined(self.state, other.state))
+
+
+class Collecting(Summarizing):
+    """Learns from sources: every chunk becomes a state, and states merge in order."""
+
+    def _collected(
+        self,
+        X: object,
+        target: str | None,
+        sample_weight: object,
+        known: State | None,
+        checkpoint: str | Path | None = None,
+    ) -> State:
+        """Return the state after the rows of a source."""
+        source, wanted = opened(X, target, sample_weight)
+        if checkpoint is not None:
+            found = self._resumed(source, wanted, known, checkpoint)
+        else:
+            if source.once and known is None and self._needs_choice():
+                source = spooled(source, wanted)
+            chosen = self._choice(source, wanted) if known is None else known.chosen
+            summarize = Summarize(self._unfitted(), chosen)
+            added = self._added_up(source, wanted, summarize)
+            found = source.collected(summarize, wanted).state if added is None else added
+        return found if known is None else self._joined(known, found)
+
+    def _resumed(
+        self, source: Source, wanted: Wanted, known: State | None, path: str | Path
+    ) -> State:
+        """Return the state of a source, from where an earlier run was ended."""
+        from suffice.estimators.shared.checkpoints import Checkpoint
+
+        plain = self._unfitted()
+        held = Checkpoint.of(path, plain, source, wanted)
+        progress = held.read()
+        if progress is None:
+            held.chosen = self._choice(source, wanted) if known is None else known.chosen
+            progress = Progress()
+        summarize = Summarize(plain, held.chosen)
+        found = held.source.collected(summarize, wanted, progress, held.told).state
+        held.write(progress)
+        return found
+
+    def _added_up(self, source: Source, wanted: Wanted, summarize: Summarize) -> State | None:
+        """Return the state of sums that the source makes itself; None where rows must be read.
+
+        Rows that it cannot add up are read, and join the others.
+        """
+        from suffice.sql.asked import sums_asked
+        from suffice.sources.source import AddsUp
+
+        undecided = summarize.chosen is None and self._needs_choice()
+        if undecided or not isinstance(source, AddsUp):
+            return None
+        asked = sums_asked(self._learner(summarize.chosen))
+        found = None if asked is None else source.sums(asked, wanted, summarize)
+        if found is None:
+            return None
+        state = None
+        if found.classes is not None:
+            kind = label_kind(found.classes)
+            state = State(
+                found.columns, found.statistics, found.classes.dtype, kind, None, summarize.chosen
+            )
+        if found.rest is None:
+            return state
+        rest = found.rest.collected(summarize, wanted).state
+        return rest if state is None else self._joined(state, rest)
+
+    def _choice(self, source: Source, wanted: Wanted) -> Any:
+        """Return what is decided from the data, by some rows from all over the source."""
+        some = source.some(wanted, SAMPLE) if self._needs_choice() else None
+        if some is None:
+            return None
+        return self._choose(self._read(some.table, some.labels, some.weights, None))
+
+    def _needs_choice(self) -> bool:
+        """Whether anything is decided from the data."""
+        return True
+
+    def _unfitted(self) -> Self:
+        """Return the same settings with nothing learned: what travels to where the rows are."""
+        from sklearn.base import clone
+
+        found: Self = clone(self)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summarize:
+    """From a chunk to its state: a function that can travel."""
+
+    estimator: Any
+    chosen: Any
+
+    def __call__(self, chunk: Chunk) -> Summary:
+        """Return the summary of one chunk."""
+        batch = self.estimator._read(chunk.table, chunk.labels, chunk.weights, None)
+        return Summary(self.estimator, self.estimator._state_of(batch, self.chosen))
+
+
+def rows_that_fit(source: Source, wanted: Wanted) -> Chunk | None:
+    """Return all rows of a source that this process reads itself, if they are few enough."""
+    from suffice.sources.local import LocalSource
+
+    most = MOST_CELLS // len(wanted.all)
+    if not isinstance(source, LocalSource) or (source.size or 0) > most:
+        return None
+    some = source.some(wanted, most)
+    if some is None or some.table.size > most:
+        return None
+    return some
+
+
+def opened(X: object, target: str | None, weight: object) -> tuple[Source, Wanted]:
+    """Return the source of rows, and which of its columns are read."""
+    from suffice.sources import open_source
+
+    if target is None:
+        raise BadLabels(
+            "a classifier requires y to be passed, and no target is named",
+            hint='name the column of labels: fit(source, target="y")',
+        )
+    if weight is not None and not isinstance(weight, str):
+        raise BadSetting(
+            "the weights of a source are one of its columns",
+            hint='name it: sample_weight="weight"',
+        )
+    source = open_source(X)
+    return source, source.wanted(target, weight)
+
+
+def collect(
+    learner: Any,
+    source: Any,
+    target: str,
+    *,
+    weight: str | None = None,
+    checkpoint: str | Path | None = None,
+) -> Any:
+    r"""Return the statistics of a source, for a learner: what `fit` makes a model of.
+
+    learner     an estimator, or what `suffice.models` calls a learner (then columns are numbers)
+    source      a path, a glob, an Arrow stream, a table of a database or of a cluster, a frame
+    target      the column of labels
+    weight      the column of weights
+    checkpoint  where to write, every so often, what was collected
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from suffice import GaussianDiscriminant
+    >>> place = Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = place.write_text("size,kind\n1,cat\n3,cat\n9,dog\n")
+    >>> collect(GaussianDiscriminant(), place, "kind").weight
+    3.0
+    """
+    if isinstance(learner, Collecting):
+        learner._check_settings()
+        return learner._collected(source, target, weight, None, checkpoint).statistics
+    rows, wanted = opened(source, target, weight)
+
+    def summarize(chunk: Chunk) -> Any:
+        labels = read_labels(chunk.labels)
+        weights = read_weights(chunk.weights, chunk.table.size)
+        if hasattr(learner, "product"):
+            given = learner.product.read(chunk.table)
+        else:
+            given = _numbers(chunk)
+        return learner.summarize(given, labels.codes, tuple(labels.classes.tolist()), weights)
+
+    return rows.collected(summarize, wanted)
+
+
+def _numbers(chunk: Chunk) -> Any:
+    table = chunk.table
+    if table.matrix is None:
+        words = [
+            name
+            for name, kind in zip(table.names or (), table.kinds, strict=True)
+            if kind != NUMBER
+        ]
+        raise NotANumber(
+            f"{listed(words)} hold no numbers",
+            hint="give an estimator, such as GaussianDiscriminant(): it codes categories",
+        )
+    return table.matrix

@@ -1,0 +1,152 @@
+"""Labelled rows as the user gave them, read and checked; refusals by the names the user knows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+from suffice.errors import NotFinite, SufficeError
+from suffice.estimators.shared.frames import frame_library
+from suffice.estimators.shared.zero_weights import as_given, rows_with_weight, taken
+from suffice.rows import (
+    check_lengths,
+    read_labels,
+    read_table,
+    read_weights,
+    refuse_infinite,
+)
+import re
+from suffice.errors import NotFinite
+from suffice.estimators.shared.zero_weights import as_given
+from suffice.rows.bad_cells import refuse_blanks_of
+from typing import Any
+from suffice.engines.uneven_blocks import read_sparse_rows
+from suffice.rows import read_table
+from suffice.rows.sparse import is_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from numpy.typing import NDArray
+    from suffice.columns import Columns
+    from suffice.rows import FloatArray, IntArray, Label
+
+    Coded = Callable[[Any], tuple[Any, Any]]
+
+
+FLOAT64 = np.dtype(np.float64)
+"""The type of rows that single ones are recognized by; NumPy has one object for it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Labelled rows, read and coded; float32 rows stay float32, whatever the type says."""
+
+    columns: Any
+    rows: Any
+    codes: IntArray
+    classes: NDArray[Any]
+    labels: tuple[Label, ...]
+    weights: FloatArray | None
+    frame: str | None = None
+    places: IntArray | None = None
+    """Where the rows stood among those given, if some of these had no weight."""
+
+
+def read_batch(
+    X: object,
+    y: object,
+    sample_weight: object,
+    coded: Coded,
+    read: Callable[[Any], Any] = read_table,
+) -> Batch:
+    """Read rows, labels and weights; rows of weight zero are dropped before anything is seen.
+
+    `read(X)` returns a table that knows its `size`; `coded(table)` returns the schema that
+    knows its columns, and its rows as that schema codes them. In this order, so that rows and
+    labels that do not belong together are refused before any cell is looked at.
+    """
+    kept = rows_with_weight(X, y, sample_weight)
+    if kept is None:
+        return _read(X, y, sample_weight, coded, read)
+    try:
+        weights = taken(sample_weight, kept)
+        batch = _read(taken(X, kept), taken(y, kept), weights, coded, read)
+        return replace(batch, places=kept)
+    except SufficeError as error:
+
+        def again(index: IntArray) -> object:
+            some = kept[index]
+            weights = taken(sample_weight, some)
+            return _read(taken(X, some), taken(y, some), weights, coded, read)
+
+        raise as_given(error, kept, again) from None
+
+
+def _read(
+    X: object, y: object, sample_weight: object, coded: Coded, read: Callable[[Any], Any]
+) -> Batch:
+    table = read(X)
+    labels = read_labels(y)
+    if labels.ravelled:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. "
+            "Please change the shape of y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+    check_lengths(table.size, len(labels.codes))
+    weights = read_weights(sample_weight, table.size)
+    columns, rows = coded(table)
+    return Batch(
+        columns,
+        rows,
+        labels.codes,
+        labels.classes,
+        tuple(_plain(labels.classes)),
+        weights,
+        frame_library(X),
+    )
+
+
+def _plain(classes: NDArray[Any]) -> list[Label]:
+    return [v.item() if isinstance(v, np.generic) else v for v in classes.tolist()]
+
+
+def naming_cells(
+    error: NotFinite, rows: NDArray[Any], columns: Columns, places: IntArray | None = None
+) -> NotFinite:
+    """Return the refusal of a cell with the column's own name, and the caller's row."""
+
+    def again(index: IntArray) -> None:
+        refuse_infinite(rows[index], columns.coded_names)
+
+    try:
+        refuse_infinite(rows, columns.coded_names)
+    except NotFinite as named:
+        return named if places is None else as_given(named, places, again)
+    return error
+
+
+def naming(batch: Batch, learn: Callable[[], Any]) -> Any:
+    """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
+    try:
+        return learn()
+    except NotFinite as error:
+        names = batch.columns.names
+        try:
+            refuse_blanks_of(batch.rows, names)
+        except NotFinite as named:
+            if batch.places is None:
+                raise named from None
+            raise as_given(
+                named, batch.places, lambda index: refuse_blanks_of(batch.rows[index], names)
+            ) from None
+        problem = re.sub(r"\bcolumn (\d+)", lambda at: names[int(at[1])], error.problem)
+        raise NotFinite(problem, hint=error.hint) from None
+
+
+def opened(X: object) -> Any:
+    """Return X as a table, or as sparse rows."""
+    return read_sparse_rows(X) if is_sparse(X) else read_table(X)

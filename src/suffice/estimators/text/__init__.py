@@ -1,0 +1,1 @@
+"""Classifiers and vectorizers of texts in scikit-learn's clothing."""
