@@ -167,7 +167,7 @@ def test_only_the_password_of_an_address_is_left_out() -> None:
 def test_of_a_large_table_of_a_database_some_rows_are_compared(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.evaluation.source_rows.MOST_CELLS", 4 * 60)
+    monkeypatch.setattr("suffice.evaluation.labelled_rows.MOST_CELLS", 4 * 60)
     place = f"{address}?query=SELECT * FROM flowers WHERE kind IS NOT NULL ORDER BY kind"
     found = compare(place, target="kind", models=["gda"], curves=False, folds=3)
     assert len(found.rows.classes) == 2

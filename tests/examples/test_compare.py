@@ -22,15 +22,8 @@ import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, compare
 from suffice.errors import BadLabels, BadSetting, NotFinite, SufficeError
 from suffice.columns.filled import FilledColumns
-from suffice.evaluation import (
-    Comparison,
-    LabelledRows,
-    LearningCurves,
-    budgets,
-    crossing,
-    merged_folds,
-)
-from suffice.evaluation.budgets import CurvePlan, Extent, affordable, affordable_folds
+from suffice.evaluation import Comparison, LabelledRows, LearningCurves, work_limits as budgets, crossing, merged_folds
+from suffice.evaluation.work_limits import CurvePlan, Extent, affordable, affordable_folds
 from suffice.evaluation.candidates import usual_candidates
 from suffice.evaluation.recommendation import difference, recommend
 from tests.reference.data_sets import load

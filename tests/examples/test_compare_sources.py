@@ -67,7 +67,7 @@ def test_weights_may_be_a_column(rows: Any, tmp_path: Path) -> None:
 def test_of_a_large_source_rows_are_drawn_from_all_over_it(
     name: str, rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.evaluation.source_rows.MOST_CELLS", 4 * 150)
+    monkeypatch.setattr("suffice.evaluation.labelled_rows.MOST_CELLS", 4 * 150)
     monkeypatch.setattr("suffice.sources.local.CELLS", 40)
     found = compare(str(tmp_path / name), target="kind", **ALONE)
     assert found.rows.classes.tolist() == ["a", "b", "c"]

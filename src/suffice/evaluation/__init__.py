@@ -12,19 +12,19 @@ accuracy, log_loss, brier, calibration_error
 
 from __future__ import annotations
 
-from suffice.evaluation.calibration import Reliability, reliability
+from suffice.evaluation.metrics import Reliability, reliability
 from suffice.evaluation.candidates import Candidate
 from suffice.evaluation.comparison import Comparison, compare
 from suffice.evaluation.cross_validation import HeldOut, held_out
-from suffice.evaluation.crossings import Crossing, crossing
+from suffice.evaluation.curves import Crossing, crossing
 from suffice.evaluation.diagnostics import Diagnostics, diagnose
 from suffice.evaluation.labelled_rows import LabelledRows
-from suffice.evaluation.learning_curves import LearningCurves, learning_curves
+from suffice.evaluation.curves import LearningCurves, learning_curves
 from suffice.evaluation.metrics import accuracy, brier, calibration_error, log_loss
 from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
 from suffice.evaluation.recommendation import Recommendation
 from suffice.evaluation.shrinkage import ShrinkageLosses, shrinkage_losses
-from suffice.evaluation.splits import stratified_folds
+from suffice.evaluation.merged_folds import stratified_folds
 
 __all__ = [
     "BoxM",

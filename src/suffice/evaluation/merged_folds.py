@@ -1,9 +1,4 @@
-"""Training sets of closed-form models as sums of parts: each row is summarized once.
-
-A model that needs no more than sums is cross-validated without refitting: one statistic for each
-fold, and every training set is a merge of the others (prefixes meet suffixes, nothing is
-subtracted). Learning curves are running sums.
-"""
+"""Folds, stratified by class, and training sets as sums of them: each row is summarized once."""
 
 from __future__ import annotations
 
@@ -13,20 +8,21 @@ from functools import cached_property
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.state import State, label_kind
 from suffice.rows.sparse import SparseRows
 from suffice.statistics import leave_one_out
+from numbers import Integral
+from typing import TYPE_CHECKING
+from suffice.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
     from suffice.estimators.shared.labelled_batch import Batch
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import IntArray
+
 
 SETTINGS = 45
 """Settings among which "auto" chooses, each judged by leave-one-out."""
@@ -189,3 +185,56 @@ def _rows(rows: Any, places: IntArray) -> Any:
     matrix = None if rows.matrix is None else rows.matrix[places]
     cells = None if rows.cells is None else tuple(column[places] for column in rows.cells)
     return replace(rows, matrix=matrix, cells=cells)
+
+
+def stratified_folds(codes: IntArray, folds: int = 10, random_state: int = 0) -> IntArray:
+    """Return the fold of every row: each fold has its share of each class.
+
+    The same folds as scikit-learn's StratifiedKFold(folds, shuffle=True, random_state=seed), so
+    that whoever checks a comparison by hand has the same rows in the same place. A class with
+    fewer rows than folds is absent from some, which is no error here.
+
+    >>> stratified_folds(np.array([0, 0, 0, 1, 1, 1]), 3).tolist()
+    [2, 1, 0, 2, 0, 1]
+    """
+    folds = checked_folds(folds, len(codes))
+    rng = np.random.RandomState(checked_seed(random_state))
+    # Classes are taken in the order in which they appear: so are the draws for them.
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))[place]
+    by_class = np.sort(order)
+    shares = np.array([np.bincount(by_class[f::folds], minlength=len(first)) for f in range(folds)])
+    found = np.empty(len(codes), dtype=np.intp)
+    for c in range(len(first)):
+        drawn = np.arange(folds).repeat(shares[:, c])
+        rng.shuffle(drawn)
+        found[order == c] = drawn
+    return found
+
+
+def checked_folds(folds: object, rows: int) -> int:
+    """Return a number of folds that rows can be cut into, or refuse it."""
+    if isinstance(folds, bool) or not isinstance(folds, Integral) or int(folds) < 2:
+        raise BadSetting(
+            f"folds={folds!r} is no number of folds", hint="a whole number from 2 on, such as 10"
+        )
+    if int(folds) > rows:
+        raise BadSetting(
+            f"{rows} rows cannot be cut into {folds} folds",
+            hint=f"folds={min(rows, 3)} or more rows",
+        )
+    return int(folds)
+
+
+def checked_seed(random_state: object) -> int:
+    """Return a seed, or refuse what is none: a comparison must be repeatable."""
+    if (
+        isinstance(random_state, bool)
+        or not isinstance(random_state, Integral)
+        or int(random_state) < 0
+    ):
+        raise BadSetting(
+            f"random_state={random_state!r} is no seed",
+            hint="a whole number of at least 0: the same folds must be drawn again for every model",
+        )
+    return int(random_state)

@@ -1,18 +1,17 @@
-"""How good held-out answers are: accuracy, log-loss, Brier score, calibration error; all weighted.
-
-log_posterior   (n, k): log p(class | row); -inf is a class that was ruled out
-codes           (n,): which of the k classes each row is of
-weights         (n,), or None where every row counts once
-"""
+"""How good held-out answers are: accuracy, log-loss, Brier score, calibration; over folds."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
 import numpy as np
+from dataclasses import dataclass
+from statistics import NormalDist
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
+    from suffice.evaluation.cross_validation import HeldOut
+    from suffice.evaluation.labelled_rows import LabelledRows
+
 
 CLIP = float(np.finfo(np.float64).eps)
 """Log-loss counts no probability as smaller than this: one row that was ruled out costs 36.
@@ -101,3 +100,131 @@ def bin_of(probabilities: FloatArray, bins: int) -> IntArray:
     """Return the bin of every probability: the first has its lower end too, the others do not."""
     places: IntArray = np.ceil(probabilities * bins).astype(np.intp) - 1
     return np.clip(places, 0, bins - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability:
+    """One entry for each bin that holds a row.
+
+    predicted   the mean probability that was given
+    observed    the share of rows in which it came true
+    low, high   ends of Wilson's interval for that share, at `level`
+    rows        how many rows there are, each counted with its weight
+    of          whose probability: that of one class, or of the likeliest one
+    """
+
+    predicted: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    rows: FloatArray
+    of: str
+    level: float = 0.95
+
+    @property
+    def error(self) -> float:
+        """The gaps between predicted and observed, averaged by the rows behind them."""
+        gaps = np.abs(self.predicted - self.observed)
+        return float(np.average(gaps, weights=self.rows))
+
+
+def reliability(
+    log_posterior: FloatArray,
+    codes: IntArray,
+    weights: FloatArray | None = None,
+    *,
+    of: int | None = None,
+    bins: int = BINS,
+    level: float = 0.95,
+) -> Reliability:
+    """Return predicted probabilities beside observed shares, in bins of equal width.
+
+    `of` is the class whose probability is looked at; None looks at the likeliest class of
+    each row, whichever that is. Weights are repetitions.
+
+    >>> found = reliability(np.log([[0.2, 0.8]] * 4), np.array([1, 1, 1, 0]), of=1)
+    >>> found.predicted.round(3), found.observed, found.low.round(3), found.high.round(3)
+    (array([0.8]), array([0.75]), array([0.301]), array([0.954]))
+    """
+    if of is None:
+        given, true = confidences(log_posterior, codes)
+    else:
+        given, true = np.exp(log_posterior[:, of]), (codes == of).astype(np.float64)
+    w = np.ones(len(codes)) if weights is None else weights
+    place = bin_of(given, bins)
+    held = np.bincount(place, weights=w, minlength=bins).astype(np.float64)
+    kept = held > 0.0
+    rows = held[kept]
+    predicted = np.bincount(place, weights=w * given, minlength=bins)[kept] / rows
+    observed = np.bincount(place, weights=w * true, minlength=bins)[kept] / rows
+    low, high = wilson(observed, rows, level)
+    named = "the likeliest class" if of is None else f"class {of}"
+    return Reliability(predicted, observed, low, high, rows, named, level)
+
+
+def wilson(
+    share: FloatArray, rows: FloatArray, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Return Wilson's interval for a share: inside [0, 1], and not empty at its ends.
+
+    >>> [end.round(3).tolist() for end in wilson(np.array([0.0]), np.array([10.0]))]
+    [[0.0], [0.278]]
+    """
+    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    z2 = z * z / rows
+    middle = (share + z2 / 2.0) / (1.0 + z2)
+    half = z * np.sqrt((share * (1.0 - share) + z2 / 4.0) / rows) / (1.0 + z2)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+METRICS = ("accuracy", "log_loss", "brier")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Accuracy, log-loss and Brier score in every fold; calibration error over all rows.
+
+    The calibration error of a few rows is mostly chance. So it is computed once, of all held-out
+    rows together, and its standard error by leaving out one fold after the other (jackknife).
+    """
+
+    accuracy: FloatArray
+    log_loss: FloatArray | None
+    brier: FloatArray | None
+    calibration: float | None
+    calibration_error: float | None
+    seconds: float
+
+    @classmethod
+    def of(cls, held: HeldOut, rows: LabelledRows, folds: IntArray) -> Scores:
+        """Judge held-out answers."""
+        size = int(folds.max()) + 1
+        parts = [np.flatnonzero(folds == f) for f in range(size)]
+        w = rows.weights
+
+        def own(places: IntArray) -> FloatArray | None:
+            return None if w is None else w[places]
+
+        right = [accuracy(held.predicted[p], rows.codes[p], own(p)) for p in parts]
+        found = held.log_posterior
+        if found is None:
+            return cls(np.array(right), None, None, None, None, held.seconds)
+        losses = [log_loss(found[p], rows.codes[p], own(p)) for p in parts]
+        briers = [brier(found[p], rows.codes[p], own(p)) for p in parts]
+        others = [np.flatnonzero(folds != f) for f in range(size)]
+        left = np.array([calibration_error(found[p], rows.codes[p], own(p)) for p in others])
+        spread = float(np.sqrt((size - 1.0) / size * np.square(left - left.mean()).sum()))
+        whole = calibration_error(found, rows.codes, w)
+        return cls(np.array(right), np.array(losses), np.array(briers), whole, spread, held.seconds)
+
+    def cells(self) -> tuple[float | None, ...]:
+        """Return means and standard errors by turns, then the seconds."""
+        found: list[float | None] = []
+        for values in (self.accuracy, self.log_loss, self.brier):
+            found += [None, None] if values is None else [float(values.mean()), _error(values)]
+        return (*found, self.calibration, self.calibration_error, self.seconds)
+
+
+def _error(values: FloatArray) -> float:
+    """Return the standard error of a mean over folds."""
+    return float(values.std(ddof=1) / np.sqrt(len(values)))

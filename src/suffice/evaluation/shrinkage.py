@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.evaluation.metrics import CLIP
-from suffice.evaluation.splits import checked_folds, stratified_folds
+from suffice.evaluation.merged_folds import checked_folds, stratified_folds
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.gaussian.auto_covariance import shrinkage_path

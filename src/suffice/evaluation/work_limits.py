@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import listed
-from suffice.evaluation.learning_curves import usual_sizes
+from suffice.evaluation.curves import usual_sizes
 from suffice.evaluation.merged_folds import REFITTING, SETTINGS, rows_to_choose_on
 from suffice.rows import NUMBER, is_sparse, read_table
 
