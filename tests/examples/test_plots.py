@@ -38,11 +38,11 @@ from suffice.errors import (
 )
 from suffice.estimators.shared.results import Explanation
 from suffice.families import Normal
-from suffice.plots import gallery, gallery_learning
+from suffice.plots.gallery import __main__ as gallery, models as gallery_learning
 from suffice.plots.calibration import reliability
-from suffice.plots.column_laws import column_law
+from suffice.plots.columns import column_law
 from suffice.plots.palette import COLOURS, colour, dashes, hatch, marker
-from suffice.plots.ranking import Ranking
+from suffice.plots.rates import Ranking
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +129,7 @@ def test_pictures_can_be_chosen_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_the_gallery_is_a_command(tmp_path: Path) -> None:
-    words = [sys.executable, "-W", "error", "-m", "suffice.plots.gallery", "--help"]
+    words = [sys.executable, "-W", "error", "-m", "suffice.plots.gallery.__main__", "--help"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "normal-spread" in done.stdout

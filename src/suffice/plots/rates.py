@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
 import numpy as np
-
 from suffice.plots.axes import given_axes, legend_below, make_room, shortened, tidy
 from suffice.plots.palette import colour, dashes
-from suffice.plots.ranking import rankings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
+from suffice.plots.planes import read_numbers
+from suffice.rows import read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+    FloatArray = NDArray[np.float64]
 
 
 def draw_roc(
@@ -110,3 +114,154 @@ def _square(ax: Axes, many: int, corner: Any, legend: bool) -> None:
         )
     elif legend:
         legend_below(ax, columns=2)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """How many positives and negatives score at least so much, for every score there is.
+
+    The first entry is the threshold above all scores: nothing is found. Rows that tie enter
+    together, since no threshold parts them; between two entries a curve is straight.
+    """
+
+    found: FloatArray
+    wrongly: FloatArray
+
+    @classmethod
+    def of(cls, scores: ArrayLike, positive: NDArray[np.bool_]) -> Ranking:
+        """Count rows from the highest score down.
+
+        >>> ranking = Ranking.of([0.9, 0.4, 0.4, 0.1], np.array([True, True, False, False]))
+        >>> ranking.found, ranking.wrongly
+        (array([0., 1., 2., 2.]), array([0., 0., 1., 2.]))
+        """
+        values = read_numbers(scores, "scores")
+        if values.ndim != 1 or len(values) != len(positive):
+            raise BadRows(
+                f"scores of shape {values.shape} for {len(positive)} labels",
+                hint="give one score for each row, the higher the likelier",
+            )
+        if len(values) == 0:
+            raise BadRows("there are no rows to rank", hint="give at least one of each class")
+        if np.isnan(values).any():
+            raise NotFinite(
+                f"row {int(np.isnan(values).argmax())} has no score (NaN)",
+                hint="drop the row, or score it",
+            )
+        if positive.all() or not positive.any():
+            raise BadLabels(
+                f"all {len(values)} rows are {'positive' if positive.all() else 'negative'}: "
+                "there is nothing to tell apart",
+                hint="a curve needs rows of both kinds",
+            )
+        order = np.argsort(-values, kind="stable")
+        ranked = values[order]
+        ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
+        hits = np.cumsum(positive[order])[ends].astype(np.float64)
+        return cls(np.append(0.0, hits), np.append(0.0, ends + 1.0 - hits))
+
+    @property
+    def true_rate(self) -> FloatArray:
+        """The share of positives that are found: recall."""
+        rate: FloatArray = self.found / self.found[-1]
+        return rate
+
+    @property
+    def false_rate(self) -> FloatArray:
+        """The share of negatives that are taken for positives."""
+        rate: FloatArray = self.wrongly / self.wrongly[-1]
+        return rate
+
+    @property
+    def precision(self) -> FloatArray:
+        """The share of positives among what is found, from the first threshold on."""
+        precision: FloatArray = self.found[1:] / (self.found + self.wrongly)[1:]
+        return precision
+
+    @property
+    def area(self) -> float:
+        """The area under the ROC curve: P(positive scores more) + ½ P(tie).
+
+        >>> Ranking.of([0.9, 0.4, 0.4, 0.1], np.array([True, True, False, False])).area
+        0.875
+        """
+        middle = (self.true_rate[1:] + self.true_rate[:-1]) / 2.0
+        return float(np.diff(self.false_rate) @ middle)
+
+    @property
+    def average_precision(self) -> float:
+        """The precision averaged over what each threshold adds to recall."""
+        return float(np.diff(self.true_rate) @ self.precision)
+
+    @property
+    def prevalence(self) -> float:
+        """The share of positives among all rows: the precision of a blind guess."""
+        return float(self.found[-1] / (self.found[-1] + self.wrongly[-1]))
+
+
+def rankings(
+    labels: object, scores: Any, positive: Any, classes: Sequence[object] | None
+) -> dict[str, Ranking]:
+    """Return the ranking of each curve by its name, "" where there is one and it needs none.
+
+    `scores` are one column, one for each class, or {name: either}. Of several models each has
+    one curve; a single model of several classes has one for each, against the rest.
+    """
+    known = read_labels(labels)
+    names = known.classes.tolist() if classes is None else list(classes)
+    if isinstance(scores, Mapping):
+        if not scores:
+            raise BadSetting("there are no scores to draw", hint="give at least one: {name: …}")
+        chosen = _positive(names, positive)
+        truth = _truth(known, chosen)
+        return {
+            str(name): Ranking.of(_column(values, names, chosen), truth)
+            for name, values in scores.items()
+        }
+    table = read_numbers(scores, "scores")
+    if table.ndim == 2 and table.shape[1] > 2 and positive is None:
+        if table.shape[1] != len(names):
+            raise BadRows(
+                f"{table.shape[1]} columns of scores for {len(names)} classes: {listed(names)}",
+                hint="name the columns: classes=model.classes_",
+            )
+        return {
+            str(name): Ranking.of(table[:, k], _truth(known, name)) for k, name in enumerate(names)
+        }
+    chosen = _positive(names, positive)
+    return {"": Ranking.of(_column(table, names, chosen), _truth(known, chosen))}
+
+
+def _positive(names: list[Any], positive: Any) -> Any:
+    """Return the label that scores speak for: the one named, or the second of two."""
+    if positive is None and len(names) == 2:
+        return names[1]
+    if positive is None and len(names) == 1:
+        raise BadLabels(
+            f"every label is {names[0]!r}: there is nothing to tell apart",
+            hint="a curve needs rows of two classes",
+        )
+    if positive is None:
+        raise BadSetting(
+            f"there are {len(names)} classes, {listed(names)}, and one column of scores",
+            hint="say which class they are for: positive=…",
+        )
+    if positive not in names:
+        raise BadSetting(f"there is no class {positive!r}", hint=f"there are {listed(names)}")
+    return positive
+
+
+def _truth(known: Any, positive: Any) -> NDArray[np.bool_]:
+    """Return which rows are of the positive class."""
+    hit = np.array([label == positive for label in known.classes.tolist()], dtype=bool)
+    truth: NDArray[np.bool_] = hit[known.codes]
+    return truth
+
+
+def _column(scores: Any, names: list[Any], positive: Any) -> FloatArray:
+    """Return the scores of one class: its column, if there is one for each."""
+    table = read_numbers(scores, "scores")
+    if table.ndim == 2 and table.shape[1] == len(names):
+        column: FloatArray = table[:, names.index(positive)]
+        return column
+    return table

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import DegenerateData
 from suffice.plots.axes import new_figure, tidy
 from suffice.plots.palette import COLOURS
-from suffice.plots.panels import region_lines
+from suffice.plots.regions import region_lines
 from suffice.plots.regions import draw_regions
 
 if TYPE_CHECKING:
