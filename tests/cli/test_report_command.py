@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from suffice.report import album as albums
+from suffice.report import figures as albums
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,12 +24,12 @@ from sklearn.tree import DecisionTreeClassifier
 from suffice import MultinomialNaiveBayes, compare
 from suffice.errors import BadLabels
 from suffice.printing.terminal_words import printable
-from suffice.report import album as albums
+from suffice.report import figures as albums
 from suffice.report import page, write_report
-from suffice.report.album import Album
-from suffice.report.confusion import confusion_table
+from suffice.report.figures import Album
+from suffice.report.tables import confusion_table
 from suffice.report.contents import Contents
-from suffice.report.drawings import drawing
+from suffice.report.figures import drawing
 from suffice.report.informative_columns import informative_columns
 from suffice.report.markup import name, quoted, text
 

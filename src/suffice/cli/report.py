@@ -69,9 +69,9 @@ def report(
     from suffice.cli.printed_rows import print_json
     from suffice.cli.remarks import note, say, tell
     from suffice.evaluation import compare
-    from suffice.report.album import Album
+    from suffice.report.figures import Album
     from suffice.report.contents import Contents
-    from suffice.report.page import rendered
+    from suffice.report.html_page import rendered
     from suffice.report.writing import write_page
 
     place = output or Path("report.html")

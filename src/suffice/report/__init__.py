@@ -9,7 +9,7 @@ data is escaped. Without matplotlib it has the text, and says what is missing.
 
 from __future__ import annotations
 
-from suffice.report.page import page
+from suffice.report.html_page import page
 from suffice.report.writing import write_report
 
 __all__ = ["page", "write_report"]

@@ -11,8 +11,8 @@ import numpy as np
 from suffice.errors import SufficeError
 from suffice.printing.terminal_words import cut, printable
 from suffice.evaluation.cross_validation import fitted_on
-from suffice.report.drawings import WIDTH
-from suffice.report.glance import column_names, short
+from suffice.report.figures import WIDTH
+from suffice.report.data_summary import column_names, short
 from suffice.report.markup import quoted
 from suffice.rows import NUMBER, is_sparse, read_table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from suffice.estimators.shared.results import Explanation
     from suffice.evaluation import Comparison
-    from suffice.report.album import Album
+    from suffice.report.figures import Album
 
 REASONS = 8
 BOUNDLESS = 1e4

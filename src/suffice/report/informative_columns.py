@@ -11,7 +11,7 @@ import numpy as np
 from suffice.errors import SufficeError
 from suffice.estimators.naive_bayes import NaiveBayes
 from suffice.evaluation import stratified_folds
-from suffice.report.glance import column_names
+from suffice.report.data_summary import column_names
 from suffice.report.markup import bar, name, table
 from suffice.rows import NUMBER, is_sparse, read_table
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.report.drawings import WIDTH
+from suffice.report.figures import WIDTH
 from suffice.report.markup import name, quoted
 from suffice.report.planes import class_words
 from suffice.rows import NUMBER, read_table
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.evaluation import Comparison
-    from suffice.report.album import Album
+    from suffice.report.figures import Album
     from suffice.report.informative_columns import Informative
     from suffice.rows import FloatArray
 

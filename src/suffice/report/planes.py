@@ -10,7 +10,7 @@ import numpy as np
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.naive_bayes import NaiveBayes
 from suffice.evaluation.candidates import GENERATIVE
-from suffice.report.glance import column_names
+from suffice.report.data_summary import column_names
 from suffice.report.informative_columns import drawn
 from suffice.report.markup import name, names
 from suffice.rows import NUMBER, is_sparse, read_table
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.evaluation import Candidate, Comparison, LabelledRows
-    from suffice.report.album import Album
+    from suffice.report.figures import Album
     from suffice.report.informative_columns import Informative
     from suffice.rows import FloatArray, IntArray
 

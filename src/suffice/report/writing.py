@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.evaluation import compare
 from suffice.storage.atomic_writes import check_place, whole_file
-from suffice.report.page import page
+from suffice.report.html_page import page
 
 if TYPE_CHECKING:
     from suffice.evaluation import Comparison

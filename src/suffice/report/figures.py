@@ -1,4 +1,4 @@
-"""Figures as SVG inside a page: names without clashes, colours that follow the page."""
+"""Figures as SVG inside a page: numbered, names without clashes, colours that follow the page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
-
 from suffice.printing.terminal_words import printable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+from suffice.errors import SufficeError
+from suffice.report.markup import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 WIDTH, HEIGHT = 5.0, 4.2
 """Inches: at this size letters are as large as those of the text, on a telephone too."""
@@ -158,3 +161,63 @@ def _tidy(node: ET.Element, prefix: str, used: set[str], greys: set[str] | None)
         node.set("id", f"{prefix}-{own}")
     if reference is not None:
         node.set("href", reference if reference[:1] != "#" else f"#{prefix}-{reference[1:]}")
+
+
+HINT = (
+    "There are no pictures on this page: matplotlib is not installed. "
+    "Hint: pip install 'suffice[plots]'"
+)
+
+
+class Album:
+    """Draws pictures, and keeps the greys that a dark page has to turn round.
+
+    `draws` is False where matplotlib is missing, or where no pictures are wanted: then every
+    picture is nothing.
+    """
+
+    def __init__(self, wanted: bool = True) -> None:
+        self.installed = _installed()
+        self.draws = wanted and self.installed
+        self._greys: set[str] = {"00", "ff"}
+        self._count = 0
+
+    @property
+    def greys(self) -> frozenset[str]:
+        """The greys of all pictures so far."""
+        return frozenset(self._greys)
+
+    def picture(
+        self,
+        draw: Callable[[Axes], object],
+        label: str,
+        caption: str,
+        size: tuple[float, float] = (WIDTH, HEIGHT),
+    ) -> str:
+        """Return a figure with a caption (HTML), or a sentence on why it cannot be drawn."""
+        if not self.draws:
+            return ""
+        self._count += 1
+        try:
+            found = drawing(draw, f"f{self._count}", label, size)
+        except Exception as error:  # noqa: BLE001 - a page without one picture is still a page
+            reason = error.problem if isinstance(error, SufficeError) else type(error).__name__
+            return f'<p class="soft">There is no picture of {text(label)}: {text(reason)}.</p>'
+        self._greys |= found.greys
+        kind = ' class="opaque"' if found.opaque else ""
+        return f"<figure{kind}>{found.svg}<figcaption>{caption}</figcaption></figure>"
+
+
+def _installed() -> bool:
+    try:
+        return find_spec("matplotlib") is not None
+    except (ImportError, ValueError):  # something keeps it from being imported
+        return False
+
+
+def grid(figures: list[str]) -> str:
+    """Return figures side by side where there is room, and sentences below them."""
+    drawn = [one for one in figures if one.startswith("<figure")]
+    said = [one for one in figures if one and not one.startswith("<figure")]
+    row = f'<div class="pictures">{"".join(drawn)}</div>' if drawn else ""
+    return row + "".join(said)

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from importlib.resources import files
 from typing import TYPE_CHECKING
-
 import numpy as np
-
 from suffice import __version__
 from suffice.printing.terminal_words import cut, printable
-from suffice.report.album import HINT, Album, grid
-from suffice.report.confusion import confusion_counts, confusion_table
+from suffice.report.figures import HINT, Album, grid
+from suffice.report.tables import confusion_counts, confusion_table
 from suffice.report.contents import Contents
-from suffice.report.drawings import dark_greys
+from suffice.report.figures import dark_greys
 from suffice.report.explained_rows import explained_rows
-from suffice.report.glance import glance_section
+from suffice.report.data_summary import glance_section
 from suffice.report.informative_columns import informative_table
 from suffice.report.markup import listing, name, quoted, text
-from suffice.report.model_words import models_section
 from suffice.report.pictures import (
     column_pictures,
     curve_pictures,
     reliability_picture,
 )
 from suffice.report.planes import boundary_pictures
-from suffice.report.results import results_table
+from suffice.report.tables import results_table
+from suffice.report.markup import name, table, text
 
 if TYPE_CHECKING:
     from suffice.evaluation import Comparison
     from suffice.report.informative_columns import Informative
+    from suffice.evaluation import Candidate, Comparison
+
 
 # Nothing is loaded and nothing runs, whatever the data hold: escaping is the first wall, this
 # is the second.
@@ -232,3 +232,60 @@ def _care(said: tuple[str, ...]) -> str:
             "whether every column is known in time, they cannot show.</p>"
         )
     return f'<div class="care">{listing(said)}</div>'
+
+
+WORDS = {
+    "naive-bayes-shared": (
+        "Columns are independent within a class; numbers are normal, with the same spread in every "
+        "class. Its boundaries are flat where all columns are numbers."
+    ),
+    "naive-bayes": (
+        "Columns are independent within a class, each with a law of its own kind and its own "
+        "spread. Blank cells are left out."
+    ),
+    "gda": (
+        "Rows of a class are normal around its mean, with one covariance for all classes (LDA). "
+        "Boundaries are flat. Blank cells are integrated out."
+    ),
+    "qda": (
+        "Rows of a class are normal, each class with a covariance of its own (QDA). Boundaries are "
+        "curved. Many parameters: it wants many rows."
+    ),
+    "gda-auto": (
+        "Between one covariance and one for each class: how much is shared and how far "
+        "correlations shrink is chosen by leave-one-out."
+    ),
+    "logistic": (
+        "The odds of the classes are linear in the columns; nothing is assumed about how rows of "
+        "a class are distributed. As good as no penalty."
+    ),
+    "logistic-penalty": (
+        "The odds of the classes are linear in the columns, and large slopes cost a penalty: that "
+        "keeps it steady where there are few rows or the classes are nearly separated."
+    ),
+}
+"""What each of the usual candidates assumes."""
+
+
+def models_section(comparison: Comparison) -> str:
+    """Return a table of the candidates: school, and what is assumed."""
+    rows = [
+        (_named(one, comparison), one.school or "–", _words(one)) for one in comparison.candidates
+    ]
+    return (
+        "<p>Generative models learn how each class makes its rows, p(x | y), and turn that round "
+        "by Bayes’ rule; discriminative ones learn p(y | x) alone.</p>"
+        + table(("model", "school", "what it assumes"), rows, kind="stacked")
+    )
+
+
+def _named(one: Candidate, comparison: Comparison) -> str:
+    said = name(one.name)
+    return f"<strong>{said}</strong>" if one.name == comparison.recommendation.model else said
+
+
+def _words(one: Candidate) -> str:
+    if one.key in WORDS:
+        return text(WORDS[one.key])
+    settings = " ".join(repr(one.estimator).split())
+    return f"<code>{name(settings, 120)}</code>"
