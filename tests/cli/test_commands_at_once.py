@@ -115,7 +115,7 @@ def test_a_model_that_was_changed_by_who_does_not_care_for_locks_is_not_replaced
 ) -> None:
     """As on file systems without locks, where two commands can read the same model."""
     monkeypatch.setattr(locks, "try_lock", lambda _: None)
-    from suffice.cli import model_files
+    from suffice.cli.rows import model_files
 
     whole = model_files.load_saved
     other = model.with_name("other")

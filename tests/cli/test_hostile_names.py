@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.cli.printed_rows import json_text
-from suffice.cli.remarks import Progress, legible
+from suffice.cli.terminal.printed_rows import json_text
+from suffice.cli.terminal.messages import Progress, legible
 from suffice.tables.csv.inert_cells import FORMULA, inert, plain_text
 from suffice.tables.csv.cells import number_of
 
@@ -268,7 +268,7 @@ def test_a_terminal_that_does_not_say_how_wide_it_is_gets_whole_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A width of 0 is not known, and not that of one letter."""
-    from suffice.cli import remarks
+    from suffice.cli.terminal import messages as remarks
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -291,7 +291,7 @@ def test_progress_says_no_more_than_it_knows(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A share is that of rows: the bytes of a file are read long before them."""
-    from suffice.cli import training_rows
+    from suffice.cli.rows import training_rows
     from suffice.tables import table_file as tables
 
     rows = tmp_path / "rows.csv"

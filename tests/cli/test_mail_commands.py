@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice
-from suffice.cli.mail_marks import marked
+from suffice.cli.mail.classify import marked
 from suffice.mail.filter.message_identity import letter_of
 from suffice.mail.filter.state import MailState
 from suffice.mail.filter.verdicts import judged
@@ -141,7 +141,7 @@ def test_many_messages_are_judged_as_each_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one_by_one = run("mail", "classify", mail_filter, boxes[0], "--json").out
-    monkeypatch.setattr("suffice.cli.mail_classify.MANY", 2)
+    monkeypatch.setattr("suffice.cli.mail.classify.MANY", 2)
     assert run("mail", "classify", mail_filter, boxes[0], "--json").out == one_by_one
     assert len(one_by_one.splitlines()) > 2
 
@@ -184,9 +184,9 @@ def test_policies_learn_what_is_misjudged_or_nearly(
     correct = ("mail", "correct", mail_filter, letter)
     done = run(*correct, "--spam", "--policy", "errors")
     assert done.out == f"{letter}: judged spam already, and not learned\n"
-    monkeypatch.setattr("suffice.cli.mail_correct.MARGIN", 0.0)
+    monkeypatch.setattr("suffice.cli.mail.correct.MARGIN", 0.0)
     assert "not learned" in run(*correct, "--spam", "--policy", "near-errors").out
-    monkeypatch.setattr("suffice.cli.mail_correct.MARGIN", 1e9)
+    monkeypatch.setattr("suffice.cli.mail.correct.MARGIN", 1e9)
     assert "learned as spam" in run(*correct, "--spam", "--policy", "near-errors").out
     run(*correct, "--forget")
     assert "learned as ham" in run(*correct, "--ham", "--policy", "errors").out

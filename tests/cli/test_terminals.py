@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from suffice.cli.remarks import Progress
+from suffice.cli.terminal.messages import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,8 +87,8 @@ def test_progress_is_shown_on_a_terminal_and_taken_back(
 @pytest.mark.process
 def test_rows_a_second_and_the_time_left_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.0, 10.0, 20.0])
-    monkeypatch.setattr("suffice.cli.remarks.time.monotonic", lambda: next(clock))
-    monkeypatch.setattr("suffice.cli.remarks._is_terminal", lambda _: True)
+    monkeypatch.setattr("suffice.cli.terminal.messages.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("suffice.cli.terminal.messages._is_terminal", lambda _: True)
     monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((200, 20)))
     monkeypatch.setenv("COLUMNS", "200")
     shown = io.StringIO()

@@ -1,0 +1,154 @@
+"""`suffice compare`: both schools on the same folds, and which model to use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.terminal.options import Reading, json_option, reading_options, seed_option, tables_argument, target_option
+
+if TYPE_CHECKING:
+    from suffice.evaluation.comparison import Comparison
+
+
+@click.command()
+@tables_argument()
+@target_option("The column of labels.", required=True)
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Compare only these.")
+@click.option(
+    "--with", "others", multiple=True, metavar="NAME",
+    help="Compare a scikit-learn estimator too, as sklearn.ensemble.RandomForestClassifier.",
+)  # fmt: skip
+@click.option(
+    "--folds", type=click.IntRange(min=2),
+    help="Parts of the rows.  [default: 10, or fewer where that would take long]",
+)  # fmt: skip
+@click.option("--curves/--no-curves", default=True, help="Whether to make learning curves.")
+@click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@seed_option("folds and splits")
+@json_option("everything")
+@reading_options
+def compare(
+    tables: tuple[str, ...],
+    target: str,
+    drop: tuple[str, ...],
+    models: tuple[str, ...],
+    others: tuple[str, ...],
+    folds: int | None,
+    curves: bool,
+    all_rows: bool,
+    seed: int,
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Compare models of TABLE on rows that they have not seen, and recommend one.
+
+    GDA, naive Bayes and logistic regression on the same folds: accuracy, log-loss, Brier score,
+    calibration; learning curves and where they cross; what the models assume, and whether it
+    seems to hold; which to use, and why. TABLE is what `suffice fit` takes; of more rows than
+    are quickly compared, some are drawn at random.
+
+    Example: suffice compare flowers.csv --target species
+    """
+    from suffice.cli.rows.compared_rows import ComparedRows
+    from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.messages import legible, say
+    from suffice.evaluation.comparison import compare as compared
+
+    rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
+    found = compared(
+        rows.X,
+        rows.y,
+        models=_asked(models, others),
+        folds=folds and min(folds, len(rows.y)),
+        curves=curves,
+        random_state=seed,
+    )
+    if as_json:
+        print_json(_content(found))
+        return
+    say(f"{legible(f'{rows.place}: {rows.words}; target {target}')}\n")
+    say(str(found))
+
+
+def _asked(models: tuple[str, ...], others: tuple[str, ...]) -> Any:
+    """Return what is compared, as the library takes it."""
+    named = {name.rpartition(".")[2]: _estimator(name) for name in others}
+    if not models:
+        return named or None
+    return [*models, *named.items()]
+
+
+def _estimator(name: str) -> Any:
+    """Return an estimator of scikit-learn, as it is by default; nothing else is imported."""
+    from importlib import import_module
+
+    from suffice.errors import BadSetting
+
+    home, _, kind = name.rpartition(".")
+    if home.partition(".")[0] == "sklearn":
+        try:
+            found = getattr(import_module(home), kind)
+            if isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict"):
+                return found()
+        except (ImportError, AttributeError, TypeError):
+            pass
+    raise BadSetting(
+        f"{name!r} is no estimator of scikit-learn that can be made without settings",
+        hint="write it as sklearn.ensemble.RandomForestClassifier; in Python, suffice.compare "
+        "takes any estimator",
+    )
+
+
+def _content(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    from dataclasses import asdict
+
+    from suffice.cli.terminal.printed_rows import plain
+
+    curves = found.curves
+    said = found.recommendation
+    return {
+        "rows": len(found.rows),
+        "classes": [plain(label) for label in found.rows.classes],
+        "folds": int(found.folds.max()) + 1,
+        "models": records(found.table),
+        "diagnostics": records(found.diagnostics.table),
+        "curves": None
+        if curves is None
+        else {
+            "sizes": curves.sizes.tolist(),
+            "errors": {
+                name: [_mean(splits) for splits in curves.errors[place]]
+                for place, name in enumerate(curves.names)
+            },
+        },
+        "crossings": [asdict(one) for one in found.crossings],
+        "recommendation": {
+            "model": said.model,
+            "best": said.best,
+            "school": said.school,
+            "advice": said.advice,
+            "reasons": list(said.reasons),
+            "assumptions": list(said.assumptions),
+            "worries": list(said.worries),
+        },
+        "notes": list(found.notes),
+    }
+
+
+def records(table: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table of results by the names of its columns."""
+    from suffice.cli.terminal.printed_rows import plain
+
+    names = [column.name or column.head for column in table.columns]
+    return [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
+
+
+def _mean(values: Any) -> float | None:
+    import numpy as np
+
+    held = values[~np.isnan(values)]
+    return float(held.mean()) if len(held) else None

@@ -1,0 +1,178 @@
+"""`suffice explain`: which columns speak for a row's class, and which against it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.terminal.options import Reading, json_option, model_argument, reading_options, table_argument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from suffice.estimators.shared.results import Explanation
+
+SHOWN = 5
+"""Rows that are explained where none is named."""
+WIDEST = 60
+"""Places that a name or a cell takes."""
+
+
+@click.command()
+@model_argument()
+@table_argument()
+@click.option(
+    "--row", type=click.IntRange(min=1), metavar="N",
+    help=f"Which row; the first is 1. Without it, the first {SHOWN}; with --json, all.",
+)  # fmt: skip
+@click.option("--of", "first", metavar="LABEL", help="The class to speak for.")
+@click.option("--against", "second", metavar="LABEL", help="The class to compare it with.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+    help="Columns to name, the weightiest first.",
+)  # fmt: skip
+@json_option("everything")
+@reading_options
+def explain(
+    model: Path,
+    table: str,
+    row: int | None,
+    first: str | None,
+    second: str | None,
+    most: int,
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Print which columns of a row speak for its class, and which against.
+
+    Each column of a row of TABLE adds to the log odds of its class, by MODEL, or takes from them;
+    the parts add up exactly. The likeliest class is compared with the runner-up, unless others are
+    named. Log odds of 0 are even, +1 is 2.7 to 1, +3 is 20 to 1.
+
+    Example: suffice explain flowers.suffice new.csv --row 3
+    """
+    from suffice.cli.rows.model_files import load_saved
+    from suffice.cli.terminal.outputs import check_printed
+    from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.messages import note, say
+    from suffice.cli.rows.target_labels import label_named
+
+    check_printed((table,))
+    saved = load_saved(model)
+    classes = saved.estimator.classes_.tolist()
+    pair = {
+        name: None if text is None else label_named(text, classes)
+        for name, text in (("of", first), ("against", second))
+    }
+    found = []
+    rest = 0
+    for number, one, cells in _explained(saved, table, reading, row, pair, every=as_json):
+        if one is None:
+            rest += 1
+            continue
+        if as_json:
+            found.append(_content(number, one, cells))
+        else:
+            say("\n".join(_lines(number, one, cells, most)))
+    if as_json:
+        print_json(found)
+    if rest:
+        note(f"{rest} more rows; --row names one, --json has all")
+
+
+def _explained(
+    saved: Any, source: str, reading: Reading, row: int | None, pair: dict[str, Any], *, every: bool
+) -> Iterator[tuple[int, Explanation | None, dict[str, Any]]]:
+    """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
+    from suffice.cli.rows.model_rows import ModelRows
+    from suffice.errors import BadRows
+    from suffice.estimators.shared.table_recipe import filled_table
+    from suffice.sources.arrow_frames import frame_of, some_rows
+
+    rows = ModelRows.open((source,), saved.columns, saved.notes, reading)
+    start = 0
+    for chunk, _ in rows.chunks():
+        for i in range(chunk.size):
+            number = start + i + 1
+            if (row is not None and number != row) or (
+                row is None and not every and number > SHOWN
+            ):
+                if row is None:
+                    yield number, None, {}
+                continue
+            one = some_rows(chunk, slice(i, i + 1))
+            cells = {name: one.column(j)[0] for j, name in enumerate(rows.names)}
+            if type(saved.estimator).__name__ == "TextClassifier":
+                cells = {}  # its columns are words
+            ready = one if saved.notes.filled is None else filled_table(saved.notes.filled, one)
+            yield number, saved.estimator.explain(frame_of(ready), **pair), cells
+            if row is not None:
+                return
+        start += chunk.size
+    if row is not None:
+        raise BadRows(
+            f"{rows.table.name} has no row {row}: it has {start}",
+            hint="the first row below the header is 1",
+        )
+
+
+def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> list[str]:
+    import numpy as np
+
+    parts = one.contributions[0]
+    odds = one.log_odds[0]
+    of, against = (_word(label) for label in (one.of[0], one.against[0]))
+    compared = f"row {number}: {of} rather than {against}"
+    lines = [
+        f"{compared}, log odds {odds:+.3f} ({_share(odds)} of the two)",
+        f"  {one.baseline[0]:+9.3f}  before any {'column' if cells else 'word'} is looked at",
+    ]
+    order = np.argsort(-np.abs(parts), kind="stable")
+    shown = [j for j in order[:most] if parts[j] != 0.0]
+    for j in shown:
+        name = one.columns[j]
+        value = f" = {_word(cells[name]) or 'blank'}" if name in cells else ""
+        lines.append(f"  {parts[j]:+9.3f}  {_word(name)}{value}")
+    rest = [j for j in order if j not in shown]
+    if rest and np.abs(parts[rest]).sum() > 0.0:
+        what = "columns" if cells else "words"
+        lines.append(f"  {parts[rest].sum():+9.3f}  {len(rest)} other {what} together")
+    return lines
+
+
+def _word(cell: Any) -> str:
+    """Return a name or a cell as it is shown: on one line, and not too long."""
+    from suffice.cli.terminal.printed_rows import cell_text, plain
+    from suffice.printing.terminal_words import cut, printable
+
+    cell = plain(cell)
+    return cut(printable(cell if isinstance(cell, str) else cell_text(cell)), WIDEST)
+
+
+def _share(log_odds: float) -> str:
+    """Return the probability of the first of two classes; it is never rounded to certainty."""
+    import numpy as np
+
+    share = float(np.exp(-np.logaddexp(0.0, -log_odds)))
+    if share > 0.9999:
+        return "p > 0.9999"
+    return "p < 0.0001" if share < 0.0001 else f"p = {share:.4f}"
+
+
+def _content(number: int, one: Explanation, cells: dict[str, Any]) -> dict[str, Any]:
+    from suffice.cli.terminal.printed_rows import plain
+
+    return {
+        "row": number,
+        "of": plain(one.of[0]),
+        "against": plain(one.against[0]),
+        "log_odds": plain(one.log_odds[0]),
+        "baseline": plain(one.baseline[0]),
+        "contributions": {
+            name: plain(value)
+            for name, value in zip(one.columns, one.contributions[0], strict=True)
+        },
+        "cells": {name: plain(value) for name, value in cells.items()},
+    }

@@ -1,0 +1,107 @@
+"""`suffice merge`: one model of what several have learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from suffice.cli.terminal.options import force_option, json_option, output_option, wait_option
+
+if TYPE_CHECKING:
+    from suffice.cli.rows.model_files import Saved
+
+
+@click.command()
+@click.argument(
+    "models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL…"
+)
+@output_option(
+    "Where to write the model of all; - is standard output. It may be one of MODELs.",
+    required=True,
+)
+@force_option()
+@wait_option()
+@json_option("a summary")
+def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_json: bool) -> None:
+    """Merge MODELs that were learned apart into one of all their rows.
+
+    The same as if all rows had been in one table. Their settings and columns must be the same;
+    their classes and categories need not be. Mail filters merge into a mail filter.
+
+    Example: suffice merge north.suffice south.suffice -o both.suffice
+    """
+    from suffice.cli.rows.model_files import check_model_place, save
+    from suffice.cli.terminal.outputs import changing
+    from suffice.cli.terminal.printed_rows import plain, print_json
+    from suffice.cli.terminal.messages import tell
+    from suffice.mail.filter.database import is_database
+
+    if len(models) < 2:
+        raise click.UsageError("name two models at least")
+    if any(is_database(path) for path in models):
+        from suffice.cli.mail.merge_and_inspect import merge_all
+
+        merge_all(models, output, force=force, wait=wait, as_json=as_json)
+        return
+    check_model_place(output, (), force=force, as_json=as_json)
+    with changing(output, wait) as check:
+        merged = _merged(models)
+        save(output, merged, check=check)
+    rows = merged.estimator.model_.weights.sum()
+    if as_json:
+        print_json({"model": str(output), "rows": plain(rows), "models": [*map(str, models)]})
+    tell(f"{output}: {_number(rows)} rows of {len(models)} models")
+
+
+def _merged(models: tuple[Path, ...]) -> Saved:
+    """Return one model of all that several files have learned."""
+    from dataclasses import replace
+
+    from suffice.cli.rows.decimals import widened
+    from suffice.cli.rows.model_files import load_saved
+    from suffice.errors import DifferentKinds, SufficeError
+
+    first, *others = models
+    merged = load_saved(first)
+    _check(first, merged)
+    for path in others:
+        other = load_saved(path)
+        _check(path, other)
+        ours, theirs = merged.notes.target, other.notes.target
+        if None not in (ours, theirs) and ours != theirs:
+            raise DifferentKinds(
+                f"{first} was fitted to the target {ours!r}, {path} to {theirs!r}",
+                hint="merge models of the same target",
+            )
+        try:
+            total = merged.estimator + other.estimator
+        except TypeError:
+            kinds = [type(each.estimator).__name__ for each in (merged, other)]
+            raise DifferentKinds(
+                f"{first} is a {kinds[0]}, {path} is a {kinds[1]}",
+                hint="merge models of the same kind",
+            ) from None
+        except SufficeError as error:
+            raise type(error)(f"{first} and {path}: {error.problem}", hint=error.hint) from None
+        digits = widened(merged.decimals, other.decimals)
+        notes = merged.notes if ours is not None else other.notes
+        merged = replace(merged, estimator=total, notes=notes, decimals=digits)
+    return merged
+
+
+def _number(rows: float) -> str:
+    return f"{rows:,.0f}" if rows == round(rows) else f"{rows:,.6g}"
+
+
+def _check(path: Path, saved: Saved) -> None:
+    """Refuse a model that is no sum."""
+    from suffice.errors import DifferentKinds
+
+    if not hasattr(saved.estimator, "__radd__"):
+        raise DifferentKinds(
+            f"{path} is a {type(saved.estimator).__name__}, which cannot be merged: "
+            "its coefficients are no sums",
+            hint="fit it to all rows; gda, qda and naive-bayes can be merged",
+        )

@@ -1,0 +1,145 @@
+"""`suffice outliers`: rows that are typical of no class."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.terminal.options import Reading, json_option, model_argument, reading_options, tables_argument
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from suffice.cli.rows.model_files import Saved
+    from suffice.cli.rows.model_rows import ModelRows
+
+
+@click.command()
+@model_argument()
+@tables_argument()
+@click.option(
+    "--below", type=click.FloatRange(0, 1), default=0.01, show_default=True, metavar="P",
+    help="Print rows whose typicality is below this.",
+)  # fmt: skip
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="Print N rows at most.")
+@click.option("--all", "every", is_flag=True, help="Print every row, in the order of TABLE.")
+@click.option(
+    "--training", is_flag=True,
+    help="TABLE has rows that MODEL was fitted on: take each out before it is judged.",
+)  # fmt: skip
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy a column too; repeatable.")
+@json_option("a line for each row")
+@reading_options
+def outliers(
+    model: Path,
+    tables: tuple[str, ...],
+    below: float,
+    most: int | None,
+    every: bool,
+    training: bool,
+    keep: tuple[str, ...],
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Print the rows of TABLE that are typical of no class.
+
+    The typicality of a row is how often a row of a class lies as far out, between 0 and 1. Printed
+    are the number of the row (the first below the header is 1), the class of MODEL that it is most
+    typical of, and how typical it is; the least typical first. Among new rows like those of the
+    fit, no more than one in a hundred has a typicality below 0.01, however few rows there were.
+    Rows of the fit itself lie nearer to it than new ones: with --training they are judged by a
+    model of all the others, which takes the column of labels.
+
+    Example: suffice outliers flowers.suffice new.csv --keep petal_length
+    """
+    import numpy as np
+
+    from suffice.cli.rows.densities import most_typical, with_density
+    from suffice.cli.rows.model_rows import ModelRows
+    from suffice.cli.terminal.outputs import check_printed
+    from suffice.cli.terminal.printed_rows import PrintedRows
+    from suffice.cli.terminal.messages import Progress, note
+
+    if every and most is not None:
+        raise click.UsageError("--all and --most: one of them")
+    check_printed(tables)
+    saved = with_density(model)
+    rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=keep)
+    known = Labels.of(saved, rows, asked=training)
+    others = (*keep, *((known.target,) if known else ()))
+    printed = PrintedRows(("row", "class", "typicality", *keep), as_json=as_json, digits=6)
+    classes = saved.estimator.classes_
+    strange: list[tuple[Any, ...]] = []
+    size = found = 0
+    with Progress(f"reading {rows.table.name}") as progress:
+        for chunk, beside in rows.chunks(others):
+            labels = known.read(beside.pop()[1]) if known else None
+            best, largest = most_typical(saved.estimator, chunk, labels if training else None)
+            few = np.flatnonzero(largest < below)
+            answers = (
+                (size + i + 1, classes[best[i]], largest[i], *(cells[i] for _, cells in beside))
+                for i in (range(chunk.size) if every else few)
+            )
+            if every:
+                printed.write(answers)
+            else:
+                strange = _least_typical([*strange, *answers], most)
+            found += len(few)
+            size += chunk.size
+            progress.more(chunk.size)
+    printed.write(strange)
+    note(f"{found} of {size} rows have a typicality below {below:g}")
+    if known and not training and known.are_those_of_the_fit():
+        note("there are as many rows of each class as in the fit: if they are its rows, --training")
+
+
+@dataclass(slots=True)
+class Labels:
+    """The column of labels, read as the classes of a model, and how many there were of each."""
+
+    target: str
+    classes: dict[str | None, Any]
+    weights: dict[Any, float]
+    counts: Counter[Any] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, saved: Saved, rows: ModelRows, *, asked: bool) -> Labels | None:
+        """Return the labels of a table, None if it has none; refuse if they are `asked` for."""
+        from suffice.cli.rows.target_labels import label_text
+        from suffice.errors import BadSetting
+        from suffice.tables.table_file import missing_columns
+
+        target = saved.notes.target
+        if target is None or target not in rows.table.names:
+            if not asked:
+                return None
+            if target is not None:
+                raise missing_columns(rows.table.name, [target], rows.table.names)
+            raise BadSetting(
+                "--training: the model does not say which column holds the labels",
+                hint="fit it with suffice fit --target, or leave --training out",
+            )
+        labels = saved.estimator.classes_.tolist()
+        weights = dict(zip(labels, saved.estimator._fit.model.weights.tolist(), strict=True))
+        classes = {label_text(label): label for label in labels}
+        return cls(target, classes, weights)
+
+    def read(self, cells: Any) -> list[Any]:
+        """Return the class of each row, None where the cell is blank or no class of the model."""
+        from suffice.cli.rows.target_labels import label_text
+
+        found = [self.classes.get(label_text(cell)) for cell in cells]
+        self.counts.update(label for label in found if label is not None)
+        return found
+
+    def are_those_of_the_fit(self) -> bool:
+        """Say whether each class has as many rows as the model learned."""
+        return bool(self.counts) and all(self.counts[c] == w for c, w in self.weights.items())
+
+
+def _least_typical(rows: list[tuple[Any, ...]], most: int | None) -> list[tuple[Any, ...]]:
+    """Return rows by their typicality, the smallest first; no more than are asked for."""
+    return sorted(rows, key=lambda row: (row[2], row[0]))[:most]

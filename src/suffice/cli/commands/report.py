@@ -1,0 +1,124 @@
+"""`suffice report`: one page on a table, its models and which to use."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Self
+
+import click
+
+from suffice.cli.terminal.options import Reading, force_option, json_option, output_option, reading_options, seed_option, tables_argument, target_option, wait_option
+
+
+@click.command()
+@tables_argument()
+@target_option("The column of labels.", required=True)
+@output_option("Where to write the page; - is standard output.  [default: report.html]")
+@force_option()
+@wait_option()
+@click.option("--title", help="What stands at the top.")
+@click.option("--pictures/--no-pictures", default=True, help="Whether to draw any.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@click.option(
+    "--folds", type=click.IntRange(min=2),
+    help="Parts of the rows.  [default: 10, or fewer where that would take long]",
+)  # fmt: skip
+@click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@seed_option("folds and splits")
+@json_option("what is on the page")
+@reading_options
+def report(
+    tables: tuple[str, ...],
+    target: str,
+    output: Path | None,
+    force: bool,
+    wait: float,
+    title: str | None,
+    pictures: bool,
+    drop: tuple[str, ...],
+    folds: int | None,
+    all_rows: bool,
+    seed: int,
+    as_json: bool,
+    reading: Reading,
+) -> None:
+    """Write one HTML page on TABLE: its columns, its models, which to use, and why.
+
+    What `suffice compare` says, with pictures; TABLE is what `suffice fit` takes. The page needs
+    nothing else: no network, no scripts.
+
+    Example: suffice report flowers.csv --target species -o flowers.html
+    """
+    if str(output) == "-" and as_json:
+        raise click.UsageError(
+            "--json and -o - both want standard output: write the page to a file"
+        )
+    from suffice.cli.rows.compared_rows import ComparedRows
+    from suffice.cli.terminal.outputs import changing, check_output, is_page
+    from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.messages import note, say, tell
+    from suffice.evaluation import compare
+    from suffice.report.figures import Album
+    from suffice.report.contents import Contents
+    from suffice.report.html_page import rendered
+    from suffice.report.writing import write_page
+
+    place = output or Path("report.html")
+    printed = str(place) == "-"
+    if not printed:  # a page may be looked at on a terminal
+        check_output(place, tables, ours=is_page, what="a page that suffice has made", force=force)
+    rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
+    with _Stages() as stage:
+        stage(f"comparing models on {len(rows.y):,} rows")
+        found = compare(
+            rows.X,
+            rows.y,
+            folds=folds and min(folds, len(rows.y)),
+            random_state=seed,
+        )
+        stage("looking at the columns")
+        contents = Contents.of(found)
+        stage("drawing")
+        html = rendered(
+            contents,
+            title=title,
+            target=target,
+            source=_origin(rows.place, rows.origin),
+            pictures=pictures,
+        )
+    if pictures and not Album(pictures).installed:
+        note("the page has no pictures without matplotlib: pip install 'suffice[plots]'")
+    if printed:
+        click.echo(html.encode("utf-8"), nl=False)
+        return
+    with changing(place, wait):
+        write_page(place, html)
+    if as_json:
+        print_json({"page": str(place), **contents.record()})
+    else:
+        say(str(found.recommendation))
+    tell(f"{place}: a page of {len(html.encode('utf-8')) / 1000:,.0f} kB")
+
+
+def _origin(place: str, origin: str) -> str:
+    """Return where rows come from without the folders, which are nobody's business in a mail."""
+    return origin.replace(place, Path(place).name, 1)
+
+
+class _Stages:
+    """What is being done, for whoever waits at a terminal; nothing elsewhere."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, what: str) -> None:
+        self._say(f"{what} …")
+
+    def __exit__(self, *_: object) -> None:
+        self._say("")
+
+    def _say(self, words: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\033[K{words}")
+            sys.stderr.flush()

@@ -1,0 +1,74 @@
+"""`suffice sample`: rows that a model makes up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.terminal.options import json_option, model_argument, seed_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AT_ONCE = 1_000_000
+"""Cells that are drawn at a time."""
+
+
+@click.command()
+@model_argument()
+@click.option(
+    "--size", "-n", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+    help="How many rows.",
+)  # fmt: skip
+@click.option("--class", "label", metavar="LABEL", help="Draw from one class only.")
+@seed_option("what is drawn")
+@json_option("a line for each row")
+def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) -> None:
+    """Print rows that MODEL makes up.
+
+    A table like the one it was fitted to: classes are drawn by their shares, then cells as they
+    vary in the class. Categories come out as their names, numbers with as many digits as they had;
+    blank only where blank is a category of its own. Logistic regression knows how rows are told
+    apart, and not how they are made: it draws nothing.
+
+    Example: suffice sample flowers.suffice -n 5 --class virginica
+    """
+    import numpy as np
+
+    from suffice.cli.rows.decimals import rounded
+    from suffice.cli.rows.densities import with_density
+    from suffice.cli.terminal.printed_rows import PrintedRows
+    from suffice.cli.rows.target_labels import label_named
+
+    saved = with_density(model, "sample")
+    estimator, columns = saved.estimator, saved.columns
+    target = saved.notes.target or "class"
+    names = columns.names
+    if type(estimator).__name__ == "TextClassifier" and not (columns.named and len(names) == 1):
+        names = ("text",)  # what is written is one text, and not cut into columns
+    chosen = None if label is None else label_named(label, estimator.classes_.tolist())
+    printed = PrintedRows((*names, target), as_json=as_json)
+    rng = np.random.default_rng(seed)
+    step = max(1, AT_ONCE // max(1, len(names)))
+    for start in range(0, size, step):
+        X, y = estimator.sample(min(step, size - start), chosen, rng)
+        cells = [
+            rounded(column, saved.decimals.get(name))
+            for name, column in zip(names, _cells(X, len(names)), strict=True)
+        ]
+        printed.write(zip(*cells, y, strict=True))
+
+
+def _cells(rows: Any, width: int) -> list[list[Any]]:
+    """Return the columns of drawn rows: a frame of any library, or an array."""
+    if isinstance(rows, list):  # of texts
+        return [rows]
+    if hasattr(rows, "toarray"):
+        rows = rows.toarray()
+    if hasattr(rows, "shape") and hasattr(rows, "dtype"):
+        return [rows[:, j].tolist() for j in range(width)]
+    import narwhals as nw
+
+    frame = nw.from_native(rows, eager_only=True)
+    return [series.to_list() for series in frame.iter_columns()]

@@ -1,0 +1,88 @@
+"""`suffice sql`: a model as one SELECT, for a database to answer by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.terminal.options import model_argument
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from suffice.sql.dialects import Dialect
+    from suffice.columns.filled import FilledColumns
+
+
+@click.command()
+@model_argument()
+@click.option(
+    "--dialect", type=click.Choice(["duckdb", "postgres", "spark"]), default="duckdb",
+    show_default=True, help="Whose SQL to write.",
+)  # fmt: skip
+@click.option(
+    "--table", default="new_rows", show_default=True, metavar="NAME",
+    help="The table to read: it has the columns of the model, and any others. A dot parts it from "
+    "its schema.",
+)  # fmt: skip
+@click.option("--proba", is_flag=True, help="Add the probability of every class.")
+@click.option(
+    "--scores", is_flag=True,
+    help="Add log p(x, class) too, up to what all classes share.",
+)  # fmt: skip
+def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> None:
+    """Print MODEL as one SELECT that adds the class to every row of a table.
+
+    Blank cells, categories and rows far away are treated as predict treats them; what it would
+    refuse is NULL. Names and texts are quoted.
+
+    Example: suffice sql flowers.suffice --dialect postgres --table flowers --proba
+    """
+    from suffice.cli.rows.model_files import open_model
+    from suffice.cli.terminal.printed_rows import print_text
+    from suffice.sql.dialects import dialect_named
+    from suffice.errors import BadSetting
+    from suffice.sql.scorer import scorer_sql
+
+    stored, notes = open_model(model)
+    if stored.estimator == "Perceptron" and proba:
+        raise BadSetting(
+            "a perceptron has classes, but no probabilities",
+            hint="leave --proba out, or fit another model",
+        )
+    way = dialect_named(dialect)
+    filled = {} if notes.filled is None else _filled(notes.filled, way)
+    state: Any = stored.state
+    chosen = state.get("chosen")
+    found = scorer_sql(
+        state["model"],
+        state["columns"],
+        dialect=dialect,
+        table=table,
+        proba=proba,
+        scores=scores,
+        filled=filled,
+        families=chosen["asked"] if isinstance(chosen, dict) else None,
+    )
+    print_text(found)
+
+
+def _filled(filled: FilledColumns, dialect: Dialect) -> dict[str, str]:
+    """Return what stands for columns whose blanks are filled, and for those that tell of blanks."""
+    found: dict[str, str] = {}
+    marks = iter(filled.marks)
+    for name, column, mean, blank in zip(
+        filled.columns.names, filled.columns.columns, filled.means, filled.blank, strict=True
+    ):
+        if mean is None:
+            continue
+        cell = f"suffice_t.{dialect.identifier(name)}"
+        cell = f"CAST({cell} AS INT)" if column.kind == "boolean" else cell
+        number = dialect.as_double(cell)
+        there = f"{number} IS NOT NULL AND NOT ({dialect.is_nan(number)})"
+        found[name] = f"CASE WHEN {there} THEN {number} ELSE {dialect.number(mean)} END"
+        if blank:
+            one, zero = dialect.number(1.0), dialect.number(0.0)
+            found[next(marks)] = f"CASE WHEN {there} THEN {zero} ELSE {one} END"
+    return found

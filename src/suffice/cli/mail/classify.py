@@ -1,0 +1,209 @@
+"""`suffice mail classify`: spam, ham or unsure, with the reasons."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+import click
+from suffice.cli.mail.options import filter_argument, messages_argument, named_messages
+from suffice.cli.terminal.options import json_option
+import re
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from suffice.mail.filter.message_identity import Letter
+    from suffice.mail.filter.verdicts import Judgement
+
+
+SPAM, HAM, UNSURE = "spam", "ham", "unsure"
+CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
+FAILED = 3
+"""Exit codes of --exit-code; they are those of bogofilter."""
+MANY = 50
+"""Messages after which all counts are read into memory, rather than those of each message."""
+REASONS = 6
+"""Terms shown for each side."""
+
+
+@click.command()
+@filter_argument()
+@messages_argument()
+@click.option(
+    "--unsure", type=(click.FloatRange(0.0, 1.0), click.FloatRange(0.0, 1.0)), default=(0.1, 0.9),
+    show_default=True, metavar="LOW HIGH", help="Probabilities of spam between which it is unsure.",
+)  # fmt: skip
+@click.option(
+    "--header", is_flag=True,
+    help="Print the message itself, with the field X-Suffice at its top. It is printed unchanged "
+    "if anything goes wrong: no mail is lost.",
+)  # fmt: skip
+@click.option(
+    "--exit-code", is_flag=True,
+    help="Say the verdict by the exit code: 0 spam, 1 ham, 2 unsure, 3 refused.",
+)  # fmt: skip
+@json_option("a line for each message")
+def classify(
+    filter_: Path,
+    messages: tuple[str, ...],
+    unsure: tuple[float, float],
+    header: bool,
+    exit_code: bool,
+    as_json: bool,
+) -> None:
+    """Judge each MESSAGE by FILTER: spam, ham or unsure.
+
+    A MESSAGE is a file, a mailbox or a folder; - is standard input. The terms that speak the most
+    for spam (+) and for ham (-) are shown with what each adds to the log odds; so is what the bytes
+    say, one after the other. With --exit-code or --header there has to be one message.
+
+    Example: suffice mail classify filter.db message.eml
+    """
+    if unsure[0] > unsure[1]:
+        raise click.BadParameter(f"{unsure[0]:g} is above {unsure[1]:g}", param_hint="--unsure")
+    if (header or exit_code) and len(messages) != 1:
+        raise click.UsageError("--header and --exit-code take one message")
+    if header and as_json:
+        raise click.UsageError("--header prints the message, and --json does not")
+    try:
+        if header:
+            verdict = _pass_on(filter_, messages[0], unsure)
+        else:
+            verdict = _answer(filter_, messages, unsure, single=exit_code, as_json=as_json)
+    except Exception as error:
+        if not exit_code:
+            raise
+        from suffice.cli.app import sentence
+        from suffice.cli.terminal.messages import refuse
+
+        problem, hint = sentence(error)
+        refuse(problem, hint)
+        raise click.exceptions.Exit(FAILED) from None
+    if exit_code:
+        sys.stdout.flush()
+        raise click.exceptions.Exit(CODES[verdict])
+
+
+def _answer(
+    place: Path, messages: tuple[str, ...], unsure: tuple[float, float], *, single: bool,
+    as_json: bool,
+) -> str:  # fmt: skip
+    """Print what is thought of each message; return the last verdict."""
+    from suffice.errors import BadRows
+    from suffice.mail.filter.database import refusals
+    from suffice.mail.filter.message_identity import letter_of
+    from suffice.mail.filter.state import MailState
+    from suffice.mail.filter.verdicts import judged
+
+    found = held = None
+    with MailState(place) as state:
+        for number, (name, raw) in enumerate(named_messages(messages)):
+            if single and number:
+                raise BadRows(f"{messages[0]} holds several messages", hint="give it one")
+            letter = letter_of(raw)
+            if number == MANY:
+                held = state.held()
+            if held is not None:
+                judgement = judged(held, letter)
+            else:
+                with refusals(place), state.at_once():
+                    judgement = judged(state, letter)
+            found = _verdict(judgement.probability, unsure)
+            _show(name, found, judgement, letter, as_json=as_json)
+    if found is None:
+        raise BadRows(f"there is no message in {' '.join(messages)}", hint="- is standard input")
+    return found
+
+
+def _pass_on(place: Path, message: str, unsure: tuple[float, float]) -> str:
+    """Print a message with its verdict on it, or as it is if there is none."""
+    raw = _whole(message)
+    try:
+        from suffice.mail.filter.database import refusals
+        from suffice.mail.filter.message_identity import letter_of
+        from suffice.mail.filter.state import MailState
+        from suffice.mail.filter.verdicts import judged
+
+        with MailState(place) as state, refusals(place), state.at_once():
+            probability = judged(state, letter_of(raw)).probability
+        verdict = _verdict(probability, unsure)
+        out = marked(raw, verdict, probability)
+    except BaseException:
+        _write(raw)  # whatever it is, the message goes on
+        raise
+    _write(out)
+    return verdict
+
+
+def _whole(message: str) -> bytes:
+    """Return all bytes of a message."""
+    from pathlib import Path
+
+    return sys.stdin.buffer.read() if message == "-" else Path(message).read_bytes()
+
+
+def _write(raw: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(raw)
+    sys.stdout.buffer.flush()
+
+
+def _verdict(probability: float, unsure: tuple[float, float]) -> str:
+    low, high = unsure
+    if probability > high:
+        return SPAM
+    return HAM if probability < low else UNSURE
+
+
+def _show(name: str, verdict: str, judgement: Judgement, letter: Letter, *, as_json: bool) -> None:
+    from suffice.cli.terminal.printed_rows import print_line
+    from suffice.cli.terminal.messages import say
+
+    spam, ham = judgement.reasons(letter, REASONS)
+    rest = {"bytes": judgement.bytes, "prior": judgement.prior, "calibration": judgement.shift}
+    if as_json:
+        content = {
+            "message": name, "verdict": verdict, "probability": judgement.probability,
+            "log_odds": judgement.log_odds, "terms": float(judgement.weights.sum()), **rest,
+            "for_spam": spam, "for_ham": ham,
+        }  # fmt: skip
+        print_line(content)
+        return
+    say(f"{name}: {verdict}, probability {judgement.probability:.3f}")
+    for what, some in (("for spam", spam), ("for ham", ham)):
+        if some:
+            say(f"  {what:9} {', '.join(f'{_plain(term)} {w:+.2f}' for term, w in some)}")
+    said = [("terms", float(judgement.weights.sum())), *rest.items()]
+    say(f"  {'in sum':9} {', '.join(f'{what} {weight:+.2f}' for what, weight in said)}")
+
+
+def _plain(term: str) -> str:
+    """Return a term that a terminal can show: mail is written by strangers."""
+    shown = "".join(c if c.isprintable() else "?" for c in term)
+    return shown if len(shown) <= 40 else f"{shown[:40]}…"
+
+
+FIELD = "X-Suffice"
+_OLD = re.compile(
+    rb"^x-suffice[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE
+)
+_END = re.compile(rb"^\r?\n", re.MULTILINE)
+
+
+def marked(raw: bytes, verdict: str, probability: float) -> bytes:
+    r"""Return a message with the field X-Suffice at its top, in place of any that it has.
+
+    The line in which an mbox has its envelope stays the first. Lines end as the first one does.
+
+    >>> marked(b"From bob 12:36 2002\r\nTo: you\r\nx-suffice: ham\r\n\r\nHi\r\n", "spam", .998)
+    b'From bob 12:36 2002\r\nX-Suffice: spam, probability=0.998\r\nTo: you\r\n\r\nHi\r\n'
+    """
+    first = raw.find(b"\n")
+    ending = b"\r\n" if first > 0 and raw[first - 1 : first] == b"\r" else b"\n"
+    top = first + 1 if raw.startswith((b"From ", b">From ")) and first >= 0 else 0
+    blank = _END.search(raw, top)
+    end = blank.start() if blank else len(raw)
+    field = f"{FIELD}: {verdict}, probability={probability:.3f}".encode("ascii")
+    rest = _OLD.sub(b"", raw[top:end]) + raw[end:]
+    if rest.startswith((b" ", b"\t")):
+        field += ending  # no header, but what would be taken for the rest of this one
+    return raw[:top] + field + ending + rest

@@ -1,0 +1,39 @@
+"""`suffice mail export`: a filter as a model file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from suffice.cli.mail.options import filter_argument
+from suffice.cli.terminal.options import force_option, output_option, wait_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@filter_argument()
+@output_option("Where to write the model; - is standard output.", required=True)
+@force_option()
+@wait_option()
+def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
+    """Write what FILTER has learned as a model file.
+
+    A TextClassifier with all its statistics: it can be loaded, merged and taught in Python. It is
+    calibrated anew. It holds no list of the messages, so that nothing keeps it from learning one
+    of them twice.
+
+    Example: suffice mail export filter.db -o mail.suffice
+    """
+    from suffice.cli.rows.model_files import check_model_place, write_stored
+    from suffice.cli.terminal.outputs import changing
+    from suffice.cli.terminal.messages import tell
+    from suffice.estimators.text.mail import mail_classifier
+
+    check_model_place(output, (str(filter_),), force=force, as_json=False)
+    with changing(output, wait):  # which may be the filter itself
+        model = mail_classifier(filter_)
+        write_stored(output, model._stored(True))
+    tell(f"{output}: {model.model_.weights.sum():,.0f} messages")

@@ -1,0 +1,1 @@
+"""Rows on their way through commands: to learn from, and to be asked about."""

@@ -1,0 +1,76 @@
+"""The rows of a table that models are compared on: all of them, or as many as are quick."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.cli.terminal.messages import note
+from suffice.cli.rows.training_rows import TrainingRows, describe
+from suffice.sources.arrow_frames import frame_of, some_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.cli.terminal.options import Reading
+MOST_CELLS = 1_000_000
+"""Cells that models are compared on; of a larger table, rows are drawn."""
+LEAST_ROWS = 1000
+
+
+class ComparedRows(NamedTuple):
+    """Rows and labels as the library takes them, and what they are, in words.
+
+    place    the name of the table
+    origin   the same, with how many rows were drawn if not all were taken
+    """
+
+    X: Any
+    y: NDArray[Any]
+    place: str
+    words: str
+    origin: str
+
+    @classmethod
+    def read(
+        cls,
+        tables: Sequence[str],
+        target: str,
+        reading: Reading,
+        drop: Sequence[str],
+        *,
+        seed: int,
+        all_rows: bool,
+    ) -> ComparedRows:
+        """Read rows; of many, some are drawn at random from all over the source."""
+        rows = TrainingRows.read(tables, target, reading, drop, seed=seed)
+        table, labels, origin = rows.table, rows.labels, rows.place
+        some = None if all_rows else sampled(table.size, table.width, seed)
+        if some is not None:
+            table, labels = some_rows(table, some), labels[some]
+        size = rows.table.size if rows.whole else rows.source.size
+        if not rows.whole or some is not None:
+            of = "" if size is None else f" of {size:,}"
+            drawn = f"{table.size:,}{of} rows, drawn at random"
+            note(
+                f"{drawn}; --all-rows takes all"
+                if rows.whole
+                else f"{drawn}: not all fit in memory"
+            )
+            origin += f", {drawn}"
+        return cls(frame_of(table), labels, rows.place, describe(rows, size), origin)
+
+
+def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
+    """Return which rows to compare models on; None for all of them.
+
+    >>> sampled(150, 4, 0) is None
+    True
+    """
+    most = max(LEAST_ROWS, MOST_CELLS // max(1, width))
+    if size <= most:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(size, most, replace=False))

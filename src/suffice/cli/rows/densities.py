@@ -1,0 +1,74 @@
+"""Models that know p(x | y), and can therefore say how typical a row is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.cli.rows.model_files import Saved, load_saved
+from suffice.errors import NoPValue, NotADensity
+from suffice.sources.arrow_frames import frame_of, some_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray, IntArray, Table
+
+
+def with_density(path: Path, what: str = "typicality") -> Saved:
+    """Return a model that has class densities, or refuse one that has none."""
+    saved = load_saved(path)
+    check_density(path, saved.estimator, what)
+    return saved
+
+
+def check_density(path: Path, estimator: Any, what: str = "typicality") -> None:
+    """Refuse a model that has no class densities."""
+    if not hasattr(estimator, what):
+        cannot = "cannot make rows up" if what == "sample" else "cannot say how typical a row is"
+        raise NotADensity(
+            f"{path} is a {type(estimator).__name__}: it says nothing about p(x), and {cannot}",
+            hint="gda, qda and naive-bayes can: fit with --model",
+        )
+
+
+def most_typical(
+    estimator: Any, table: Table, labels: Sequence[object] | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Return of each row the class it is most typical of, and how typical it is.
+
+    `labels` are those of rows that were in the fit, None for a row that was not: the others are
+    taken out of the model first, each by itself. A class of a row or two, or of too few for its
+    covariance matrix, would have nearly every row for its own: rows are judged by the others,
+    if there are any.
+    """
+    with warnings.catch_warnings():
+        # A class of one row has p = 1 for all: a warning for each chunk would say no more.
+        warnings.simplefilter("ignore", NoPValue)
+        found = np.asarray(estimator.typicality(frame_of(table)))
+        there = np.array([label is not None for label in labels or ()], dtype=bool)
+        if there.any():
+            rows = some_rows(table, np.flatnonzero(there))
+            known = [label for label in labels or () if label is not None]
+            found[there] = estimator.typicality(frame_of(rows), np.array(known, dtype=object))
+    best = np.where(_too_few(estimator), -1.0, found).argmax(axis=1)
+    return best, np.take_along_axis(found, best[:, np.newaxis], 1)[:, 0]
+
+
+def _too_few(estimator: Any) -> NDArray[np.bool_]:
+    """Say which classes have too few rows to tell a row that is not theirs; none if all have."""
+    weights = estimator._fit.model.weights
+    family = getattr(estimator, "settings_", None)
+    form = getattr(family, "covariance", "diagonal")
+    least = 2.0
+    if form.startswith("shared") or getattr(family, "pool", None):
+        least = 0.0
+    elif form == "per-class":
+        least = estimator._require().columns.width + 1.0
+    few: NDArray[np.bool_] = weights <= least
+    return few & ~few.all()

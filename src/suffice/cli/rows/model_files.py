@@ -1,0 +1,186 @@
+"""Model files as commands use them: what was learned, how its table is read, what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+import click
+from suffice.cli.rows.decimals import STATE as DECIMALS
+from suffice.cli.rows.decimals import decimals_in
+from suffice.cli.terminal.outputs import check_output, is_model, is_printed
+from suffice.errors import BadSetting
+from suffice.estimators.shared.table_recipe import STATE, TableNotes
+from suffice.storage.model_file import StoredModel, read_model, write_model
+from suffice.storage.atomic_writes import check_place
+from suffice.columns.design import Design
+from suffice.estimators.shared.table_recipe import filled_table
+from suffice.storage.model_file import stored_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from suffice.rows import FloatArray, IntArray, Label, Table
+
+
+LAW = "MultivariateNormal"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saved:
+    """An estimator out of a file, and what the file says about its table.
+
+    decimals   digits after the point, of columns where they are known
+    """
+
+    estimator: Any
+    notes: TableNotes
+    decimals: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> Any:
+        """The columns of the table, before anything was filled or coded."""
+        if self.notes.filled is not None:
+            return self.notes.filled.columns
+        state = self.estimator._require()
+        design = getattr(state, "design", None)  # of linear classifiers
+        return state.columns if design is None else design.columns
+
+
+def open_model(path: Path) -> tuple[StoredModel, TableNotes]:
+    """Return what a file holds; nothing is loaded that is not needed to answer."""
+    stored = read_model(path)
+    return stored, TableNotes.from_state(stored.state) or TableNotes()
+
+
+def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
+    """Return what a file holds, if it has classes: a law of rows has none."""
+    stored, notes = open_model(path)
+    if stored.estimator == LAW:
+        raise BadSetting(
+            f"{path} is a {LAW}, a law of rows without classes",
+            hint="suffice inspect tells what it holds; in Python, suffice.load gives it back",
+        )
+    return stored, notes
+
+
+def check_model_place(
+    place: Path,
+    inputs: Sequence[str],
+    model: Path | None = None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Refuse a place that no model can be written to, before any work is done for it.
+
+    `model` is the file that is being changed: writing over it is what was asked for.
+    """
+    if is_printed(place) and as_json:
+        raise click.UsageError("--json and -o - both want standard output: write to a file")
+    if model is not None and place == model:
+        check_place(place)
+        return
+    check_output(place, inputs, ours=is_model, what="a model file", force=force)
+
+
+def load_saved(path: Path) -> Saved:
+    """Return a model that can learn, with everything that this needs."""
+    from suffice.estimators.shared.saving import restored
+
+    stored, notes = open_classifier(path)
+    return Saved(restored(path, stored), notes, decimals_in(stored.state))
+
+
+def save(
+    path: Path,
+    saved: Saved,
+    *,
+    statistics: bool = True,
+    check: Callable[[], None] | None = None,
+) -> StoredModel:
+    """Write a model, whole or not at all, and return what was written; `-` is standard output.
+
+    `check` is called before a file is replaced, and may refuse that.
+    """
+    model = saved.estimator
+    settings = model.get_params(deep=False)
+    known = {**saved.notes.to_dict(), DECIMALS: dict(saved.decimals)}
+    state = {**model._stored_state(statistics), STATE: known}
+    about = {**model._about(), "target": saved.notes.target}
+    stored = StoredModel(type(model).__name__, settings, state, about)
+    write_stored(path, stored, check)
+    return stored
+
+
+def write_stored(path: Path, stored: StoredModel, check: Callable[[], None] | None = None) -> None:
+    """Write what a model file holds to a file, or to standard output."""
+    if is_printed(path):
+        _print_model(stored)
+    else:
+        write_model(path, stored, check)
+
+
+def _print_model(stored: StoredModel) -> None:
+    """Write a model to standard output; a zip is written with steps back, which a pipe has not."""
+    import shutil
+    import sys
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "model"
+        write_model(place, stored)
+        with place.open("rb") as file:
+            sys.stdout.flush()
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+class StoredAnswers:
+    """Posteriors and classes of rows, by the model that a file holds."""
+
+    def __init__(self, stored: StoredModel, notes: TableNotes) -> None:
+        self._stored = stored
+        self._notes = notes
+        self._model: Any = stored.state["model"]
+        self._columns: Any = stored.state["columns"]
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes, in order."""
+        found: tuple[Label, ...] = tuple(self._model.labels)
+        return found
+
+    @property
+    def columns(self) -> Any:
+        """The columns that a table should have."""
+        if self._notes.filled is not None:
+            return self._notes.filled.columns
+        design = isinstance(self._columns, Design)
+        return self._columns.columns if design else self._columns
+
+    def estimator(self, path: Path) -> Any:
+        """Return the same model as an estimator; the file is not read again, it may be another."""
+        from suffice.estimators.shared.saving import restored
+
+        return restored(path, self._stored)
+
+    def posterior(self, table: Table) -> FloatArray:
+        """Return p(y | x), one column a class."""
+        if self._stored.estimator == "Perceptron":
+            raise BadSetting(
+                "a perceptron has classes, but no probabilities",
+                hint="leave --proba, --cost and --reject-below out, or fit another model",
+            )
+        found: FloatArray = self._model.posterior(self._rows(table))
+        return found
+
+    def codes(self, table: Table) -> IntArray:
+        """Return the place of the likeliest class of every row."""
+        found: IntArray = self._model.codes(self._rows(table))
+        return found
+
+    def _rows(self, table: Table) -> Any:
+        if self._notes.filled is not None:
+            table = filled_table(self._notes.filled, table)
+        return stored_rows(self._stored, table)

@@ -1,0 +1,196 @@
+"""Rows that a model is asked about or learns from, in the columns and kinds that it knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from suffice.cli.terminal.messages import note
+from suffice.errors import ColumnMismatch, listed
+from suffice.tables.table_file import missing_columns
+from suffice.rows.cells import CATEGORY, NUMBER
+from typing import TYPE_CHECKING, Protocol
+from suffice.tables.table_file import TableFile, open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from numpy.typing import NDArray
+    from suffice.cli.terminal.options import Reading
+    from suffice.estimators.shared.table_recipe import TableNotes
+    from suffice.rows.tables import Table
+    from suffice.sources.local import LocalSource
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelRows:
+    """A table, read as a model needs it.
+
+    table    the file, or files, or table of a database
+    names    the columns of the table that the model takes, in its order
+    kinds    what they hold
+    named    whether the model knows its columns by name
+    """
+
+    table: ModelTable
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    named: bool
+
+    @classmethod
+    def open(
+        cls,
+        tables: Sequence[str],
+        columns: Any,
+        notes: TableNotes,
+        reading: Reading,
+        *,
+        others: Sequence[str] = (),
+        quiet: bool = False,
+    ) -> ModelRows:
+        """Open tables for a model that knows these columns; what does not fit is refused by name.
+
+        `others` are columns that somebody else will ask for: they are not spoken of.
+        """
+        wanted = tuple(columns.names) if columns.named else ()
+        target = (notes.target,) if notes.target else ()
+        table = open_tables(tables, reading, (*wanted, *others, *target))
+        known = {notes.target, *others}
+        if not columns.named:
+            return cls._unnamed(table, columns, known)
+        lacking = [name for name in wanted if name not in table.names]
+        if lacking:
+            raise _lacking(table, lacking, wanted, {*wanted, *target})
+        extra = [n for n in table.names if n not in {*wanted, *known, *notes.dropped}]
+        if extra and not quiet:
+            note(f"not used, for the model does not know them: {listed(extra)}")
+        return cls(table, wanted, tuple(column.kind for column in columns.columns), True)
+
+    @classmethod
+    def _unnamed(cls, table: ModelTable, columns: Any, known: set[str | None]) -> ModelRows:
+        """Match columns by their place: the model was made of arrays."""
+        names = tuple(name for name in table.names if name not in known)
+        width = len(columns.columns)
+        if len(names) != width:
+            raise ColumnMismatch(
+                f"{table.name} has {len(names)} columns, the model takes {width}",
+                hint="it was fitted on arrays, and takes columns by their place",
+            )
+        kinds = tuple(getattr(column, "kind", NUMBER) for column in columns.columns)
+        return cls(table, names, kinds, False)
+
+    def chunks(
+        self, others: Sequence[str] = (), other_kinds: Sequence[str] | None = None
+    ) -> Iterator[tuple[Table, list[tuple[str, NDArray[Any]]]]]:
+        """Yield rows in chunks, and beside them the cells of other columns, each with its kind."""
+        lacking = [name for name in others if name not in self.table.names]
+        if lacking:
+            raise missing_columns(self.table.name, lacking, self.table.names)
+        kinds = [CATEGORY] * len(others) if other_kinds is None else list(other_kinds)
+        # A column may be among both, as another kind: it is read twice.
+        width = len(self.names)
+        for chunk in self.table.chunks((*self.names, *others), (*self.kinds, *kinds)):
+            rows = chunk.take(range(width))
+            beside = [(chunk.kinds[j], chunk.exact(j)) for j in range(width, chunk.width)]
+            yield (rows if self.named else _without_names(rows)), beside
+
+
+def _without_names(table: Table) -> Table:
+    from dataclasses import replace
+
+    return replace(table, names=None)
+
+
+def _lacking(
+    table: ModelTable, lacking: Sequence[str], wanted: Sequence[str], known: Collection[str]
+) -> ColumnMismatch:
+    """Return the refusal of a table without the model's columns.
+
+    Only what the model does not know can have been meant by a name that it knows.
+    """
+    strange = [name for name in table.names if name not in known]
+    found = missing_columns(table.name, lacking, strange)
+    if found.hint.startswith("did you mean"):
+        return found
+    return ColumnMismatch(
+        found.problem,
+        hint=f"the model was fitted to {listed(wanted)}; this table has {listed(table.names)}",
+    )
+
+
+class ModelTable(Protocol):
+    """What is read in chunks, as kinds that are known from a model."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in a refusal."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        ...
+
+    def chunks(self, names: Sequence[str], kinds: Sequence[str]) -> Iterator[Table]:
+        """Yield the rows of some columns."""
+        ...
+
+
+def open_tables(given: Sequence[str], reading: Reading, expected: Collection[str]) -> ModelTable:
+    """Open files, patterns, folders of files, a pipe or a database; a pipe is read as it comes."""
+    paths: list[str] = list(given)
+    if any("://" in one or set("*?[") & set(one) or _is_folder(one) for one in given):
+        from suffice.sources.local import LocalSource
+        from suffice.sources.opening import is_address, open_source, paths_of
+
+        if any(map(is_address, given)):
+            source = open_source(paths)
+            assert isinstance(source, LocalSource)
+            return DatabaseTable(source)
+        paths = [str(path) for path in paths_of(paths)]
+    files = [
+        open_table(
+            path, delimiter=reading.delimiter, header=reading.header, expected=expected, once=True
+        )
+        for path in paths
+    ]
+    return files[0] if len(files) == 1 else SeveralFiles(files, given)
+
+
+def _is_folder(given: str) -> bool:
+    from pathlib import Path
+
+    return Path(given).is_dir()
+
+
+class SeveralFiles:
+    """Files of the same columns, one after the other."""
+
+    def __init__(self, files: Sequence[TableFile], given: Sequence[str]) -> None:
+        from suffice.sources.table_files import check_names
+
+        for file in files[1:]:
+            check_names(files[0].names, file.names, files[0].name, file.name)
+        self._files = files
+        self.name = given[0] if len(given) == 1 else f"{len(files)} files"
+        self.names = files[0].names
+
+    def chunks(self, names: Sequence[str], kinds: Sequence[str]) -> Iterator[Table]:
+        """Yield the rows of some columns."""
+        for file in self._files:
+            yield from file.chunks(names, kinds)
+
+
+class DatabaseTable:
+    """A table of a database, whose rows come here; its columns have the types that they have."""
+
+    def __init__(self, source: LocalSource) -> None:
+        self._source = source
+        self.name, self.names = source.name, source.names
+
+    def chunks(self, names: Sequence[str], kinds: Sequence[str]) -> Iterator[Table]:
+        """Yield the rows of some columns."""
+        del kinds
+        once = tuple(dict.fromkeys(names))
+        places = [once.index(name) for name in names]
+        for part in self._source.parts(self._source.wanted(names=once)):
+            for chunk in part():
+                yield chunk.table.take(places)

@@ -1,0 +1,1 @@
+"""What people see and programs read: messages, options, printed rows, places to write to."""

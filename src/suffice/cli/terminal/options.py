@@ -1,0 +1,145 @@
+"""Options that several commands take, and groups of commands as help lists them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+import click
+from typing import Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol, TypeVar
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+    class Decorator(Protocol):
+        """What adds an argument or an option to a command."""
+
+        def __call__(self, command: Command, /) -> Command: ...  # noqa: D102
+
+
+DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table of text is written, where the user says so."""
+
+    delimiter: str | None = None
+    header: bool | None = None
+
+
+def model_argument(name: str = "model") -> Decorator:
+    """Return the argument that names a model file."""
+    return click.argument(
+        name, type=click.Path(dir_okay=True, path_type=Path), metavar=name.upper()
+    )
+
+
+def table_argument(name: str = "table") -> Decorator:
+    """Return the argument that names a table; `-` is standard input."""
+    return click.argument(name, type=str, metavar=name.upper())
+
+
+def tables_argument(name: str = "tables") -> Decorator:
+    """Return the argument that names where rows are: several files, a glob, a database."""
+    return click.argument(name, type=str, metavar="TABLE...", nargs=-1, required=True)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a table of text is written; they arrive as `reading`."""
+
+    @click.option(
+        "--delimiter",
+        default=None,
+        metavar="CHARACTER",
+        help="What stands between cells: a character, or tab, semicolon, space, pipe. By default "
+        "it is found out.",
+    )
+    @click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line names the columns. By default it is found out; columns "
+        "without names are x0, x1, …",
+    )
+    @wraps(command)
+    def with_reading(*args: Any, delimiter: str | None, header: bool | None, **more: Any) -> Any:
+        parted = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
+        if parted is not None and len(parted) != 1:
+            raise click.BadParameter(
+                f"{delimiter!r} is not one character", param_hint="--delimiter"
+            )
+        return command(*args, reading=Reading(parted, header), **more)
+
+    return with_reading
+
+
+def json_option(what: str) -> Decorator:
+    """Return the option for output that programs read."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print {what} as JSON.")
+
+
+def seed_option(what: str) -> Decorator:
+    """Return the option for the seed of what is drawn."""
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+        help=f"Seed of {what}.",
+    )  # fmt: skip
+
+
+def output_option(what: str, *, required: bool = False) -> Decorator:
+    """Return the option for where a model is written."""
+    return click.option(
+        "--output", "-o", type=click.Path(path_type=Path), required=required, help=what
+    )
+
+
+def force_option() -> Decorator:
+    """Return the option to replace whatever is in the way."""
+    return click.option(
+        "--force", is_flag=True, help="Replace a file that is there, whatever it is."
+    )
+
+
+def wait_option() -> Decorator:
+    """Return the option for how long to wait for other commands that change the same file."""
+    return click.option(
+        "--wait", type=click.FloatRange(min=0.0), default=60.0, show_default=True,
+        metavar="SECONDS",
+        help="How long to wait for another command that is changing the file. Exit code 75 if that "
+        "is not enough.",
+    )  # fmt: skip
+
+
+def target_option(what: str, *, required: bool = False) -> Decorator:
+    """Return the option for the column of labels."""
+    return click.option("--target", "-t", metavar="COLUMN", required=required, help=what)
+
+
+class InOrder(click.Group):
+    """Commands in the order of use, and not of the alphabet; each with its whole first line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        del ctx
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an interruption is told by `main`, in one line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None  # click would print an empty line before it
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands and what each does; click would cut it short."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [
+                    (name, " ".join((command.help or "").partition("\n\n")[0].split()))
+                    for name, command in self.commands.items()
+                ]
+            )
