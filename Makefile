@@ -59,7 +59,7 @@ peers: $(PEERS)  ## environments for peers of the benchmarks: .peers/NAME
 
 docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation again
 	$(BIN)/suffice demo --force --output /dev/null --picture docs/images/gda.png > /dev/null
-	$(BIN)/python -m suffice.plots.gallery.__main__
+	$(BIN)/python -m suffice.plots.gallery
 	$(BIN)/python -m suffice.cli.reference
 
 evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/evidence.md (long)

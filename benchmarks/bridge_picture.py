@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice import bridge
-from suffice.printing.number_formats import p_value
 from suffice.plots import draw_bridge, save_figure
+from suffice.printing.number_formats import p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

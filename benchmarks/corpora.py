@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.near_duplicates import repeated
-from suffice.models.text.documents import Documents
 from suffice.mail.words import message_texts, read_message
+from suffice.models.text.documents import Documents
 from tests.reference import enron, newsgroups, spamassassin
 from tests.reference.data_sets import FOLDER
 from tests.reference.event_models import texts

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.contest import Contest
-from suffice.models.text.language import Language
 from suffice.kernels import compilation
+from suffice.models.text.language import Language
 from tests.reference.data_sets import FOLDER
 
 if TYPE_CHECKING:

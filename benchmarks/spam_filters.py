@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice import TextClassifier
-from suffice.models.text.language import Language
-from suffice.models.text.terms import Terms
 from suffice.mail.filter.build import write_filter
 from suffice.mail.filter.message_identity import letter_of
 from suffice.mail.filter.state import MailState
 from suffice.mail.filter.verdicts import judged
+from suffice.models.text.language import Language
 from suffice.models.text.learner import TextLearner
+from suffice.models.text.terms import Terms
 from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:

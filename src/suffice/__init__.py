@@ -31,13 +31,17 @@ if TYPE_CHECKING:
         text,
     )
     from suffice.estimators.bridge import bridge
-    from suffice.estimators.shared.collect import collect
-    from suffice.estimators.naive_bayes_counts import BernoulliNaiveBayes, ComplementNaiveBayes, MultinomialNaiveBayes
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
     from suffice.estimators.linear.logistic_regression import LogisticRegression
+    from suffice.estimators.linear.perceptron import Perceptron
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import NaiveBayes
-    from suffice.estimators.linear.perceptron import Perceptron
+    from suffice.estimators.naive_bayes_counts import (
+        BernoulliNaiveBayes,
+        ComplementNaiveBayes,
+        MultinomialNaiveBayes,
+    )
+    from suffice.estimators.shared.collect import collect
     from suffice.estimators.shared.saving import load
     from suffice.estimators.text.classifier import TextClassifier
     from suffice.estimators.text.vectorizer import TextVectorizer

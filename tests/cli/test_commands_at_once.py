@@ -13,11 +13,11 @@ import pytest
 
 import suffice
 from suffice.errors import FileInUse
-from suffice.storage import locks
-from suffice.storage.locks import Stamp, lock_beside, locked
 from suffice.mail.filter.build import write_filter
 from suffice.mail.filter.message_identity import letter_of
 from suffice.mail.filter.state import MailState
+from suffice.storage import locks
+from suffice.storage.locks import Stamp, lock_beside, locked
 from tests.reference.commands_at_once import (
     MAIL_PAIRS,
     MORE,

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.cli.terminal.printed_rows import json_text
 from suffice.cli.terminal.messages import Progress, legible
-from suffice.tables.csv.inert_cells import FORMULA, inert, plain_text
+from suffice.cli.terminal.printed_rows import json_text
 from suffice.tables.csv.cells import number_of
+from suffice.tables.csv.inert_cells import FORMULA, inert, plain_text
 
 if TYPE_CHECKING:
     from pathlib import Path

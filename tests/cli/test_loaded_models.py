@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import suffice
-from suffice.errors import BadFile, ColumnMismatch, NotFinite
 from suffice.columns.filled import FilledColumns
+from suffice.errors import BadFile, ColumnMismatch, NotFinite
 from suffice.estimators.shared.table_recipe import TableNotes
 from suffice.storage.model_file import StoredModel, read_model, write_model
 from tests.reference.saved_models import noted

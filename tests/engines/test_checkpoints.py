@@ -22,8 +22,8 @@ from suffice import GaussianDiscriminant, NaiveBayes, collect
 from suffice.engines.parts import Progress, collect_parts
 from suffice.errors import BadFile, BadSetting
 from suffice.estimators.shared import checkpoints
-from suffice.tables import table_file as tables
 from suffice.sources import local
+from suffice.tables import table_file as tables
 
 KILLS = 4
 """How often a run is killed here; the evidence kills fifty."""

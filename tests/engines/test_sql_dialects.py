@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from suffice.sql.dialects import DIALECTS, dialect_named
 from suffice.errors import BadSetting
+from suffice.sql.dialects import DIALECTS, dialect_named
 
 shared_connection = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))

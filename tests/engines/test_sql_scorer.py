@@ -18,10 +18,10 @@ from suffice import (
     NaiveBayes,
     Perceptron,
 )
-from suffice.sql.dialects import DIALECTS
 from suffice.errors import BadSetting
 from suffice.estimators.sql import to_sql
 from suffice.families import Bernoulli, Binned, LogNormal
+from suffice.sql.dialects import DIALECTS
 from tests.engines.sql_tables import copied
 
 HOSTILE = ['a "quoted" one', "two words", "größe ☃", "select", "\"; drop table t; --'", "x" * 63]

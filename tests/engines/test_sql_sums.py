@@ -19,9 +19,9 @@ from suffice import (
     MultinomialNaiveBayes,
     NaiveBayes,
 )
-from suffice.sql import exact_sums as sql_sums
 from suffice.errors import StreamedRows
 from suffice.families import Bernoulli, Binned, Categorical
+from suffice.sql import exact_sums as sql_sums
 from tests.engines.alike import assert_alike
 from tests.engines.sql_tables import copied
 

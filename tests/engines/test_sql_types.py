@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.sql.dialects import DIALECTS
 from suffice.errors import BadLabels, BadRows, DegenerateData, NotFinite, SufficeError
 from suffice.sources import sql_source
+from suffice.sql.dialects import DIALECTS
 from tests.engines.alike import assert_alike
 from tests.engines.sql_tables import copied
 

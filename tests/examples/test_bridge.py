@@ -13,11 +13,11 @@ from sklearn.datasets import load_iris
 
 from suffice import GaussianDiscriminant, bridge
 from suffice.errors import BadLabels, BadRows, BadSetting, DegenerateData, NotFinite
-from suffice.printing import result_table as text_tables
 from suffice.estimators.bridge_report import told, verdict
 from suffice.models.score_test import ScoreTest
 from suffice.plots import draw_bridge
 from suffice.plots.bridge import GDA_LINE, LOGISTIC_LINE
+from suffice.printing import result_table as text_tables
 from tests.reference.bridge import drawn
 
 if TYPE_CHECKING:

@@ -20,12 +20,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, compare
-from suffice.errors import BadLabels, BadSetting, NotFinite, SufficeError
 from suffice.columns.filled import FilledColumns
-from suffice.evaluation import Comparison, LabelledRows, LearningCurves, work_limits as budgets, crossing, merged_folds
-from suffice.evaluation.work_limits import CurvePlan, Extent, affordable, affordable_folds
+from suffice.errors import BadLabels, BadSetting, NotFinite, SufficeError
+from suffice.evaluation import Comparison, LabelledRows, LearningCurves, crossing, merged_folds
+from suffice.evaluation import work_limits as budgets
 from suffice.evaluation.candidates import usual_candidates
 from suffice.evaluation.recommendation import difference, recommend
+from suffice.evaluation.work_limits import CurvePlan, Extent, affordable, affordable_folds
 from tests.reference.data_sets import load
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes, Perceptron
 from suffice.errors import RoundedNumbers, SimilarLabels, SufficeError
 from suffice.estimators.sql import to_sql
-from suffice.tables.csv.cells import is_code
 from suffice.rows import read_labels, read_table
+from suffice.tables.csv.cells import is_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable

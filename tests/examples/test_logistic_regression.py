@@ -28,8 +28,8 @@ from suffice import (
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, SeparationWarning
 from suffice.estimators.shared.results import Contrasts
 from suffice.models.linear.logistic.fit import fit_logistic
-from suffice.models.linear.online.stochastic import seen_at_fit
 from suffice.models.linear.online.seen_rows import SeenRows
+from suffice.models.linear.online.stochastic import seen_at_fit
 from suffice.rows.sparse_rows import SparseRows
 
 # Of four rows without the sign one is ill, of five with it four are.

@@ -38,9 +38,10 @@ from suffice.errors import (
 )
 from suffice.estimators.shared.results import Explanation
 from suffice.families import Normal
-from suffice.plots.gallery import __main__ as gallery, models as gallery_learning
 from suffice.plots.calibration import reliability
 from suffice.plots.columns import column_law
+from suffice.plots.gallery import __main__ as gallery
+from suffice.plots.gallery import models as gallery_learning
 from suffice.plots.palette import COLOURS, colour, dashes, hatch, marker
 from suffice.plots.rates import Ranking
 
@@ -129,7 +130,7 @@ def test_pictures_can_be_chosen_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_the_gallery_is_a_command(tmp_path: Path) -> None:
-    words = [sys.executable, "-W", "error", "-m", "suffice.plots.gallery.__main__", "--help"]
+    words = [sys.executable, "-W", "error", "-m", "suffice.plots.gallery", "--help"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "normal-spread" in done.stdout

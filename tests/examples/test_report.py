@@ -26,12 +26,11 @@ from suffice.errors import BadLabels
 from suffice.printing.terminal_words import printable
 from suffice.report import figures as albums
 from suffice.report import page, write_report
-from suffice.report.figures import Album
-from suffice.report.tables import confusion_table
 from suffice.report.contents import Contents
-from suffice.report.figures import drawing
+from suffice.report.figures import Album, drawing
 from suffice.report.informative_columns import informative_columns
 from suffice.report.markup import name, quoted, text
+from suffice.report.tables import confusion_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

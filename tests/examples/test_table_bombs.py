@@ -14,10 +14,11 @@ from pyarrow import ipc, parquet
 
 import suffice
 from suffice.errors import BadFile, BadRows
-from suffice.tables import allowances, byte_streams as packed_bytes
-from suffice.tables.table_file import open_table
 from suffice.rows import category_codes as levels
 from suffice.sources import open_source
+from suffice.tables import allowances
+from suffice.tables import byte_streams as packed_bytes
+from suffice.tables.table_file import open_table
 from tests.reference.damaged_tables import READ, REFUSED, SECONDS
 from tests.reference.table_bombs import MOST, _replaced, _run_end, _views, arrow_file, outcome
 

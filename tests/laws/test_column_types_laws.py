@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from suffice import NaiveBayes
 from suffice.errors import OutsideSupport
 from suffice.estimators.sql import to_sql
-from suffice.storage.model_file import stored_posterior
-from suffice.storage.model_file import StoredModel
 from suffice.rows import read_table
+from suffice.storage.model_file import StoredModel, stored_posterior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

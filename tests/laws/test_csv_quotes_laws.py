@@ -17,7 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice.errors import SufficeError
-from suffice.tables.csv import blocks as csv_blocks, table as csv_tables
+from suffice.tables.csv import blocks as csv_blocks
+from suffice.tables.csv import table as csv_tables
 from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
 from suffice.tables.csv.table import CsvTable
 from suffice.tables.table_bytes import TableBytes

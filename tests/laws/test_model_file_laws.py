@@ -17,9 +17,8 @@ import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
 from suffice.estimators.shared.saving import HOMES
 from suffice.estimators.shared.state import NotFitted
-from suffice.storage.model_file import stored_posterior
-from suffice.storage.model_file import read_model
 from suffice.rows import read_table
+from suffice.storage.model_file import read_model, stored_posterior
 from tests.reference.saved_models import CASES, fitted, laws
 
 every_case = pytest.mark.parametrize("name", CASES)

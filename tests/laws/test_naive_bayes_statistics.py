@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.families import Bernoulli, Categorical, Multinomial, Poisson, Product
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes import row_samples
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.rows import read_table
 from suffice.rows.category_codes import coded_columns
@@ -25,8 +25,7 @@ from suffice.statistics import (
     total,
 )
 from suffice.statistics.folds import FOLDS, Folds
-from suffice.statistics.row_sample import END, RowSample
-from suffice.statistics.row_sample import WithRows
+from suffice.statistics.row_sample import END, RowSample, WithRows
 from suffice.testing import (
     PRECISION,
     assert_same,

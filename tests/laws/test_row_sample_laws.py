@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import suffice
 from suffice.errors import SmallSample
-from suffice.statistics.row_sample import END, FEW, MOST, RowSample, SampledRow
+from suffice.statistics.row_sample import END, FEW, MOST, RowSample, SampledRow, WithRows
 from suffice.statistics.text_statistics import TextStatistics
-from suffice.statistics.row_sample import WithRows
 
 hashes = st.lists(st.integers(0, END - 1), unique=True, max_size=30)
 

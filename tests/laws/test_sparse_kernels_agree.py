@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse as scipy_sparse
 
-from suffice.engines import uneven_blocks as sparse_blocks, threads
+from suffice.engines import threads
+from suffice.engines import uneven_blocks as sparse_blocks
 from suffice.errors import BadRows
 from suffice.kernels import compilation
 from suffice.kernels.sparse import sums

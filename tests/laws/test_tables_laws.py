@@ -24,12 +24,12 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from suffice.errors import BadFile, SufficeError
-from suffice.tables.csv import table as csv_tables
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.tables import table_file as tables
+from suffice.tables.csv import table as csv_tables
+from suffice.tables.csv.cells import BLANKS
 from suffice.tables.csv.inert_cells import inert, plain_text
 from suffice.tables.table_file import TableFile, open_table
-from suffice.tables.csv.cells import BLANKS
-from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 NUMBERS = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(10**6), 10**6))
 WORDS = st.text(string.ascii_letters + " ,;\"'\n\t|äß=+-@", min_size=1, max_size=8)

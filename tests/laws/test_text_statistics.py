@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import DifferentKinds, ForgettingUnseen
+from suffice.models.text.documents import Documents
 from suffice.models.text.language import Language
-from suffice.models.text.terms import Terms
 from suffice.models.text.learner import TextLearner
-from suffice.statistics.keyed_counts import NgramCounts
+from suffice.models.text.terms import Terms
+from suffice.models.text.tokens import Tokens
+from suffice.statistics.keyed_counts import NgramCounts, TermCounts
 from suffice.statistics.row_sample import MOST
-from suffice.statistics.keyed_counts import TermCounts
 from suffice.statistics.text_statistics import TextStatistics
 from suffice.testing import (
     assert_same,
@@ -32,8 +33,6 @@ from suffice.testing import (
     check_scaling_is_repetition,
     check_weights_are_repetitions,
 )
-from suffice.models.text.documents import Documents
-from suffice.models.text.tokens import Tokens
 
 words = st.sampled_from(["spam", "Ham", "£££", "a", "ünï", "\x00", "\ud83d", "\ude00", "𠀀", "\n"])
 texts = st.lists(words, max_size=5).map(" ".join) | st.text(max_size=8)

@@ -15,8 +15,8 @@ from suffice.engines import threads
 from suffice.errors import BadSetting
 from suffice.kernels.compilation import WORTH_COMPILING, part_of
 from suffice.kernels.tokens.characters import PATTERN, character_kinds
-from suffice.text import Tokens, Vocabulary, count_terms, hash_terms, term_hash, term_hashes
 from suffice.models.text import counting
+from suffice.text import Tokens, Vocabulary, count_terms, hash_terms, term_hash, term_hashes
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
 

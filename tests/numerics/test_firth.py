@@ -16,8 +16,8 @@ from suffice.models.linear.logistic import firth
 from suffice.models.linear.logistic.firth import fit_firth
 from suffice.models.linear.logistic.fit import standardised_loss
 from suffice.models.linear.logistic.loss import LogisticLoss
-from suffice.models.linear.logistic.search import objective_of
 from suffice.models.linear.logistic.objective import Objective
+from suffice.models.linear.logistic.search import objective_of
 from suffice.rows import read_sparse
 
 

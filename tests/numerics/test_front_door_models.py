@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.errors import BadRows, DidNotConverge, OutsideSupport, SufficeError, SufficeWarning
-from suffice.models.gaussian.family import Gaussian
-from suffice.models.gaussian.missing.em import Acceleration
-from suffice.models.gaussian.missing.e_step import solved
-from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.gaussian.auto_covariance import candidates, choose
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.gaussian.missing.e_step import solved
+from suffice.models.gaussian.missing.em import Acceleration
 from suffice.statistics import ByClass, DiagonalMoments, Moments
 from tests.reference.plain_em import plain_em
 

@@ -10,8 +10,10 @@ import scipy.optimize
 
 from suffice import LogisticRegression, load
 from suffice.errors import BadSetting, DidNotConverge, SeparationWarning, SufficeWarning
-from suffice.models.linear.logistic import firth, loss as logistic_loss, newton
-from suffice.models.linear.logistic.separation import separation, programs as separation_programs
+from suffice.models.linear.logistic import firth, newton
+from suffice.models.linear.logistic import loss as logistic_loss
+from suffice.models.linear.logistic.separation import programs as separation_programs
+from suffice.models.linear.logistic.separation import separation
 from suffice.models.linear.logistic.separation.margins import TIED, margins_along
 from tests.reference.categorical_tables import categorical_table
 

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from suffice import LogisticRegression
-from suffice.models.linear.logistic import loss as logistic_loss, search as logistic_search
+from suffice.models.linear.logistic import loss as logistic_loss
+from suffice.models.linear.logistic import search as logistic_search
 
 SAMPLED = {"SAMPLE": 256, "PER_COLUMN": 1, "FEW_ROWS": 128, "PER_PARAMETER": 1, "BLOCK": 32}
 WAYS = {

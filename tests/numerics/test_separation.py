@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from suffice.models.linear.logistic.separation import separation, programs as separation_programs
 from suffice.models.linear.logistic.fit import fit_logistic, standardised_loss
-from suffice.models.linear.logistic.separation.separation import find_separation, finite_theta
+from suffice.models.linear.logistic.separation import programs as separation_programs
+from suffice.models.linear.logistic.separation import separation
 from suffice.models.linear.logistic.separation.classes import parted_cone
 from suffice.models.linear.logistic.separation.programs import Budget, Undecided
+from suffice.models.linear.logistic.separation.separation import find_separation, finite_theta
 from suffice.rows import read_sparse
 
 

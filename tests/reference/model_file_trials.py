@@ -13,11 +13,10 @@ import numpy as np
 
 import suffice
 from suffice.errors import BadFile, SufficeError
+from suffice.rows import read_table
 from suffice.storage.describe import told
 from suffice.storage.model_diff import differences
-from suffice.storage.model_file import stored_posterior
-from suffice.storage.model_file import read_model
-from suffice.rows import read_table
+from suffice.storage.model_file import read_model, stored_posterior
 from tests.reference.forged_models import with_forged_parts
 from tests.reference.lying_archives import with_lying_archive
 from tests.reference.lying_models import with_lying_content

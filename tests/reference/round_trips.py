@@ -25,9 +25,8 @@ from suffice.families import Bernoulli, Binned, Common, GaussianColumns, LogNorm
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
 from suffice.models.text.term_events import EVENTS
-from suffice.storage.model_file import stored_posterior
-from suffice.storage.model_file import read_model
 from suffice.rows import read_table
+from suffice.storage.model_file import read_model, stored_posterior
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ import polars as pl
 from scipy.sparse import csr_array
 
 import suffice
-from suffice.errors import SufficeWarning
 from suffice.columns.filled import FilledColumns
+from suffice.errors import SufficeWarning
 from suffice.estimators.shared.table_recipe import TableNotes
 from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson
 

@@ -9,9 +9,9 @@ import pytest
 
 from suffice import GaussianDiscriminant
 from suffice.errors import DegenerateData
+from suffice.models.gaussian.auto_covariance import choose
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
-from suffice.models.gaussian.auto_covariance import choose
 from tests.reference.friedman import KNOWN, allowed, draw, errors, population
 
 DRAWS = 6

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.mail.filter.calibration import learner
+from suffice.mail.filter.calibration import documents_of, learner, statistics_of
 from suffice.mail.filter.message_identity import letter_of
-from suffice.mail.filter.calibration import documents_of
 from suffice.mail.filter.state import MailState
-from suffice.mail.filter.calibration import statistics_of
 from suffice.mail.filter.summary import LABELS
 from tests.text.made_mail import mbox, message
 

@@ -14,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import BadSetting, DifferentKinds, ForgettingUnseen
-from suffice.models.text.language import Language
-from suffice.models.text.witten_bell import levels_of
-from suffice.models.text.witten_bell import class_counts
 from suffice.kernels import compilation
 from suffice.kernels.ngrams import counts, scores
 from suffice.kernels.ngrams.texts import BOS, EOT, Texts
+from suffice.models.text.language import Language
+from suffice.models.text.witten_bell import class_counts, levels_of
 from suffice.statistics.keyed_counts import NgramCounts
 from tests.twins import plain
 

@@ -3,8 +3,7 @@
 import pytest
 
 from suffice.errors import BadSetting
-from suffice.mail.charsets import codec_of, decoded
-from suffice.mail.charsets import plain
+from suffice.mail.charsets import codec_of, decoded, plain
 from suffice.mail.html_text import html_text, unescaped
 from suffice.mail.words import mail_terms, message_text, message_texts, read_message
 from tests.text.hostile_mail import TEMPLATE

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from suffice.kernels.compilation import part_of
 from suffice.kernels.mail.header_words import Rules, header_words
 from suffice.kernels.mail.html import page_text
-from suffice.mail.words import message_text
 from suffice.mail.headers import RULES
+from suffice.mail.words import message_text
 from tests.text.hostile_mail import HOSTILE, TEMPLATE, mutated
 from tests.twins import choices
 

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.mail import limits as mail_limits
-from suffice.mail.charsets import codec_of, decoded
-from suffice.mail.charsets import from_base64, plain
-from suffice.mail.html_text import host_marks
-from suffice.mail.html_text import html_text
+from suffice.mail.charsets import codec_of, decoded, from_base64, plain
+from suffice.mail.html_text import host_marks, html_text
 from suffice.mail.words import Message, mail_terms, message_text, read_message
 from tests.text.hostile_mail import HOSTILE, INJECTED, MULTIPART, TEMPLATE, mutated
 

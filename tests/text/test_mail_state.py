@@ -16,12 +16,16 @@ from hypothesis import strategies as st
 from suffice.errors import BadFile, BadLabels, BadRows, ForgettingUnseen
 from suffice.mail.filter import calibration as mail_sample
 from suffice.mail.filter.build import merge_filters, write_filter
-from suffice.mail.filter.calibration import calibrate, learner, model_of
+from suffice.mail.filter.calibration import (
+    calibrate,
+    documents_of,
+    learner,
+    model_of,
+    statistics_of,
+)
 from suffice.mail.filter.database import APPLICATION, VERSION
 from suffice.mail.filter.message_identity import bare, letter_of
-from suffice.mail.filter.calibration import documents_of
 from suffice.mail.filter.state import MailState
-from suffice.mail.filter.calibration import statistics_of
 from suffice.mail.filter.summary import HAM, LABELS, SPAM
 from suffice.mail.filter.verdicts import judged
 from suffice.statistics import row_sample

@@ -14,10 +14,16 @@ from hypothesis import strategies as st
 
 from suffice.errors import BadFile
 from suffice.mail import mailboxes as mbox
-from suffice.mail.words import read_message
 from suffice.mail.limits import MAILBOX_MESSAGE_BYTES, MESSAGE_BYTES
-from suffice.mail.mailboxes import is_maildir, is_mbox, is_message, read_mailbox
-from suffice.mail.mailboxes import mbox_messages, parts_messages
+from suffice.mail.mailboxes import (
+    is_maildir,
+    is_mbox,
+    is_message,
+    mbox_messages,
+    parts_messages,
+    read_mailbox,
+)
+from suffice.mail.words import read_message
 
 FROM = b"From bob@example.com Thu Aug 22 12:36:23 2002\n"
 ONE, TWO = b"To: one\n\nFirst.\n", b"To: two\n\nSecond.\n"

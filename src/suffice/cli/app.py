@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from suffice import __version__
-from suffice.cli.terminal.options import InOrder
 from suffice.cli.commands.compare import compare
 from suffice.cli.commands.demo import demo
 from suffice.cli.commands.diff import diff
@@ -19,14 +18,15 @@ from suffice.cli.commands.fit import fit
 from suffice.cli.commands.forget import forget
 from suffice.cli.commands.inspect import inspect
 from suffice.cli.commands.learn import learn
-from suffice.cli.mail.group import mail
 from suffice.cli.commands.merge import merge
 from suffice.cli.commands.outliers import outliers
 from suffice.cli.commands.predict import predict
-from suffice.cli.terminal.messages import refuse, tell_warnings
 from suffice.cli.commands.report import report
 from suffice.cli.commands.sample import sample
 from suffice.cli.commands.sql import sql
+from suffice.cli.mail.group import mail
+from suffice.cli.terminal.messages import refuse, tell_warnings
+from suffice.cli.terminal.options import InOrder
 from suffice.errors import FileInUse, SufficeError, without_secrets, without_secrets_within
 
 if TYPE_CHECKING:

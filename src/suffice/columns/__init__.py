@@ -10,8 +10,24 @@ Fitting, predicting, sampling and explaining all code and decode by the same obj
 
 from __future__ import annotations
 
-from suffice.columns.column import Column
-from suffice.columns.schema import PlainColumns
-from suffice.columns.schema import Columns
+from typing import TYPE_CHECKING
 
-__all__ = ["Column", "Columns", "PlainColumns"]
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.columns.column import Column
+    from suffice.columns.schema import Columns, PlainColumns
+
+__all__ = [
+    "Column",
+    "Columns",
+    "PlainColumns",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.columns.column": ["Column"],
+        "suffice.columns.schema": ["Columns", "PlainColumns"],
+    },
+)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.columns.schema import PlainColumns
-from suffice.columns.schema import Columns
+from suffice.columns.schema import Columns, PlainColumns
 from suffice.errors import DifferentKinds, NotANumber, listed
 from suffice.rows import CATEGORY, sorted_levels
 from suffice.rows.sparse import SparseRows

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.columns.column import Column, coded_levels, encode_levels, numbers_of
 from suffice.errors import BadRows, BadSetting, ColumnMismatch, DifferentKinds, listed
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, sorted_levels
 from suffice.rows.tables import warn_of_rounding
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from suffice.errors import ColumnMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.rows import IntArray, Table
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,21 @@
 """Where the rows are: engines call `summarize` on parts of them and merge what comes back."""
 
-from suffice.engines.parts import collect
+from __future__ import annotations
 
-__all__ = ["collect"]
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.engines.parts import collect
+
+__all__ = [
+    "collect",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.engines.parts": ["collect"],
+    },
+)

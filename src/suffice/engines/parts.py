@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+
 from suffice.engines.threads import in_order, pinned, workers
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 from suffice.errors import BadRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Callable, Iterable
 
 
 class Mergeable(Protocol):

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
+
 import numpy as np
+
 from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
+from suffice.errors import BadLabels, BadWeights
 from suffice.kernels.compilation import part_of
 from suffice.kernels.sparse.sums import class_sums, packed, sparse_scores, sparse_winners
 from suffice.rows import read_sparse
-from typing import TYPE_CHECKING, TypeVar
-from suffice.errors import BadLabels, BadWeights
 from suffice.statistics.algebra import total
 from suffice.statistics.keyed_counts import NgramCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from suffice.rows import FloatArray, IntArray, SparseRows
     from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.kernels.ngrams.texts import Texts
-    from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray, IntArray, SparseRows
 
 
 def read_sparse_rows(data: Any) -> SparseRows:

@@ -13,8 +13,8 @@ from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.zero_weights import as_given
 from suffice.models.bridge import bridge_of
-from suffice.models.linear.logistic.inference import checked_level
 from suffice.models.linear.logistic.fit import fit_logistic
+from suffice.models.linear.logistic.inference import checked_level
 from suffice.rows.bad_cells import refuse_blanks
 
 if TYPE_CHECKING:

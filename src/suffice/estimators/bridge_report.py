@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.errors import listed
-from suffice.printing.number_formats import Decimals, Significant
-from suffice.printing.result_table import TableColumn, TextTable
 from suffice.models.linear.logistic.inference import wald
-from typing import TYPE_CHECKING
-from suffice.printing.number_formats import p_value
+from suffice.printing.number_formats import Decimals, Significant, p_value
+from suffice.printing.result_table import TableColumn, TextTable
 
 if TYPE_CHECKING:
     from suffice.models.bridge import Bridge

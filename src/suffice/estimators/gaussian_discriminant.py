@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from sklearn.base import BaseEstimator, ClassifierMixin
-from suffice.estimators.gaussian_learning import GaussianLearning
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
 import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.metaestimators import available_if
+
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, NotFinite
-from suffice.estimators.shared.answers import Answers, comparison
-from suffice.estimators.shared.labelled_batch import naming_cells
-from suffice.estimators.shared.frames import back_to_frame
-from suffice.estimators.gaussian_learning import GaussianParameters
+from suffice.estimators.gaussian_learning import GaussianLearning, GaussianParameters
 from suffice.estimators.linear.logistic_regression import implied_logistic
+from suffice.estimators.shared.answers import Answers, comparison
+from suffice.estimators.shared.frames import back_to_frame
+from suffice.estimators.shared.labelled_batch import naming_cells
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.results import Explanation
-from suffice.models.typicality.coded_classes import coded_typicality
 from suffice.models.gaussian.explanation import explain
-from suffice.models.gaussian.missing.e_step import imputed
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
+from suffice.models.gaussian.missing.e_step import imputed
 from suffice.models.gaussian.model import OneRow, one_row
+from suffice.models.gaussian.whitened_classes import Discriminants, discriminants
+from suffice.models.typicality.coded_classes import coded_typicality
 from suffice.models.typicality.normal_classes import typicality
 from suffice.rows import read_table
-from typing import TYPE_CHECKING, Any, TypeVar
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.metaestimators import available_if
-from suffice.errors import NotFinite
-from suffice.models.gaussian.whitened_classes import Discriminants, discriminants
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from suffice.rows import Label
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import NDArray
-    from suffice.estimators.shared.labelled_batch import Batch
+
     from suffice.estimators.linear.logistic_regression import LogisticRegression
+    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.estimators.shared.state import State
     from suffice.rows import FloatArray, Label
-    from suffice.rows import FloatArray
 
 
 class GaussianAnswers(GaussianParameters, Answers):

@@ -6,34 +6,40 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.columns import Columns
-from suffice.errors import BadSetting, DifferentKinds
-from suffice.estimators.shared.labelled_batch import Batch, read_batch
+from suffice.errors import BadSetting, DifferentKinds, listed
 from suffice.estimators.multivariate_normal_columns import schema
+from suffice.estimators.shared.labelled_batch import Batch, read_batch
+from suffice.estimators.shared.learned import Learned
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.waiting_rows import moderate
-from suffice.models.gaussian.family import Gaussian
-from suffice.models.gaussian.learner import GivenClasses, check_held, statistics_of_parameters
-from suffice.models.gaussian.missing.e_step import imputed
-from suffice.models.gaussian.learner import GaussianLearner, checked_log_priors
-from suffice.models.gaussian.auto_covariance import choose
-from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
-from typing import TYPE_CHECKING, Any
-from suffice.errors import BadSetting, listed
-from suffice.estimators.shared.learned import Learned
-from suffice.models.gaussian.family import FORMS, Gaussian
 from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
-from suffice.models.gaussian.learner import Fit, GaussianLearner, warn_of
+from suffice.models.gaussian.auto_covariance import choose
+from suffice.models.gaussian.family import FORMS, Gaussian
+from suffice.models.gaussian.learner import (
+    Fit,
+    GaussianLearner,
+    GivenClasses,
+    check_held,
+    checked_log_priors,
+    statistics_of_parameters,
+    warn_of,
+)
+from suffice.models.gaussian.missing.e_step import imputed
 from suffice.rows import CATEGORY
+from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
     from numpy.typing import ArrayLike, NDArray
+
     from suffice.estimators.shared.state import State
-    from suffice.rows import FloatArray, IntArray, Label, Table
     from suffice.models.notes import Note
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray, Label, Table
 
 
 class GaussianParameters(Learned):

@@ -5,26 +5,40 @@ from __future__ import annotations
 import operator
 import warnings
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.columns import Columns
-from suffice.errors import BadSetting, DegenerateData, DifferentKinds, listed
-from suffice.estimators.multivariate_normal_columns import check_infinite, given_values, part, place, places, refuse_categories, schema
-from suffice.estimators.shared.saving import first_names, saving
+from suffice.errors import BadFile, BadSetting, DegenerateData, DifferentKinds, listed
+from suffice.estimators.multivariate_normal_columns import (
+    check_infinite,
+    given_values,
+    part,
+    place,
+    places,
+    refuse_categories,
+    schema,
+)
 from suffice.estimators.shared.randomness import random_generator
+from suffice.estimators.shared.saving import first_names, saving
 from suffice.models.gaussian.law.normal import Normal
-from suffice.storage.model_file import StoredModel, write_model
-from suffice.models.gaussian.normal_fit import check_divisor, degeneracy, fit_normal, fit_normal_around
+from suffice.models.gaussian.normal_fit import (
+    check_divisor,
+    degeneracy,
+    fit_normal,
+    fit_normal_around,
+)
 from suffice.rows import read_table, read_weights
-from typing import TYPE_CHECKING, Any
-from suffice.errors import BadFile
+from suffice.storage.model_file import StoredModel, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
     from numpy.typing import ArrayLike, NDArray
+
     from suffice.models.gaussian.normal_fit import Evidence
     from suffice.rows import FloatArray
-    from collections.abc import Mapping
 
 
 SHOWN_WIDTH = 4

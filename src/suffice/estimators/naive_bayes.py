@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+
+from suffice.errors import BadSetting, listed
 from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
 from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for
-from suffice.models.naive_bayes.product import Product
-from suffice.rows import BOOLEAN, read_table
-from collections.abc import Mapping
-from suffice.errors import BadSetting, listed
 from suffice.models.naive_bayes.families.binned import Binned
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.families.registry import NAMED, family_named
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
 from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like
+from suffice.models.naive_bayes.product import Product
+from suffice.rows import BOOLEAN, read_table
 
 if TYPE_CHECKING:
-    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.estimators.naive_bayes_learning import Chosen
-    from suffice.rows import Label
+    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
+    from suffice.rows import Label
 
 
 class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEstimator):

@@ -4,45 +4,46 @@ from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+from suffice.columns import PlainColumns
 from suffice.columns.design import Design
 from suffice.errors import BadRows, BadSetting, SufficeError
-from suffice.estimators.shared.answers import Answers, checked_size, comparison
-from suffice.estimators.shared.table_recipe import check_kinds
 from suffice.estimators.linear.logistic_regression import implied_logistic
-from suffice.estimators.naive_bayes_learning import blocks
-from suffice.estimators.naive_bayes_learning import NaiveBayesParameters
+from suffice.estimators.naive_bayes_learning import NaiveBayesParameters, blocks
+from suffice.estimators.shared.answers import Answers, checked_size, comparison
+from suffice.estimators.shared.frames import frame_of_cells
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.results import Explanation
+from suffice.estimators.shared.table_recipe import check_kinds
 from suffice.estimators.shared.zero_weights import as_given, rows_at
+from suffice.models.label_shift import estimate_column_priors
+from suffice.models.naive_bayes.explanation import explain_columns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, checked_lengths
-from suffice.models.naive_bayes.explanation import explain_columns
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 from suffice.models.naive_bayes.leave_one_out import left_out
-from suffice.models.label_shift import estimate_column_priors
 from suffice.models.typicality.naive_bayes import naive_bayes_typicality
 from suffice.rows import refuse_infinite
-from suffice.rows.sparse import SparseRows
-from suffice.rows.sparse import refuse_stored
-from suffice.columns import PlainColumns
-from suffice.estimators.shared.frames import frame_of_cells
-from suffice.rows.cells import BOOLEAN
 from suffice.rows.category_codes import CodedColumns
+from suffice.rows.cells import BOOLEAN
+from suffice.rows.sparse import SparseRows, refuse_stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
+
     from numpy.typing import NDArray
-    from suffice.estimators.shared.labelled_batch import Batch
+
     from suffice.estimators.linear.logistic_regression import LogisticRegression
+    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.estimators.shared.state import State
-    from suffice.models.naive_bayes.column_blocks import Blocks
-    from suffice.models.label_shift import LabelShift
     from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
-    from suffice.rows import FloatArray, Label
-    from collections.abc import Sequence
+    from suffice.models.label_shift import LabelShift
+    from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.naive_bayes.product import Product
+    from suffice.rows import FloatArray, Label
 
     T = TypeVar("T")
 

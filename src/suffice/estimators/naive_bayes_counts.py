@@ -22,10 +22,10 @@ from suffice.rows.sparse import is_sparse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.estimators.naive_bayes_learning import Chosen
-    from suffice.models.naive_bayes.families.protocol import ColumnFamily
+    from suffice.estimators.shared.labelled_batch import Batch
     from suffice.models.label_shift import LabelShift
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
     from suffice.rows import FloatArray, Label
 
 

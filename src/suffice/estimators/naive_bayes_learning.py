@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from suffice.columns import Columns, PlainColumns
 from suffice.errors import BadSetting, DifferentKinds, SufficeError, listed
 from suffice.estimators.shared.labelled_batch import Batch, read_batch
-from suffice.estimators.shared.table_recipe import check_kinds
+from suffice.estimators.shared.learned import Learned
 from suffice.estimators.shared.learning import Learning
-from suffice.estimators.shared.waiting_rows import moderate
 from suffice.estimators.shared.saving import LeftOut
+from suffice.estimators.shared.table_recipe import check_kinds
+from suffice.estimators.shared.waiting_rows import moderate
 from suffice.estimators.shared.zero_weights import as_given, rows_at
-from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
+from suffice.models.gaussian.learner import warn_of
 from suffice.models.naive_bayes.column_blocks import Blocks
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.smoothing import HELD_OUT, checked_smoothing
+from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.rows import read_table
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import table_of_array
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
-from abc import abstractmethod
-from dataclasses import dataclass
-from numbers import Real
-import numpy as np
-from suffice.errors import BadSetting
-from suffice.estimators.shared.learned import Learned
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT, checked_smoothing
-from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
-from suffice.models.gaussian.learner import warn_of
-from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+
     from suffice.estimators.shared.state import State
     from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray

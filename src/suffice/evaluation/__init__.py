@@ -12,19 +12,29 @@ accuracy, log_loss, brier, calibration_error
 
 from __future__ import annotations
 
-from suffice.evaluation.metrics import Reliability, reliability
-from suffice.evaluation.candidates import Candidate
-from suffice.evaluation.comparison import Comparison, compare
-from suffice.evaluation.cross_validation import HeldOut, held_out
-from suffice.evaluation.curves import Crossing, crossing
-from suffice.evaluation.diagnostics import Diagnostics, diagnose
-from suffice.evaluation.labelled_rows import LabelledRows
-from suffice.evaluation.curves import LearningCurves, learning_curves
-from suffice.evaluation.metrics import accuracy, brier, calibration_error, log_loss
-from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
-from suffice.evaluation.recommendation import Recommendation
-from suffice.evaluation.shrinkage import ShrinkageLosses, shrinkage_losses
-from suffice.evaluation.merged_folds import stratified_folds
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.evaluation.candidates import Candidate
+    from suffice.evaluation.comparison import Comparison, compare
+    from suffice.evaluation.cross_validation import HeldOut, held_out
+    from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
+    from suffice.evaluation.diagnostics import Diagnostics, diagnose
+    from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.evaluation.merged_folds import stratified_folds
+    from suffice.evaluation.metrics import (
+        Reliability,
+        accuracy,
+        brier,
+        calibration_error,
+        log_loss,
+        reliability,
+    )
+    from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
+    from suffice.evaluation.recommendation import Recommendation
+    from suffice.evaluation.shrinkage import ShrinkageLosses, shrinkage_losses
 
 __all__ = [
     "BoxM",
@@ -54,3 +64,27 @@ __all__ = [
     "shrinkage_losses",
     "stratified_folds",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.evaluation.candidates": ["Candidate"],
+        "suffice.evaluation.comparison": ["Comparison", "compare"],
+        "suffice.evaluation.cross_validation": ["HeldOut", "held_out"],
+        "suffice.evaluation.curves": ["Crossing", "LearningCurves", "crossing", "learning_curves"],
+        "suffice.evaluation.diagnostics": ["Diagnostics", "diagnose"],
+        "suffice.evaluation.labelled_rows": ["LabelledRows"],
+        "suffice.evaluation.merged_folds": ["stratified_folds"],
+        "suffice.evaluation.metrics": [
+            "Reliability",
+            "accuracy",
+            "brier",
+            "calibration_error",
+            "log_loss",
+            "reliability",
+        ],
+        "suffice.evaluation.normality": ["BoxM", "Mardia", "box_m", "mardia"],
+        "suffice.evaluation.recommendation": ["Recommendation"],
+        "suffice.evaluation.shrinkage": ["ShrinkageLosses", "shrinkage_losses"],
+    },
+)

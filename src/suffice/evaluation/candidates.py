@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, listed, meant
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-from suffice.estimators.shared.learning import Learning
 from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.linear.logistic_regression import LogisticRegression
 from suffice.estimators.naive_bayes import NaiveBayes
+from suffice.estimators.shared.learning import Learning
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, is_sparse, read_table
 
 if TYPE_CHECKING:

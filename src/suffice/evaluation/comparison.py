@@ -6,19 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, SufficeError, listed
-from suffice.evaluation.work_limits import CurvePlan, Extent, affordable, affordable_folds
 from suffice.evaluation.candidates import Candidate, candidates
 from suffice.evaluation.comparison_results import Comparison
 from suffice.evaluation.cross_validation import HeldOut, held_out, refusal
-from suffice.evaluation.curves import Crossing, crossing
+from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
 from suffice.evaluation.diagnostics import diagnose
-from suffice.evaluation.labelled_rows import LabelledRows
-from suffice.evaluation.curves import LearningCurves, learning_curves
-from suffice.evaluation.recommendation import recommend
-from suffice.evaluation.recommendation import reservations
-from suffice.evaluation.metrics import Scores
-from suffice.evaluation.labelled_rows import rows_here
+from suffice.evaluation.labelled_rows import LabelledRows, rows_here
 from suffice.evaluation.merged_folds import checked_folds, checked_seed, stratified_folds
+from suffice.evaluation.metrics import Scores
+from suffice.evaluation.recommendation import recommend, reservations
+from suffice.evaluation.work_limits import CurvePlan, Extent, affordable, affordable_folds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

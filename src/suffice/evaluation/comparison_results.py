@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
-import numpy as np
-from suffice.errors import BadSetting, listed
-from suffice.printing.number_formats import Decimals
-from suffice.printing.result_table import TableColumn, TextTable
-from suffice.evaluation.metrics import Reliability, reliability
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
+
+from suffice.errors import BadSetting, listed
 from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.shared.state import NotFitted
 from suffice.estimators.shared.table_recipe import TableNotes
-from suffice.evaluation.cross_validation import fitted_on
+from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.evaluation.labelled_rows import LabelledRows
-from suffice.evaluation.cross_validation import Preparation
+from suffice.evaluation.metrics import Reliability, reliability
+from suffice.printing.number_formats import Decimals
+from suffice.printing.result_table import TableColumn, TextTable
 from suffice.rows import is_sparse, read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from suffice.evaluation.candidates import Candidate
     from suffice.evaluation.cross_validation import HeldOut
-    from suffice.evaluation.curves import Crossing
+    from suffice.evaluation.curves import Crossing, LearningCurves
     from suffice.evaluation.diagnostics import Diagnostics
-    from suffice.evaluation.curves import LearningCurves
-    from suffice.evaluation.recommendation import Recommendation
     from suffice.evaluation.metrics import Scores
-    from suffice.rows import IntArray
-    from collections.abc import Callable
-    from numpy.typing import NDArray
-    from suffice.rows import FloatArray
+    from suffice.evaluation.recommendation import Recommendation
+    from suffice.rows import FloatArray, IntArray
 
 
 HEADS = {
@@ -87,7 +87,6 @@ class Comparison:
         It takes the rows that were compared, as they are: where a model cannot take blank numbers
         or categories, it comes as a `PreparedClassifier`, which fills and codes them.
         """
-
         model = self.candidate(self.best if name is None else name).estimator
         return prepared(model, self.rows)
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-import numpy as np
-from suffice.errors import BadSetting, SufficeError
-from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from suffice.columns import Columns
 from suffice.columns.filled import FilledColumns
-from suffice.estimators.shared.learning import Learning
+from suffice.errors import BadSetting, SufficeError
 from suffice.estimators.linear.linear_classifier import LinearClassifier
+from suffice.estimators.shared.learning import Learning
+from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from suffice.rows import is_sparse, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import FloatArray, IntArray
 
-    Fitted = tuple[Any, Preparation]
+    Fitted = tuple[Any, "Preparation"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

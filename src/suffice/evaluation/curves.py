@@ -10,18 +10,19 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.errors import BadSetting, listed
-from suffice.evaluation.cross_validation import fitted_on, judged, refusal
+from suffice.evaluation.cross_validation import Preparation, fitted_on, judged, refusal
 from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from suffice.evaluation.metrics import log_loss
-from suffice.evaluation.cross_validation import Preparation
-from typing import TYPE_CHECKING
-from suffice.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.evaluation.cross_validation import Fitted
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import FloatArray, IntArray

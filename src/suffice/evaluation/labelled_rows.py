@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
 import numpy as np
-from suffice.errors import BadLabels, NotFinite
+
+from suffice.errors import BadLabels, BadRows, NotFinite
+from suffice.estimators.shared.collect import frame_here, is_elsewhere, opened, spooled
 from suffice.estimators.shared.zero_weights import rows_with_weight, taken
 from suffice.rows import (
     NUMBER,
@@ -15,14 +18,12 @@ from suffice.rows import (
     read_table,
     read_weights,
 )
-from typing import Any, NamedTuple
-from suffice.errors import BadLabels, BadRows
-from suffice.estimators.shared.collect import frame_here, is_elsewhere, opened, spooled
-from suffice.sources.samples import spread_rows
 from suffice.sources.arrow_frames import frame_of
+from suffice.sources.samples import spread_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from suffice.rows import FloatArray, IntArray, Table
 
 

@@ -6,19 +6,21 @@ import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
+from numbers import Integral
 from operator import add
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+from suffice.errors import BadSetting
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.state import State, label_kind
 from suffice.rows.sparse import SparseRows
 from suffice.statistics import leave_one_out
-from numbers import Integral
-from typing import TYPE_CHECKING
-from suffice.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
     from suffice.estimators.shared.labelled_batch import Batch
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import IntArray

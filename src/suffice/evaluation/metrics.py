@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-import numpy as np
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from suffice.rows import FloatArray, IntArray
     from suffice.evaluation.cross_validation import HeldOut
     from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.rows import FloatArray, IntArray
 
 
 CLIP = float(np.finfo(np.float64).eps)

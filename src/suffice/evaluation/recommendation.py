@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
 import numpy as np
+
 from suffice.errors import listed
-from suffice.printing.terminal_words import wrapped
 from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, Candidate
 from suffice.evaluation.diagnostics import assumed
-from dataclasses import replace
+from suffice.printing.terminal_words import wrapped
 from suffice.rows import is_sparse, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from suffice.evaluation.cross_validation import HeldOut
     from suffice.evaluation.curves import Crossing
     from suffice.evaluation.diagnostics import Diagnostics
-    from suffice.rows import FloatArray
-    from suffice.evaluation.cross_validation import HeldOut
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.evaluation.metrics import Scores
+    from suffice.rows import FloatArray
 
 
 EQUAL = 9

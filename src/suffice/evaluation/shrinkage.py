@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.columns import Columns
-from suffice.evaluation.metrics import CLIP
 from suffice.evaluation.merged_folds import checked_folds, stratified_folds
+from suffice.evaluation.metrics import CLIP
+from suffice.models.gaussian.auto_covariance import shrinkage_path
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
-from suffice.models.gaussian.auto_covariance import shrinkage_path
 from suffice.rows import read_table
 from suffice.rows.bad_cells import refuse_blanks
 from suffice.statistics import leave_one_out

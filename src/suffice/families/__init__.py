@@ -1,16 +1,23 @@
 """Settings and what they become: which statistics suffice, and the densities made from them."""
 
-from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.models.naive_bayes.families.binned import Binned
-from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.gaussian.family import Gaussian
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
-from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.gaussian.law.normal import Normal
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
-from suffice.models.naive_bayes.families.poisson import Poisson
-from suffice.models.naive_bayes.product import Product
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.models.gaussian.family import Gaussian
+    from suffice.models.gaussian.law.normal import Normal
+    from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+    from suffice.models.naive_bayes.families.binned import Binned
+    from suffice.models.naive_bayes.families.categorical import Categorical
+    from suffice.models.naive_bayes.families.complement import Complement
+    from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+    from suffice.models.naive_bayes.families.multinomial import Multinomial
+    from suffice.models.naive_bayes.families.poisson import Poisson
+    from suffice.models.naive_bayes.families.same_in_all_classes import Common
+    from suffice.models.naive_bayes.product import Product
 
 __all__ = [
     "Bernoulli",
@@ -26,3 +33,20 @@ __all__ = [
     "Poisson",
     "Product",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.models.gaussian.family": ["Gaussian"],
+        "suffice.models.gaussian.law.normal": ["Normal"],
+        "suffice.models.naive_bayes.families.bernoulli": ["Bernoulli"],
+        "suffice.models.naive_bayes.families.binned": ["Binned"],
+        "suffice.models.naive_bayes.families.categorical": ["Categorical"],
+        "suffice.models.naive_bayes.families.complement": ["Complement"],
+        "suffice.models.naive_bayes.families.gaussian": ["GaussianColumns", "LogNormal"],
+        "suffice.models.naive_bayes.families.multinomial": ["Multinomial"],
+        "suffice.models.naive_bayes.families.poisson": ["Poisson"],
+        "suffice.models.naive_bayes.families.same_in_all_classes": ["Common"],
+        "suffice.models.naive_bayes.product": ["Product"],
+    },
+)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import binascii
 import functools
 import re
 from encodings.aliases import aliases
 from typing import Final
-import binascii
-
 
 UNSAFE: Final = (
     "base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "rot_13", "uu_codec", "zlib_codec",

@@ -13,8 +13,7 @@ import re
 from typing import Final, Literal
 
 from suffice.kernels.mail import header_words as kernel
-from suffice.mail.charsets import decoded, sound
-from suffice.mail.charsets import plain
+from suffice.mail.charsets import decoded, plain, sound
 from suffice.mail.limits import HEADER_BYTES, HEADER_FIELDS
 
 Headers = Literal["all", "some", "none"]

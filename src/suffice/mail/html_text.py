@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import html.entities
 import re
 from typing import Final
+
 from suffice.kernels.mail.html import BLOCKS, page_text
 from suffice.mail.charsets import sound
-import functools
-
 
 INLINE: Final = frozenset((
     "a", "abbr", "acronym", "applet", "b", "bdo", "big", "blink", "cite", "code", "del", "dfn",

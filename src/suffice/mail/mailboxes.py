@@ -11,9 +11,9 @@ import sys
 import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
+
 from suffice.errors import BadFile
 from suffice.mail.limits import MAILBOX_MESSAGE_BYTES
-from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

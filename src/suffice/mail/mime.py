@@ -8,10 +8,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from suffice.mail.charsets import decoded
-from suffice.mail.charsets import from_base64
-from suffice.mail.html_text import html_text
+from suffice.mail.charsets import decoded, from_base64
 from suffice.mail.headers import other_lines
+from suffice.mail.html_text import html_text
 from suffice.mail.limits import DEPTH, PART_HEADER_BYTES, PARTS, TEXT_BYTES
 
 PLAIN: Final = "text/plain"

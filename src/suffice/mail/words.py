@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from suffice.errors import BadSetting
 from suffice.kernels.compilation import part_of
 from suffice.mail.charsets import sound
-from suffice.mail.html_text import host_marks
 from suffice.mail.headers import Field, Headers, fields_of, header_words, other_lines, readable
+from suffice.mail.html_text import host_marks
 from suffice.mail.limits import MARK_CHARACTERS, MARKS, MESSAGE_BYTES
 from suffice.mail.mailboxes import parts_messages
 from suffice.mail.mime import Reading, begins_with_field, read_parts, split_message

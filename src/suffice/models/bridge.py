@@ -10,9 +10,15 @@ import numpy as np
 
 from suffice.errors import BadLabels, BadSetting
 from suffice.linear_algebra import correlation_scaled
-from suffice.models.score_test import Influences, ScoreSums
-from suffice.models.score_test import RANK_FLOOR, ScoreTest, bootstrapped, score_test
 from suffice.models.gaussian.whitened_classes import LOADED, WhiteClasses
+from suffice.models.score_test import (
+    RANK_FLOOR,
+    Influences,
+    ScoreSums,
+    ScoreTest,
+    bootstrapped,
+    score_test,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
 import numpy as np
+
 from suffice.errors import BadRows
-from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.linear_algebra import log_sum_exp
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.model import GenerativeModel
-    from suffice.rows import FloatArray, Label
     from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.naive_bayes.model import NaiveBayesModel
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, Label
 
 
 MOST_STEPS = 10_000

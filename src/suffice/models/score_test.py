@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
 import numpy as np
+
+from suffice.engines.threads import collect_blocks
+from suffice.linear_algebra import normalized
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.gaussian.whitened_classes import WhiteClasses
-from suffice.engines.threads import collect_blocks
-from suffice.linear_algebra import normalized
 
 if TYPE_CHECKING:
-    from suffice.rows import FloatArray
     from collections.abc import Iterator
+
     from suffice.rows import FloatArray, IntArray
 
 

@@ -1,16 +1,22 @@
 """Pictures. Each function draws on the Axes it is given; matplotlib is imported only to draw."""
 
-from suffice.plots.bridge import draw_bridge
-from suffice.plots.calibration import draw_reliability
-from suffice.plots.columns import draw_column
-from suffice.plots.curves import draw_learning_curves, draw_sigmoid
-from suffice.plots.densities import draw_contours, draw_surface
-from suffice.plots.regions import side_by_side
-from suffice.plots.rates import draw_precision_recall, draw_roc
-from suffice.plots.regions import draw_regions
-from suffice.plots.axes import save_figure
-from suffice.plots.tables import draw_confusion, draw_confusion_counts, draw_explanation
-from suffice.plots.typicality import draw_typicality
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.plots.axes import save_figure
+    from suffice.plots.bridge import draw_bridge
+    from suffice.plots.calibration import draw_reliability
+    from suffice.plots.columns import draw_column
+    from suffice.plots.curves import draw_learning_curves, draw_sigmoid
+    from suffice.plots.densities import draw_contours, draw_surface
+    from suffice.plots.rates import draw_precision_recall, draw_roc
+    from suffice.plots.regions import draw_regions, side_by_side
+    from suffice.plots.tables import draw_confusion, draw_confusion_counts, draw_explanation
+    from suffice.plots.typicality import draw_typicality
 
 __all__ = [
     "draw_bridge",
@@ -30,3 +36,19 @@ __all__ = [
     "save_figure",
     "side_by_side",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.plots.axes": ["save_figure"],
+        "suffice.plots.bridge": ["draw_bridge"],
+        "suffice.plots.calibration": ["draw_reliability"],
+        "suffice.plots.columns": ["draw_column"],
+        "suffice.plots.curves": ["draw_learning_curves", "draw_sigmoid"],
+        "suffice.plots.densities": ["draw_contours", "draw_surface"],
+        "suffice.plots.rates": ["draw_precision_recall", "draw_roc"],
+        "suffice.plots.regions": ["draw_regions", "side_by_side"],
+        "suffice.plots.tables": ["draw_confusion", "draw_confusion_counts", "draw_explanation"],
+        "suffice.plots.typicality": ["draw_typicality"],
+    },
+)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from suffice.errors import BadSetting
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
+
 from suffice.errors import BadSetting, listed
 from suffice.storage.atomic_writes import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

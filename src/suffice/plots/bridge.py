@@ -9,10 +9,9 @@ import numpy as np
 from suffice.errors import BadRows, BadSetting, listed
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.law.normal import Normal
-from suffice.models.gaussian.whitened_classes import discriminants
 from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.gaussian.whitened_classes import WhiteClasses, discriminants
 from suffice.models.linear.logistic.fit import fit_logistic
-from suffice.models.gaussian.whitened_classes import WhiteClasses
 from suffice.plots.axes import given_axes, legend_below
 from suffice.plots.palette import INK, PALE, colour, marker
 from suffice.plots.planes import axis

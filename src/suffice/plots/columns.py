@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import numpy as np
-from suffice.errors import BadSetting
+
+from suffice.errors import BadRows, BadSetting, NotADensity, listed
+from suffice.models.naive_bayes.families.registry import COMMON
 from suffice.plots.axes import BELOW, given_axes, legend_below, make_room, shortened
 from suffice.plots.palette import INK, colour, dashes, hatch, marker
 from suffice.plots.planes import class_codes, class_names
 from suffice.plots.tables import draw_shares
 from suffice.rows import read_table
 from suffice.rows.cells import is_blank
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
-from suffice.errors import BadRows, BadSetting, NotADensity, listed
-from suffice.models.naive_bayes.families.registry import COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 

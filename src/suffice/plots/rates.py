@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-import numpy as np
-from suffice.plots.axes import given_axes, legend_below, make_room, shortened, tidy
-from suffice.plots.palette import colour, dashes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
+from suffice.plots.axes import given_axes, legend_below, make_room, shortened, tidy
+from suffice.plots.palette import colour, dashes
 from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 

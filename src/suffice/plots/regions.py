@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import warnings
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.errors import BadSetting, OutsideSupport
 from suffice.models.gaussian.law.normal import Normal
-from suffice.plots.axes import given_axes, legend_below
-from suffice.plots.palette import COLOURS, INK, MARKERS, colour, dot_size, marker
+from suffice.plots.axes import FULL_DOT, given_axes, legend_below, new_figure, tidy
+from suffice.plots.palette import COLOURS, INK, MARKERS, PALE, colour, dot_size, marker
 from suffice.plots.planes import class_codes, class_names, read_plane
-from suffice.errors import BadSetting
-from suffice.plots.axes import FULL_DOT, new_figure, tidy
-from suffice.plots.palette import INK, PALE, dot_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
-    from suffice.plots.planes import Plane
     from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
+
+    from suffice.plots.planes import Plane
 
     FloatArray = NDArray[np.float64]
 

@@ -9,7 +9,23 @@ data is escaped. Without matplotlib it has the text, and says what is missing.
 
 from __future__ import annotations
 
-from suffice.report.html_page import page
-from suffice.report.writing import write_report
+from typing import TYPE_CHECKING
 
-__all__ = ["page", "write_report"]
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.report.html_page import page
+    from suffice.report.writing import write_report
+
+__all__ = [
+    "page",
+    "write_report",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.report.html_page": ["page"],
+        "suffice.report.writing": ["write_report"],
+    },
+)

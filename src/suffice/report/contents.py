@@ -7,16 +7,17 @@ import re
 from dataclasses import asdict, dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
-from suffice.report.tables import confusion_counts
+
 from suffice.report.data_summary import glance
 from suffice.report.informative_columns import informative_columns
-from typing import TYPE_CHECKING
 from suffice.report.markup import name, names, text
+from suffice.report.tables import confusion_counts
 
 if TYPE_CHECKING:
-    from suffice.printing.result_table import TextTable
     from suffice.evaluation import Comparison
+    from suffice.printing.result_table import TextTable
     from suffice.report.data_summary import ColumnGlance
     from suffice.report.informative_columns import Informative
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError
-from suffice.printing.terminal_words import cut, printable
 from suffice.evaluation.cross_validation import fitted_on
-from suffice.report.figures import WIDTH
+from suffice.printing.terminal_words import cut, printable
 from suffice.report.data_summary import column_names, short
+from suffice.report.figures import WIDTH
 from suffice.report.markup import quoted
 from suffice.rows import NUMBER, is_sparse, read_table
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
-from suffice.printing.terminal_words import printable
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
+
 from suffice.errors import SufficeError
+from suffice.printing.terminal_words import printable
 from suffice.report.markup import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

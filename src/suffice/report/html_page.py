@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from importlib.resources import files
 from typing import TYPE_CHECKING
+
 import numpy as np
+
 from suffice import __version__
 from suffice.printing.terminal_words import cut, printable
-from suffice.report.figures import HINT, Album, grid
-from suffice.report.tables import confusion_counts, confusion_table
 from suffice.report.contents import Contents
-from suffice.report.figures import dark_greys
-from suffice.report.explained_rows import explained_rows
 from suffice.report.data_summary import glance_section
+from suffice.report.explained_rows import explained_rows
+from suffice.report.figures import HINT, Album, dark_greys, grid
 from suffice.report.informative_columns import informative_table
-from suffice.report.markup import listing, name, quoted, text
+from suffice.report.markup import listing, name, quoted, table, text
 from suffice.report.pictures import (
     column_pictures,
     curve_pictures,
     reliability_picture,
 )
 from suffice.report.planes import boundary_pictures
-from suffice.report.tables import results_table
-from suffice.report.markup import name, table, text
+from suffice.report.tables import confusion_counts, confusion_table, results_table
 
 if TYPE_CHECKING:
-    from suffice.evaluation import Comparison
-    from suffice.report.informative_columns import Informative
     from suffice.evaluation import Candidate, Comparison
+    from suffice.report.informative_columns import Informative
 
 
 # Nothing is loaded and nothing runs, whatever the data hold: escaping is the first wall, this

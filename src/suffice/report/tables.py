@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from suffice.report.markup import listing, name
-from typing import TYPE_CHECKING
-from suffice.report.markup import name, table, text
+
+from suffice.report.markup import listing, name, table, text
 
 if TYPE_CHECKING:
     from suffice.evaluation import Comparison
-    from suffice.rows import FloatArray
     from suffice.printing.result_table import TextTable
+    from suffice.rows import FloatArray
 
 
 MOST_CLASSES = 12

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.evaluation import compare
-from suffice.storage.atomic_writes import check_place, whole_file
 from suffice.report.html_page import page
+from suffice.storage.atomic_writes import check_place, whole_file
 
 if TYPE_CHECKING:
     from suffice.evaluation import Comparison

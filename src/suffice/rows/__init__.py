@@ -13,14 +13,18 @@ cells that count something.
 
 from __future__ import annotations
 
-from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER, FloatArray, IntArray, Label
-from suffice.rows.bad_cells import refuse_counts
-from suffice.rows.labels import Labels, check_lengths, read_labels, sorted_levels
-from suffice.rows.reading import read_table, refuse_infinite
-from suffice.rows.sparse import is_sparse, read_sparse
-from suffice.rows.sparse_rows import SparseRows
-from suffice.rows.tables import Table
-from suffice.rows.reading import read_weights
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.rows.bad_cells import refuse_counts
+    from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER, FloatArray, IntArray, Label
+    from suffice.rows.labels import Labels, check_lengths, read_labels, sorted_levels
+    from suffice.rows.reading import read_table, read_weights, refuse_infinite
+    from suffice.rows.sparse import is_sparse, read_sparse
+    from suffice.rows.sparse_rows import SparseRows
+    from suffice.rows.tables import Table
 
 __all__ = [
     "BOOLEAN",
@@ -42,3 +46,16 @@ __all__ = [
     "refuse_infinite",
     "sorted_levels",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.rows.bad_cells": ["refuse_counts"],
+        "suffice.rows.cells": ["BOOLEAN", "CATEGORY", "FloatArray", "IntArray", "Label", "NUMBER"],
+        "suffice.rows.labels": ["Labels", "check_lengths", "read_labels", "sorted_levels"],
+        "suffice.rows.reading": ["read_table", "read_weights", "refuse_infinite"],
+        "suffice.rows.sparse": ["is_sparse", "read_sparse"],
+        "suffice.rows.sparse_rows": ["SparseRows"],
+        "suffice.rows.tables": ["Table"],
+    },
+)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from suffice.errors import NotFinite
+
+from suffice.errors import BadRows, NotFinite
 from suffice.rows.cells import place_of
 from suffice.rows.sparse_rows import SparseRows
-from suffice.errors import BadRows, NotFinite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
     from suffice.rows.cells import FloatArray
 
 

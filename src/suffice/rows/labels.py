@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
+
 import numpy as np
+
 from suffice.errors import BadLabels, BadRows, SimilarLabels
 from suffice.rows.cells import object_array
-from suffice.rows.frames import is_from_frame_library
+from suffice.rows.frames import holds_objects, is_from_frame_library
 from suffice.rows.label_codes import (
     ONE_EACH,
+    Coded,
     coded_array,
     coded_list,
     coded_objects,
@@ -20,15 +24,12 @@ from suffice.rows.label_codes import (
     row_of,
 )
 from suffice.rows.tables import may_have_rounded, unmasked
-from importlib import import_module
-from typing import Any
-from suffice.errors import BadLabels
-from suffice.rows.frames import holds_objects
-from suffice.rows.label_codes import Coded, coded_array, coded_objects, refuse_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.rows.cells import IntArray, Label
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from suffice.errors import BadRows, NotANumber, NotFinite
+
+from suffice.errors import BadRows, BadWeights, NotANumber, NotFinite
 from suffice.rows.cells import FLOATS, NUMBER, place_of
 from suffice.rows.frames import is_from_frame_library, table_of_frame
 from suffice.rows.tables import Table, table_of_array, table_of_lists, unmasked
-import math
-from typing import TYPE_CHECKING
-from suffice.errors import BadWeights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
     from suffice.rows.cells import FloatArray
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+
 import numpy as np
-from suffice.errors import BadRows, NotANumber
+
+from suffice.errors import BadRows, NotANumber, NotFinite
 from suffice.rows.bad_cells import refuse_counts
 from suffice.rows.sparse_rows import SparseRows
 from suffice.rows.tables import refuse_empty
-from typing import TYPE_CHECKING, Any
-from suffice.errors import NotFinite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

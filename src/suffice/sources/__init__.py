@@ -1,7 +1,30 @@
 """Rows wherever they are: files, streams, databases and clusters, collected where they are."""
 
-from suffice.sources.sql.addresses import sql_source
-from suffice.sources.opening import is_source, open_source
-from suffice.sources.source import Chunk, Source, Wanted
+from __future__ import annotations
 
-__all__ = ["Chunk", "Source", "Wanted", "is_source", "open_source", "sql_source"]
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.sources.opening import is_source, open_source
+    from suffice.sources.source import Chunk, Source, Wanted
+    from suffice.sources.sql.addresses import sql_source
+
+__all__ = [
+    "Chunk",
+    "Source",
+    "Wanted",
+    "is_source",
+    "open_source",
+    "sql_source",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.sources.opening": ["is_source", "open_source"],
+        "suffice.sources.source": ["Chunk", "Source", "Wanted"],
+        "suffice.sources.sql.addresses": ["sql_source"],
+    },
+)

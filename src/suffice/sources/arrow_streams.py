@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-from suffice.errors import BadRows
-from suffice.tables.arrow_checks import arrow_at_work
-from suffice.tables.table_columns import refuse_same_names
-from suffice.sources.chunks import chunks_of
-from suffice.sources.local import LocalSource, chunk_rows
 import errno
 import shutil
 import tempfile
 import weakref
+from importlib import import_module
 from pathlib import Path
-from suffice.errors import BadFile
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadFile, BadRows
+from suffice.sources.chunks import chunks_of
+from suffice.sources.local import LocalSource, chunk_rows
+from suffice.tables.arrow_checks import arrow_at_work
+from suffice.tables.table_columns import refuse_same_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
     from suffice.sources.local import Part
-    from suffice.sources.source import Chunk, Wanted
-    from collections.abc import Iterator
-    from suffice.sources.source import Source, Wanted
+    from suffice.sources.source import Chunk, Source, Wanted
 
 
 class ArrowSource(LocalSource):

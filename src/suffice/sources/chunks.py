@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
-from suffice.tables.arrow_checks import holds_words, plain_cells, words_of
 from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER, object_array
 from suffice.rows.frames import table_of_frame
-from suffice.rows.tables import table_of_columns
-from suffice.sources.source import Chunk, Wanted
-from typing import TYPE_CHECKING, Any, Self
-from suffice.rows.cells import NUMBER
-from suffice.rows.tables import Table
-from suffice.errors import BadLabels, BadWeights, NotANumber, SufficeError
+from suffice.rows.tables import Table, table_of_columns
 from suffice.sources.local import chunk_rows
+from suffice.sources.source import Chunk, Wanted
+from suffice.tables.arrow_checks import holds_words, plain_cells, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
     from numpy.typing import NDArray
-    from collections.abc import Sequence
-    from collections.abc import Iterator
 
 
 def kind_of_type(given: Any) -> str:

@@ -7,23 +7,22 @@ from functools import partial
 from pathlib import Path
 from sys import getsizeof
 from typing import TYPE_CHECKING, Any, TypeVar
-from suffice.engines.parts import Mergeable
-from suffice.engines.parts import Progress, collect_parts
+
+import numpy as np
+
+from suffice.engines.parts import Mergeable, Progress, collect_parts
 from suffice.errors import BadRows
 from suffice.kernels.compilation import part_of
-from suffice.rows.cells import CATEGORY
+from suffice.rows.cells import CATEGORY, NUMBER, object_array
+from suffice.rows.tables import table_of_columns
 from suffice.sources.partitions import counts, no_weight
 from suffice.sources.source import Chunk, Source, Wanted
-from typing import TYPE_CHECKING, Any
-import numpy as np
-from suffice.rows.cells import NUMBER, object_array
-from suffice.rows.tables import table_of_columns
-from suffice.sources.source import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
     from suffice.rows.tables import Table
 
     Part = Callable[[], Iterable[Chunk]]

@@ -7,23 +7,24 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
 from suffice.errors import ColumnMismatch
-from suffice.tables.allowances import MUCH_TEXT, Allowance
-from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
-from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
-from suffice.tables.table_columns import checked_names
 from suffice.rows.cells import NUMBER
 from suffice.sources import local
 from suffice.sources.chunks import chunks_of, kind_of_type
 from suffice.sources.local import LocalSource, chunk_rows, identity_of
 from suffice.sources.table_files import check_names
+from suffice.tables.allowances import MUCH_TEXT, Allowance
+from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
+from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
+from suffice.tables.table_columns import checked_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
-    from collections.abc import Iterable
 
 
 LARGER = 3

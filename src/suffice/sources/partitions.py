@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from suffice.engines.parts import Carries, Mergeable
-from suffice.engines.parts import collect_parts
+from suffice.engines.parts import Carries, Mergeable, collect_parts
 from suffice.engines.threads import in_order
 from suffice.errors import BadRows, BadWeights, SufficeError
 from suffice.kernels.compilation import WORTH_COMPILING, part_of

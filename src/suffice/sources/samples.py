@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.sources.local import joined_chunks
-from suffice.sources.local import LocalSource
 from suffice.sources.arrow_frames import some_rows
+from suffice.sources.local import LocalSource, joined_chunks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

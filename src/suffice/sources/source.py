@@ -5,18 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, SufficeError
 from suffice.tables.table_file import missing_columns
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from suffice.rows.tables import Table
-    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
     from suffice.columns import Columns
+    from suffice.rows.tables import Table
     from suffice.sql.asked import Asked
 
 

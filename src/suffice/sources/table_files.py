@@ -7,23 +7,25 @@ from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
-from suffice.errors import ColumnMismatch, OddCells, listed
-from suffice.tables import table_file as table_files
-from suffice.tables.table_file import open_table
-from suffice.tables.csv.chunks import CHARACTERS
+
+import numpy as np
+
+from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
-import numpy as np
-from suffice.errors import BadLabels, BadWeights
-from suffice.rows.cells import BOOLEAN, NUMBER
+from suffice.tables import table_file as table_files
+from suffice.tables.csv.chunks import CHARACTERS
+from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
-    from suffice.tables.csv.cells import ColumnEvidence
-    from suffice.sources.local import Part
+
     from numpy.typing import NDArray
+
+    from suffice.sources.local import Part
+    from suffice.tables.csv.cells import ColumnEvidence
 
 
 PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}

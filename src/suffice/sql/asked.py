@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from suffice.models.gaussian.family import DIAGONAL_FORMS
+from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.categorical import Categorical
 from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.gaussian.family import DIAGONAL_FORMS
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
 from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.families.poisson import Poisson
-from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.rows.sparse import MOST_COUNT
 

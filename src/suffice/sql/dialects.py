@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import isfinite, isinf
-from typing import TYPE_CHECKING
-from suffice.errors import BadSetting, listed
 from dataclasses import dataclass, replace
+from math import isfinite, isinf
 from typing import TYPE_CHECKING, Any
 
+from suffice.errors import BadSetting, listed
+
 if TYPE_CHECKING:
-    from suffice.rows import Label
     from collections.abc import Callable, Sequence
+
+    from suffice.rows import Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,6 @@ def dialect_named(name: str) -> Dialect:
 
 
 # ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
-
-
 
 
 @dataclass(frozen=True, slots=True)

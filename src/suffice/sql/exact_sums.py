@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from suffice.sql.group_sums import check_weight, diagonal_sums, full_sums, heaviest_weight, linear_sums, rows_changed, sums_query, weight_of
-from suffice.sql.dialects import any_of
-from suffice.sql.windows import BITS, COLUMNS, BeyondWindows, extents, guessed
+
 from suffice.errors import BadRows, NotFinite
 from suffice.linear_algebra import two_sum
-from dataclasses import replace
-from typing import TYPE_CHECKING
-from suffice.sql.group_sums import FINE, rows_changed
-from suffice.sql.windows import BITS, BeyondWindows
+from suffice.sql.dialects import any_of
+from suffice.sql.group_sums import (
+    FINE,
+    check_weight,
+    diagonal_sums,
+    full_sums,
+    heaviest_weight,
+    linear_sums,
+    rows_changed,
+    sums_query,
+    weight_of,
+)
+from suffice.sql.windows import BITS, COLUMNS, BeyondWindows, extents, guessed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from numpy.typing import NDArray
-    from suffice.sql.group_sums import Groups
-    from suffice.sql.dialects import Cell, SqlRows
-    from suffice.sql.windows import Windows
+
     from suffice.rows import FloatArray
-    from suffice.sql.dialects import Cell
+    from suffice.sql.dialects import Cell, SqlRows
+    from suffice.sql.group_sums import Groups
     from suffice.sql.windows import Extents, Windows
 
 
 # ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
-
-
-
-
 
 
 @dataclass(frozen=True, slots=True, eq=False)

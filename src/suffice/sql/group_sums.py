@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.errors import BadRows
 from suffice.sql.dialects import any_of
 from suffice.sql.windows import BITS, BeyondWindows
-from suffice.errors import BadRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
+
 from suffice.columns.design import Design
-from suffice.sql.dialects import dialect_named
+from suffice.columns.schema import PlainColumns
 from suffice.errors import BadSetting
-from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
-from suffice.models.naive_bayes.model import NaiveBayesModel
-from suffice.sql.scorer_terms import Terms, balanced, linear_terms, normal_terms
-from typing import TYPE_CHECKING, Any
-from suffice.columns.schema import PlainColumns
 from suffice.models.naive_bayes.families.bernoulli import BernoulliColumns
 from suffice.models.naive_bayes.families.binned import BinnedColumns
 from suffice.models.naive_bayes.families.complement import ComplementForm
+from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
-from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
-from suffice.models.naive_bayes.families.same_in_all_classes import CommonColumns
 from suffice.models.naive_bayes.families.poisson import PoissonColumns
+from suffice.models.naive_bayes.families.same_in_all_classes import CommonColumns
 from suffice.models.naive_bayes.families.tally_laws import TallyLaws
-from suffice.sql.scorer_terms import Terms, alias_beside, balanced, diagonal_terms
+from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
+from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
+from suffice.sql.dialects import dialect_named
+from suffice.sql.scorer_terms import (
+    Terms,
+    alias_beside,
+    balanced,
+    diagonal_terms,
+    linear_terms,
+    normal_terms,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from suffice.sql.dialects import Dialect
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
     from suffice.rows import Label
-    from collections.abc import Collection, Mapping, Sequence
+    from suffice.sql.dialects import Dialect
 
 
 UNLIKELY = -700.0

@@ -15,10 +15,10 @@ from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suffice.sql.dialects import Dialect
     from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
+    from suffice.sql.dialects import Dialect
 
 FAR = 1e140
 """Standard deviations at which cells are held: beyond, squares would leave the range."""

@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.sql.dialects import Cell, any_of
-from suffice.sql.exact_sums import ClassSums, class_products, class_squares, class_totals, level_weights
-from suffice.sql.asked import Counts, Levels, Squares
 from suffice.errors import BadRows
 from suffice.rows import read_labels
+from suffice.rows.category_codes import MOST_LEVELS
 from suffice.rows.cells import object_array
 from suffice.rows.labels import sorted_levels
-from suffice.rows.category_codes import MOST_LEVELS
+from suffice.sql.asked import Counts, Levels, Squares
+from suffice.sql.dialects import Cell, any_of
+from suffice.sql.exact_sums import (
+    ClassSums,
+    class_products,
+    class_squares,
+    class_totals,
+    level_weights,
+)
 from suffice.statistics import (
     ByClass,
     ByColumn,
@@ -30,9 +36,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.sql.dialects import SqlRows
-    from suffice.sql.asked import Parts
     from suffice.rows import FloatArray, Label
+    from suffice.sql.asked import Parts
+    from suffice.sql.dialects import SqlRows
 
 
 def products_of(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.sql.dialects import Cell, SqlRows
     from suffice.rows import FloatArray
+    from suffice.sql.dialects import Cell, SqlRows
 
 BITS = 31
 """Of one scaled cell; a product of two has 62."""

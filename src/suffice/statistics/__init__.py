@@ -1,19 +1,25 @@
 """What the data said: mergeable, forgettable, exact."""
 
-from suffice.statistics.algebra import Statistics, leave_one_out, total
-from suffice.statistics.by_class import ByClass
-from suffice.statistics.by_column import ByColumn
-from suffice.statistics.by_pattern import ByPattern
-from suffice.statistics.curvature import Curvature
-from suffice.statistics.moments.diagonal import DiagonalMoments
-from suffice.statistics.document_counts import DocumentCounts
-from suffice.statistics.moments.full import Moments
-from suffice.statistics.keyed_counts import NgramCounts
-from suffice.statistics.moments.pooled import PooledMoments
-from suffice.statistics.tallies import Tallies
-from suffice.statistics.keyed_counts import TermCounts
-from suffice.statistics.text_statistics import TextStatistics
-from suffice.statistics.totals import Totals
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.statistics.algebra import Statistics, leave_one_out, total
+    from suffice.statistics.by_class import ByClass
+    from suffice.statistics.by_column import ByColumn
+    from suffice.statistics.by_pattern import ByPattern
+    from suffice.statistics.curvature import Curvature
+    from suffice.statistics.document_counts import DocumentCounts
+    from suffice.statistics.keyed_counts import NgramCounts, TermCounts
+    from suffice.statistics.moments.diagonal import DiagonalMoments
+    from suffice.statistics.moments.full import Moments
+    from suffice.statistics.moments.pooled import PooledMoments
+    from suffice.statistics.tallies import Tallies
+    from suffice.statistics.text_statistics import TextStatistics
+    from suffice.statistics.totals import Totals
 
 __all__ = [
     "ByClass",
@@ -33,3 +39,22 @@ __all__ = [
     "leave_one_out",
     "total",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.statistics.algebra": ["Statistics", "leave_one_out", "total"],
+        "suffice.statistics.by_class": ["ByClass"],
+        "suffice.statistics.by_column": ["ByColumn"],
+        "suffice.statistics.by_pattern": ["ByPattern"],
+        "suffice.statistics.curvature": ["Curvature"],
+        "suffice.statistics.document_counts": ["DocumentCounts"],
+        "suffice.statistics.keyed_counts": ["NgramCounts", "TermCounts"],
+        "suffice.statistics.moments.diagonal": ["DiagonalMoments"],
+        "suffice.statistics.moments.full": ["Moments"],
+        "suffice.statistics.moments.pooled": ["PooledMoments"],
+        "suffice.statistics.tallies": ["Tallies"],
+        "suffice.statistics.text_statistics": ["TextStatistics"],
+        "suffice.statistics.totals": ["Totals"],
+    },
+)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
-from suffice.errors import BadSetting
-from typing import TYPE_CHECKING
+
 import numpy as np
-from suffice.errors import ForgettingUnseen
+
+from suffice.errors import BadSetting, ForgettingUnseen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from suffice.rows import FloatArray
-    from collections.abc import Callable
 
 
 ROUNDING = 1e-12

@@ -10,13 +10,12 @@ import numpy as np
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.by_column import ByColumn
+from suffice.statistics.keyed_counts import NgramCounts, TermCounts
+from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.moments.centres import with_weight
 from suffice.statistics.moments.diagonal import DiagonalMoments
-from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
 from suffice.statistics.moments.full import Moments
-from suffice.statistics.keyed_counts import NgramCounts
 from suffice.statistics.moments.parts import explicit_part
-from suffice.statistics.keyed_counts import TermCounts
 from suffice.statistics.totals import Totals
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.moments.diagonal import DiagonalMoments
+from suffice.statistics.moments.what_is_left import remaining
 from suffice.statistics.tallies import Tallies
 from suffice.statistics.totals import Totals
-from suffice.statistics.moments.what_is_left import remaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import BadRows, ForgettingUnseen
-from suffice.statistics.algebra import checked_factor
-from suffice.statistics.algebra import are_whole, differences
+from suffice.statistics.algebra import are_whole, checked_factor, differences
 from suffice.statistics.labels import labels_from_array, labels_to_array
 from suffice.statistics.moments.what_is_left import remaining
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Self
-import numpy as np
-from suffice.errors import DifferentKinds, ForgettingUnseen
-from suffice.kernels.ngrams.counts import merge_counts
-from suffice.statistics.algebra import checked_factor
-from suffice.statistics.algebra import are_whole, differences
-from suffice.statistics.moments.what_is_left import remaining
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
-from suffice.kernels.ngrams.counts import runs, sort_keys
-from suffice.errors import BadSetting, BadWeights, DifferentKinds
-from suffice.kernels.ngrams.counts import count_ngrams
+
+import numpy as np
+
+from suffice.errors import BadSetting, BadWeights, DifferentKinds, ForgettingUnseen
+from suffice.kernels.ngrams.counts import count_ngrams, merge_counts, runs, sort_keys
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST, Texts
+from suffice.statistics.algebra import are_whole, checked_factor, differences
+from suffice.statistics.moments.what_is_left import remaining
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from suffice.rows import FloatArray
-    from collections.abc import Mapping
     from collections.abc import Mapping, Sequence
+
     from numpy.typing import ArrayLike, NDArray
+
+    from suffice.rows import FloatArray
 
 
 class KeyedCounts:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
 import numpy as np
+
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.labels import read_label, written_label
-from suffice.statistics.moments.what_is_left import remaining
-from typing import TYPE_CHECKING, Any, Self
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.folds import Folds
+from suffice.statistics.labels import read_label, written_label
+from suffice.statistics.moments.what_is_left import remaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from suffice.rows import Label
+
     from suffice.rows import FloatArray, Label
 
 

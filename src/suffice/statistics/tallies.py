@@ -12,8 +12,7 @@ import numpy as np
 from suffice.errors import BadRows, DifferentKinds, ForgettingUnseen
 from suffice.rows import sorted_levels
 from suffice.rows.category_codes import MOST_LEVELS, CodedColumns, refuse_long_levels
-from suffice.statistics.algebra import checked_factor
-from suffice.statistics.algebra import are_whole, differences
+from suffice.statistics.algebra import are_whole, checked_factor, differences
 from suffice.statistics.labels import labels_from_array, labels_to_array
 from suffice.statistics.moments.what_is_left import remaining
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
-from suffice.statistics.algebra import ROUNDING, checked_factor
+from suffice.statistics.algebra import ROUNDING, are_whole, checked_factor, differences
 from suffice.statistics.moments.centres import rows_that_count
-from suffice.statistics.algebra import are_whole, differences
 from suffice.statistics.moments.what_is_left import check_kinds, remaining
 
 if TYPE_CHECKING:

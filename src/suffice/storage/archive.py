@@ -16,9 +16,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.storage.atomic_writes import whole_file
 from suffice.storage.packed_arrays import HEADER, TYPES, PackedArrays, StoredArrays, header
 from suffice.storage.stored_labels import MOST_PARTS, parts_of
-from suffice.storage.atomic_writes import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -8,10 +8,10 @@ from suffice.errors import BadFile
 from suffice.storage.archive import read_archive, write_archive
 from suffice.storage.checks.form_checks import check_form
 from suffice.storage.known_classes import name_of
-from suffice.storage.packed_arrays import PackedArrays
 from suffice.storage.model_file import no_model
-from suffice.storage.tree_checks import TreeCheck
 from suffice.storage.object_trees import grown, planted
+from suffice.storage.packed_arrays import PackedArrays
+from suffice.storage.tree_checks import TreeCheck
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

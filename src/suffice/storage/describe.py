@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.errors import listed
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
+    from suffice.rows import FloatArray, Label
     from suffice.storage.model_file import StoredModel
-    from suffice.rows import Label
-    from suffice.rows import FloatArray
 
 
 FORMS = {

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.storage.known_classes import name_of
-from suffice.storage.describe import document_lengths
 from suffice.statistics.moments.diagonal import DiagonalMoments
 from suffice.statistics.moments.full import Moments
 from suffice.statistics.moments.pooled import PooledMoments
+from suffice.storage.describe import document_lengths
+from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.storage.model_file import StoredModel
     from suffice.rows import FloatArray, Label
+    from suffice.storage.model_file import StoredModel
 
 MEAN, PROBABILITY, RATE, COEFFICIENT = "mean", "probability", "rate", "coefficient"
 LAW_MEAN = "mean of all rows"

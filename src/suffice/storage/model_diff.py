@@ -13,9 +13,9 @@ from suffice.storage.estimates import COEFFICIENT, LAW_MEAN, PROBABILITY, RATE, 
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
+    from suffice.rows import FloatArray, Label
     from suffice.storage.estimates import Estimates
     from suffice.storage.model_file import StoredModel
-    from suffice.rows import FloatArray, Label
 
 SHOWN = 20
 """Moves that are listed in words."""

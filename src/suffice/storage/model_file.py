@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from suffice.errors import BadFile, SufficeError
+
+from suffice.errors import BadFile, BadSetting, SufficeError
+from suffice.models.text.documents import Documents, read_texts
+from suffice.statistics.labels import written_label
 from suffice.storage.archive import read_archive, write_archive
+from suffice.storage.checks.consistency import check_sound
 from suffice.storage.checks.estimated_models import check_settings, estimated
 from suffice.storage.checks.form_checks import refusal
 from suffice.storage.known_classes import name_of
-from suffice.storage.packed_arrays import PackedArrays
-from suffice.storage.checks.consistency import check_sound
-from suffice.storage.tree_checks import TreeCheck
 from suffice.storage.object_trees import grown, planted
-from suffice.statistics.labels import written_label
-from functools import partial
-from suffice.errors import BadSetting
-from suffice.models.text.documents import Documents
-from suffice.models.text.documents import read_texts
+from suffice.storage.packed_arrays import PackedArrays
+from suffice.storage.tree_checks import TreeCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
-    from collections.abc import Collection
+
     from suffice.rows import FloatArray, Table
 
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from suffice.columns import Column, Columns
 from suffice.errors import BadFile
+from suffice.statistics.labels import READ, is_label, read_label, written_label
 from suffice.storage.known_classes import DATACLASSES, STATISTICS, class_named, name_of
 from suffice.storage.stored_labels import are_labels, are_levels, check_texts
 from suffice.storage.tree_checks import DEEPEST, LONGEST_WORD, WHOLE
 from suffice.storage.tree_checks import strange as _unknown
-from suffice.statistics.labels import READ, is_label, read_label, written_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
+from suffice.statistics.labels import READ
 from suffice.storage.known_classes import DATACLASSES, STATISTICS
 from suffice.storage.packed_arrays import MOST_AXES
-from suffice.statistics.labels import READ
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,15 +9,23 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import NotANumber, NotFinite
-from suffice.tables.allowances import Allowance
-from suffice.tables.arrow_checks import BatchChecks, arrow_at_work, checked_text, holds_words, plain_cells, portions, words_of
-from suffice.tables.arrow_messages import CheckedMessages
-from suffice.tables.parquet_pages import PageChecks, text_sizes
-from suffice.tables.table_columns import checked_names
-from suffice.tables.csv.cells import ColumnEvidence, typed_cells
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import Table, table_of_columns
+from suffice.tables.allowances import Allowance
+from suffice.tables.arrow_checks import (
+    BatchChecks,
+    arrow_at_work,
+    checked_text,
+    holds_words,
+    plain_cells,
+    portions,
+    words_of,
+)
+from suffice.tables.arrow_messages import CheckedMessages
+from suffice.tables.csv.cells import ColumnEvidence, typed_cells
+from suffice.tables.parquet_pages import PageChecks, text_sizes
+from suffice.tables.table_columns import checked_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

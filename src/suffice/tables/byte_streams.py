@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import time
 from typing import TYPE_CHECKING, Any
+
 from suffice.errors import BadFile
-import io
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,15 +8,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
+from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines, TextRows
 from suffice.tables.table_columns import MOST_COLUMNS, too_wide
-from suffice.tables.csv.chunks import TextRows
-from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from suffice.tables.table_bytes import TableBytes
     from suffice.tables.csv.chunks import Record
+    from suffice.tables.table_bytes import TableBytes
 
 
 SPARSEST = 1000

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from suffice.errors import BadFile
-from suffice.tables.byte_streams import LiveBytes
-from suffice.tables.byte_streams import MAGIC, Unpacked, packing
+from suffice.tables.byte_streams import MAGIC, LiveBytes, Unpacked, packing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

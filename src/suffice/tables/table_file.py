@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from suffice.tables.csv.cells import ColumnEvidence
     from suffice.rows.tables import Table
+    from suffice.tables.csv.cells import ColumnEvidence
 
 CELLS = 1_000_000
 """Cells that are held as text at a time."""

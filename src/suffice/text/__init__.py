@@ -1,9 +1,23 @@
 """Text: documents to terms, terms to sparse counts, counts to weights."""
 
-from suffice.models.text.counting import HashedCounts, TermCounts, TermHashes, count_terms, hash_terms, term_hashes
-from suffice.models.text.tfidf import TfIdf
-from suffice.models.text.tokens import Tokens, read_documents, term_hash
-from suffice.models.text.vocabulary import Vocabulary
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.models.text.counting import (
+        HashedCounts,
+        TermCounts,
+        TermHashes,
+        count_terms,
+        hash_terms,
+        term_hashes,
+    )
+    from suffice.models.text.tfidf import TfIdf
+    from suffice.models.text.tokens import Tokens, read_documents, term_hash
+    from suffice.models.text.vocabulary import Vocabulary
 
 __all__ = [
     "HashedCounts",
@@ -18,3 +32,20 @@ __all__ = [
     "term_hash",
     "term_hashes",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.models.text.counting": [
+            "HashedCounts",
+            "TermCounts",
+            "TermHashes",
+            "count_terms",
+            "hash_terms",
+            "term_hashes",
+        ],
+        "suffice.models.text.tfidf": ["TfIdf"],
+        "suffice.models.text.tokens": ["Tokens", "read_documents", "term_hash"],
+        "suffice.models.text.vocabulary": ["Vocabulary"],
+    },
+)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.terminal.options import Reading, json_option, reading_options, seed_option, tables_argument, target_option
+from suffice.cli.terminal.options import (
+    Reading,
+    json_option,
+    reading_options,
+    seed_option,
+    tables_argument,
+    target_option,
+)
 
 if TYPE_CHECKING:
     from suffice.evaluation.comparison import Comparison
@@ -53,8 +60,8 @@ def compare(
     Example: suffice compare flowers.csv --target species
     """
     from suffice.cli.rows.compared_rows import ComparedRows
-    from suffice.cli.terminal.printed_rows import print_json
     from suffice.cli.terminal.messages import legible, say
+    from suffice.cli.terminal.printed_rows import print_json
     from suffice.evaluation.comparison import compare as compared
 
     rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)

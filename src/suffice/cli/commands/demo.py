@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.terminal.options import force_option, output_option, seed_option
 from suffice.cli.terminal.messages import say, tell
+from suffice.cli.terminal.options import force_option, output_option, seed_option
 
 if TYPE_CHECKING:
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant

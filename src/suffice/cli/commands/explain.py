@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.terminal.options import Reading, json_option, model_argument, reading_options, table_argument
+from suffice.cli.terminal.options import (
+    Reading,
+    json_option,
+    model_argument,
+    reading_options,
+    table_argument,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,10 +60,10 @@ def explain(
     Example: suffice explain flowers.suffice new.csv --row 3
     """
     from suffice.cli.rows.model_files import load_saved
+    from suffice.cli.rows.target_labels import label_named
+    from suffice.cli.terminal.messages import note, say
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.cli.terminal.messages import note, say
-    from suffice.cli.rows.target_labels import label_named
 
     check_printed((table,))
     saved = load_saved(model)

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.commands.fit_choice import MODELS
-from suffice.cli.terminal.options import Reading, force_option, json_option, output_option, reading_options, seed_option, tables_argument, target_option, wait_option
+from suffice.cli.terminal.options import (
+    Reading,
+    force_option,
+    json_option,
+    output_option,
+    reading_options,
+    seed_option,
+    tables_argument,
+    target_option,
+    wait_option,
+)
 
 if TYPE_CHECKING:
     from suffice.cli.rows.model_files import Saved
@@ -151,10 +161,10 @@ def fit(
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, save
+    from suffice.cli.rows.training_rows import TrainingRows, describe
+    from suffice.cli.terminal.messages import tell
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.cli.terminal.messages import tell
-    from suffice.cli.rows.training_rows import TrainingRows, describe
 
     if name == "auto":
         _refuse_settings(settings)
@@ -239,9 +249,8 @@ def _fitted(
     checkpoint: Path | None,
 ) -> tuple[Saved, dict[str, float]]:
     """Return the model of labelled rows, and the log-losses by which it was chosen."""
-    from suffice.cli.commands.fit_choice import best_model, check_width, named_model
+    from suffice.cli.commands.fit_choice import best_model, check_width, learn, named_model
     from suffice.cli.rows.decimals import decimals_of
-    from suffice.cli.commands.fit_choice import learn
     from suffice.cli.rows.model_files import Saved
     from suffice.cli.terminal.messages import note
     from suffice.columns.filled import FilledColumns

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-import click
-from suffice.cli.terminal.messages import note
 import warnings
-from suffice.cli.terminal.messages import Progress
+from typing import TYPE_CHECKING, Any
+
+import click
+
 from suffice.cli.rows.target_labels import check_classes
 from suffice.cli.rows.training_rows import tell_unlabelled
+from suffice.cli.terminal.messages import Progress, note
 from suffice.errors import OneClass
-from suffice.sources.sql.source import SqlSource
 from suffice.sources.arrow_frames import frame_of
+from suffice.sources.sql.source import SqlSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from suffice.cli.rows.training_rows import TrainingRows
-    from suffice.rows.tables import Table
     from pathlib import Path
+
+    from suffice.cli.rows.training_rows import TrainingRows
     from suffice.columns.filled import FilledColumns
+    from suffice.rows.tables import Table
 
 
 SETTINGS = {

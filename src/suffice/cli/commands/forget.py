@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from suffice.cli.terminal.options import Reading, force_option, json_option, model_argument, output_option, reading_options, tables_argument, target_option, wait_option
+from suffice.cli.terminal.options import (
+    Reading,
+    force_option,
+    json_option,
+    model_argument,
+    output_option,
+    reading_options,
+    tables_argument,
+    target_option,
+    wait_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +55,9 @@ def forget(
     """
     from suffice.cli.rows.learn_rows import labelled_chunks, refuse_nothing
     from suffice.cli.rows.model_files import check_model_place, save
+    from suffice.cli.terminal.messages import tell
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
-    from suffice.cli.terminal.messages import tell
     from suffice.errors import ForgettingUnseen, listed
     from suffice.sources.arrow_frames import frame_of
 

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from suffice.cli.terminal.options import Reading, force_option, json_option, model_argument, output_option, reading_options, tables_argument, target_option, wait_option
+from suffice.cli.terminal.options import (
+    Reading,
+    force_option,
+    json_option,
+    model_argument,
+    output_option,
+    reading_options,
+    tables_argument,
+    target_option,
+    wait_option,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,9 +56,9 @@ def learn(
     from suffice.cli.rows.decimals import counted
     from suffice.cli.rows.learn_rows import labelled_chunks, learn_all, refuse_nothing
     from suffice.cli.rows.model_files import check_model_place, load_saved, save
+    from suffice.cli.terminal.messages import note, tell
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
-    from suffice.cli.terminal.messages import note, tell
     from suffice.errors import listed
     from suffice.rows.labels import similar_labels
 

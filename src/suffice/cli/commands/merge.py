@@ -33,9 +33,9 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
     Example: suffice merge north.suffice south.suffice -o both.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, save
+    from suffice.cli.terminal.messages import tell
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
-    from suffice.cli.terminal.messages import tell
     from suffice.mail.filter.database import is_database
 
     if len(models) < 2:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.terminal.options import Reading, json_option, model_argument, reading_options, tables_argument
+from suffice.cli.terminal.options import (
+    Reading,
+    json_option,
+    model_argument,
+    reading_options,
+    tables_argument,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,9 +65,9 @@ def outliers(
 
     from suffice.cli.rows.densities import most_typical, with_density
     from suffice.cli.rows.model_rows import ModelRows
+    from suffice.cli.terminal.messages import Progress, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
-    from suffice.cli.terminal.messages import Progress, note
 
     if every and most is not None:
         raise click.UsageError("--all and --most: one of them")

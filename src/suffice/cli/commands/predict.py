@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-import click
-from suffice.cli.terminal.options import Reading, json_option, model_argument, reading_options, tables_argument
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 import numpy as np
+
 from suffice.cli.terminal.messages import note
+from suffice.cli.terminal.options import (
+    Reading,
+    json_option,
+    model_argument,
+    reading_options,
+    tables_argument,
+)
 from suffice.errors import BadRows, listed, meant
-from suffice.tables.table_file import open_table
-from suffice.tables.csv.cells import number_of
 from suffice.rows.cells import CATEGORY
-from suffice.errors import listed
+from suffice.tables.csv.cells import number_of
+from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from suffice.cli.rows.model_files import StoredAnswers
+    from suffice.cli.rows.model_rows import ModelRows
     from suffice.rows import FloatArray
     from suffice.rows.tables import Table
-    from suffice.cli.rows.model_rows import ModelRows
     from suffice.storage.model_file import StoredModel
 
 
@@ -67,12 +74,11 @@ def predict(
 
     Example: suffice predict flowers.suffice new.csv --proba
     """
-    from suffice.cli.rows.model_files import open_classifier
+    from suffice.cli.rows.model_files import StoredAnswers, open_classifier
     from suffice.cli.rows.model_rows import ModelRows
+    from suffice.cli.terminal.messages import Progress, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
-    from suffice.cli.terminal.messages import Progress, note
-    from suffice.cli.rows.model_files import StoredAnswers
 
     if cost is not None and reject_below is not None:
         raise click.UsageError(

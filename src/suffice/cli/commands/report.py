@@ -8,7 +8,17 @@ from typing import Self
 
 import click
 
-from suffice.cli.terminal.options import Reading, force_option, json_option, output_option, reading_options, seed_option, tables_argument, target_option, wait_option
+from suffice.cli.terminal.options import (
+    Reading,
+    force_option,
+    json_option,
+    output_option,
+    reading_options,
+    seed_option,
+    tables_argument,
+    target_option,
+    wait_option,
+)
 
 
 @click.command()
@@ -55,12 +65,12 @@ def report(
             "--json and -o - both want standard output: write the page to a file"
         )
     from suffice.cli.rows.compared_rows import ComparedRows
+    from suffice.cli.terminal.messages import note, say, tell
     from suffice.cli.terminal.outputs import changing, check_output, is_page
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.cli.terminal.messages import note, say, tell
     from suffice.evaluation import compare
-    from suffice.report.figures import Album
     from suffice.report.contents import Contents
+    from suffice.report.figures import Album
     from suffice.report.html_page import rendered
     from suffice.report.writing import write_page
 

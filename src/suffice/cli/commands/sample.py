@@ -38,8 +38,8 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
 
     from suffice.cli.rows.decimals import rounded
     from suffice.cli.rows.densities import with_density
-    from suffice.cli.terminal.printed_rows import PrintedRows
     from suffice.cli.rows.target_labels import label_named
+    from suffice.cli.terminal.printed_rows import PrintedRows
 
     saved = with_density(model, "sample")
     estimator, columns = saved.estimator, saved.columns

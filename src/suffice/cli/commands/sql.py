@@ -11,8 +11,8 @@ from suffice.cli.terminal.options import model_argument
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.sql.dialects import Dialect
     from suffice.columns.filled import FilledColumns
+    from suffice.sql.dialects import Dialect
 
 
 @click.command()
@@ -41,8 +41,8 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     """
     from suffice.cli.rows.model_files import open_model
     from suffice.cli.terminal.printed_rows import print_text
-    from suffice.sql.dialects import dialect_named
     from suffice.errors import BadSetting
+    from suffice.sql.dialects import dialect_named
     from suffice.sql.scorer import scorer_sql
 
     stored, notes = open_model(model)

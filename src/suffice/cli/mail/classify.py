@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
+
 import click
+
 from suffice.cli.mail.options import filter_argument, messages_argument, named_messages
 from suffice.cli.terminal.options import json_option
-import re
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from suffice.mail.filter.message_identity import Letter
     from suffice.mail.filter.verdicts import Judgement
 
@@ -155,8 +158,8 @@ def _verdict(probability: float, unsure: tuple[float, float]) -> str:
 
 
 def _show(name: str, verdict: str, judgement: Judgement, letter: Letter, *, as_json: bool) -> None:
-    from suffice.cli.terminal.printed_rows import print_line
     from suffice.cli.terminal.messages import say
+    from suffice.cli.terminal.printed_rows import print_line
 
     spam, ham = judgement.reasons(letter, REASONS)
     rest = {"bytes": judgement.bytes, "prior": judgement.prior, "calibration": judgement.shift}

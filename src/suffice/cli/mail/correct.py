@@ -57,8 +57,8 @@ def correct(
     """
     from functools import cache
 
-    from suffice.cli.terminal.outputs import tell_waiting
     from suffice.cli.terminal.messages import refuse
+    from suffice.cli.terminal.outputs import tell_waiting
     from suffice.errors import BadLabels, BadRows, ForgettingUnseen
     from suffice.mail.filter.message_identity import letter_of
     from suffice.mail.filter.state import MailState
@@ -120,8 +120,8 @@ def _wanted(state: MailState, letter: Letter, code: int, policy: str) -> bool:
 def _tell(name: str, result: str, *, as_json: bool) -> None:
     import sys
 
-    from suffice.cli.terminal.printed_rows import print_line
     from suffice.cli.terminal.messages import say
+    from suffice.cli.terminal.printed_rows import print_line
 
     if as_json:
         print_line({"message": name, "done": result})

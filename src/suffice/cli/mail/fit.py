@@ -44,9 +44,9 @@ def fit(
 
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
     """
+    from suffice.cli.terminal.messages import Progress, note, tell
     from suffice.cli.terminal.outputs import refuse_printing
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.cli.terminal.messages import Progress, note, tell
     from suffice.mail.filter.build import write_filter
     from suffice.storage.atomic_writes import check_place
 

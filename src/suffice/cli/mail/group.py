@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from suffice.cli.terminal.options import InOrder
 from suffice.cli.mail.classify import classify
 from suffice.cli.mail.correct import correct
 from suffice.cli.mail.export import export
 from suffice.cli.mail.fit import fit
+from suffice.cli.terminal.options import InOrder
 
 
 @click.group(cls=InOrder)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def print_filter(path: Path, *, as_json: bool) -> None:
     """Print what a filter holds."""
-    from suffice.cli.terminal.printed_rows import print_json
     from suffice.cli.terminal.messages import say
+    from suffice.cli.terminal.printed_rows import print_json
     from suffice.mail.filter.database import refusals
     from suffice.mail.filter.state import MailState
     from suffice.mail.filter.summary import LABELS
@@ -48,9 +48,9 @@ def merge_all(
     paths: Sequence[Path], output: Path, *, force: bool, wait: float, as_json: bool
 ) -> None:
     """Write one filter of several."""
+    from suffice.cli.terminal.messages import note, tell
     from suffice.cli.terminal.outputs import changing, check_output, refuse_printing
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.cli.terminal.messages import note, tell
     from suffice.errors import DifferentKinds
     from suffice.mail.filter.build import merge_filters
     from suffice.mail.filter.database import is_database

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.cli.terminal.messages import note
 from suffice.cli.rows.training_rows import TrainingRows, describe
+from suffice.cli.terminal.messages import note
 from suffice.sources.arrow_frames import frame_of, some_rows
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 from suffice.cli.rows.target_labels import labels_of
 from suffice.errors import NotFinite
 from suffice.rows.cells import NUMBER
+from suffice.sources.arrow_frames import some_rows
 from suffice.sources.local import LocalSource
 from suffice.sources.parquet import ParquetSource
 from suffice.sources.source import Chunk, Wanted
-from suffice.sources.arrow_frames import some_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

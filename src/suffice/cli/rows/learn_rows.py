@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.rows.model_rows import ModelRows
-from suffice.cli.terminal.messages import Progress, note
 from suffice.cli.rows.target_labels import label_kind_of, labels_of
+from suffice.cli.terminal.messages import Progress, note
 from suffice.errors import BadLabels, BadSetting, listed
 from suffice.estimators.shared.table_recipe import filled_table
 from suffice.sources.arrow_frames import frame_of, some_rows

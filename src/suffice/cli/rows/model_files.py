@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
 import click
+
 from suffice.cli.rows.decimals import STATE as DECIMALS
 from suffice.cli.rows.decimals import decimals_in
 from suffice.cli.terminal.outputs import check_output, is_model, is_printed
-from suffice.errors import BadSetting
-from suffice.estimators.shared.table_recipe import STATE, TableNotes
-from suffice.storage.model_file import StoredModel, read_model, write_model
-from suffice.storage.atomic_writes import check_place
 from suffice.columns.design import Design
-from suffice.estimators.shared.table_recipe import filled_table
-from suffice.storage.model_file import stored_rows
+from suffice.errors import BadSetting
+from suffice.estimators.shared.table_recipe import STATE, TableNotes, filled_table
+from suffice.storage.atomic_writes import check_place
+from suffice.storage.model_file import StoredModel, read_model, stored_rows, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
     from suffice.rows import FloatArray, IntArray, Label, Table
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
 from suffice.cli.terminal.messages import note
 from suffice.errors import ColumnMismatch, listed
-from suffice.tables.table_file import missing_columns
 from suffice.rows.cells import CATEGORY, NUMBER
-from typing import TYPE_CHECKING, Protocol
-from suffice.tables.table_file import TableFile, open_table
+from suffice.tables.table_file import TableFile, missing_columns, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.cli.terminal.options import Reading
     from suffice.estimators.shared.table_recipe import TableNotes
     from suffice.rows.tables import Table

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import LONGEST, BadLabels, BadSetting, listed, meant
-from suffice.tables.csv.cells import is_code, number_of
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.tables.csv.cells import is_code, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.rows.labelled_source import LabelledSource
-from suffice.cli.terminal.messages import Progress, note
 from suffice.cli.rows.target_labels import check_classes, plain_labels
+from suffice.cli.terminal.messages import Progress, note
 from suffice.errors import BadRows, SimilarLabels, listed
-from suffice.tables.table_file import missing_columns
 from suffice.rows.cells import CATEGORY
 from suffice.rows.labels import similar_labels
 from suffice.sources import open_source
@@ -19,6 +18,7 @@ from suffice.sources.local import LocalSource
 from suffice.sources.samples import first_rows, spread_rows
 from suffice.sources.sql.source import SqlSource
 from suffice.sources.table_files import TableSource
+from suffice.tables.table_file import missing_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

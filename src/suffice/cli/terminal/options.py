@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
 import click
-from typing import Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol, TypeVar
 
     Command = TypeVar("Command", bound=Callable[..., Any])
+
     class Decorator(Protocol):
         """What adds an argument or an option to a command."""
 

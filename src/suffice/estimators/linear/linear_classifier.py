@@ -11,8 +11,8 @@ from suffice.errors import BadRows, BadSetting, NotFinite
 from suffice.estimators.shared.accuracy import Accuracy
 from suffice.estimators.shared.answers import comparison, place_of
 from suffice.estimators.shared.labelled_batch import opened
-from suffice.estimators.shared.saving import Persistent, first_names, restored_dtype, stored_dtype
 from suffice.estimators.shared.results import Contrasts, Explanation
+from suffice.estimators.shared.saving import Persistent, first_names, restored_dtype, stored_dtype
 from suffice.estimators.shared.state import NotFitted, class_array
 from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse import SparseRows

@@ -13,23 +13,20 @@ from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass, listed
-from suffice.estimators.shared.labelled_batch import Batch, read_batch
-from suffice.estimators.shared.collect import frame_here, is_elsewhere, rows_that_fit, spooled
-from suffice.estimators.shared.collect import opened as opened_source
-from suffice.estimators.shared.concurrency import lock_of
 from suffice.estimators.linear.linear_classifier import Line, Posteriors
 from suffice.estimators.linear.logistic_settings import LogisticSettings
 from suffice.estimators.linear.logistic_sources import SourceRows
-from suffice.estimators.shared.labelled_batch import naming
-from suffice.estimators.shared.labelled_batch import opened
-from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.linear.logistic_summary import SeparatedClasses
+from suffice.estimators.shared.collect import frame_here, is_elsewhere, rows_that_fit, spooled
+from suffice.estimators.shared.collect import opened as opened_source
+from suffice.estimators.shared.concurrency import lock_of
+from suffice.estimators.shared.labelled_batch import Batch, naming, opened, read_batch
+from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.models.linear.logistic.fit import fit_logistic
-from suffice.models.linear.online.stochastic import resumed, seen_at_fit
 from suffice.models.linear.online.seen_rows import SeenRows
+from suffice.models.linear.online.stochastic import Stochastic, resumed, seen_at_fit
 from suffice.models.linear.standardisation import refuse_narrow
-from suffice.models.linear.online.stochastic import Stochastic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

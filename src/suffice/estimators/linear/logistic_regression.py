@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from sklearn.base import BaseEstimator, ClassifierMixin
-from suffice.estimators.linear.logistic_learning import LogisticLearning
 from functools import partial
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
 from suffice.errors import BadSetting
+from suffice.estimators.linear.linear_classifier import Line
+from suffice.estimators.linear.logistic_learning import LogisticLearning
+from suffice.estimators.linear.logistic_summary import LogisticSummary, SeparatedClasses
 from suffice.estimators.shared.answers import place_of
 from suffice.estimators.shared.concurrency import lock_of
-from suffice.estimators.linear.logistic_summary import LogisticSummary
 from suffice.estimators.shared.labelled_batch import naming
-from suffice.estimators.linear.logistic_summary import SeparatedClasses
 from suffice.models.linear.logistic.inference import FitFigures
-from suffice.models.linear.logistic.refit import refitted
 from suffice.models.linear.logistic.profile_intervals import profiles_of
-from suffice.estimators.linear.linear_classifier import Line
+from suffice.models.linear.logistic.refit import refitted
 
 if TYPE_CHECKING:
-    from suffice.models.linear.logistic.result import LogisticFit
-    from suffice.rows import FloatArray, Label
     from collections.abc import Callable
+
     from numpy.typing import NDArray
+
     from suffice.columns.design import Design
     from suffice.models.linear.form import LinearForm
+    from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.rows import FloatArray, Label
 
 
 class LogisticReport(LogisticLearning):

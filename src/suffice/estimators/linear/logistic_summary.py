@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
 import numpy as np
-from suffice.errors import BadSetting
+
+from suffice.errors import BadSetting, SeparationWarning, listed
+from suffice.models.linear.logistic.inference import checked_level, ratio_test, wald
 from suffice.printing.number_formats import Decimals, Significant, p_value
 from suffice.printing.result_table import TableColumn, TextTable
-from suffice.models.linear.logistic.inference import checked_level, ratio_test, wald
-from typing import TYPE_CHECKING, Any, Self
-from suffice.errors import SeparationWarning, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from suffice.models.linear.logistic.inference import FitFigures
-    from suffice.rows import FloatArray, Label
+
     from numpy.typing import NDArray
+
+    from suffice.models.linear.logistic.inference import FitFigures
     from suffice.models.linear.logistic.separation.separation import Separation
+    from suffice.rows import FloatArray, Label
 
 
 Intervals: TypeAlias = Literal["wald", "profile"]

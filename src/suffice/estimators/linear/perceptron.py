@@ -13,11 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, OneClass
-from suffice.estimators.shared.labelled_batch import read_batch
-from suffice.estimators.shared.concurrency import lock_of
 from suffice.estimators.linear.linear_classifier import Line, LinearClassifier
-from suffice.estimators.shared.labelled_batch import naming
-from suffice.estimators.shared.labelled_batch import opened
+from suffice.estimators.shared.concurrency import lock_of
+from suffice.estimators.shared.labelled_batch import naming, opened, read_batch
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.models.linear.online.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron

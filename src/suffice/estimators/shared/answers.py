@@ -7,29 +7,40 @@ from abc import abstractmethod
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from suffice.errors import Approximation, BadLabels, BadSetting, SufficeError, listed, meant
-from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.state import check_label_kinds, label_kind
-from suffice.estimators.shared.zero_weights import as_given, taken
-from suffice.models.label_shift import LabelShift, estimate_priors
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
-from suffice.rows import check_lengths, read_labels, read_weights
-from suffice.errors import NotFinite
+
+from suffice.errors import (
+    Approximation,
+    BadLabels,
+    BadSetting,
+    NotFinite,
+    SufficeError,
+    listed,
+    meant,
+)
 from suffice.estimators.shared.accuracy import Accuracy
 from suffice.estimators.shared.labelled_batch import FLOAT64, naming_cells
 from suffice.estimators.shared.learned import Learned, kept
+from suffice.estimators.shared.randomness import random_generator
+from suffice.estimators.shared.state import check_label_kinds, label_kind
+from suffice.estimators.shared.zero_weights import as_given, taken
+from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+from suffice.models.label_shift import LabelShift, estimate_priors
+from suffice.rows import check_lengths, read_labels, read_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol, TypeVar
+
     from numpy.typing import NDArray
+
     from suffice.estimators.shared.labelled_batch import Batch
     from suffice.rows import FloatArray, IntArray, Label
-    from typing import Protocol, TypeVar
-    from suffice.rows import FloatArray
 
     Pair = tuple[IntArray, IntArray]
     T = TypeVar("T")
+
     class Lean(Protocol):
         """A model made ready for single rows of float64; None is no answer: take the usual way."""
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.engines.parts import Carries
-from suffice.engines.parts import Progress
+from suffice.engines.parts import Carries, Progress
 from suffice.errors import BadFile, BadSetting
 from suffice.estimators.shared.saving import restored_dtype, stored_dtype
 from suffice.estimators.shared.state import State, class_array, label_kind
+from suffice.sources.local import LocalSource
 from suffice.storage.checkpoints import read_checkpoint, write_checkpoint
 from suffice.storage.model_file import no_model
-from suffice.sources.local import LocalSource
 
 if TYPE_CHECKING:
     from suffice.sources import Source, Wanted

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.engines.parts import Progress
-from suffice.errors import BadLabels, BadSetting
+from suffice.errors import BadLabels, BadSetting, NotANumber, listed
 from suffice.estimators.shared.frames import split_off
-from suffice.estimators.shared.state import State, label_kind
 from suffice.estimators.shared.learned import Summarizing
-from typing import TYPE_CHECKING, Any
-from suffice.errors import NotANumber, listed
+from suffice.estimators.shared.state import State, label_kind
 from suffice.rows import read_labels, read_weights
 from suffice.rows.cells import NUMBER
 
 if TYPE_CHECKING:
     from suffice.sources import Chunk, Source, Wanted
-    from suffice.sources import Chunk
 
 
 SAMPLE = 200_000
@@ -117,8 +116,8 @@ class Collecting(Summarizing):
 
         Rows that it cannot add up are read, and join the others.
         """
-        from suffice.sql.asked import sums_asked
         from suffice.sources.source import AddsUp
+        from suffice.sql.asked import sums_asked
 
         undecided = summarize.chosen is None and self._needs_choice()
         if undecided or not isinstance(source, AddsUp):

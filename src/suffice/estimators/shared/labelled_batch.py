@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
+
+from suffice.engines.uneven_blocks import read_sparse_rows
 from suffice.errors import NotFinite, SufficeError
 from suffice.estimators.shared.frames import frame_library
 from suffice.estimators.shared.zero_weights import as_given, rows_with_weight, taken
@@ -17,18 +21,14 @@ from suffice.rows import (
     read_weights,
     refuse_infinite,
 )
-import re
-from suffice.errors import NotFinite
-from suffice.estimators.shared.zero_weights import as_given
 from suffice.rows.bad_cells import refuse_blanks_of
-from typing import Any
-from suffice.engines.uneven_blocks import read_sparse_rows
-from suffice.rows import read_table
 from suffice.rows.sparse import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from numpy.typing import NDArray
+
     from suffice.columns import Columns
     from suffice.rows import FloatArray, IntArray, Label
 

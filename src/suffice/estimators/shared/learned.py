@@ -6,24 +6,37 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
-from suffice.errors import OneClass
+
+from suffice.errors import DifferentKinds, NotFinite, OneClass
 from suffice.estimators.shared.concurrency import snapshot
-from suffice.estimators.shared.saving import Persistent, first_names, restored_dtype, stored_dtype
-from suffice.estimators.shared.state import NotFitted, State, class_array, label_kind
-from suffice.estimators.shared.saving import LeftOut, ModelAlone
-from suffice.models.gaussian.learner import checked_log_priors
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
-from suffice.errors import DifferentKinds, NotFinite
 from suffice.estimators.shared.labelled_batch import Batch, naming_cells
-from suffice.estimators.shared.state import State, check_label_kinds, joined_dtype, label_kind
-from suffice.estimators.shared.saving import check_nothing_left_out
+from suffice.estimators.shared.saving import (
+    LeftOut,
+    ModelAlone,
+    Persistent,
+    check_nothing_left_out,
+    first_names,
+    restored_dtype,
+    stored_dtype,
+)
+from suffice.estimators.shared.state import (
+    NotFitted,
+    State,
+    check_label_kinds,
+    class_array,
+    joined_dtype,
+    label_kind,
+)
+from suffice.models.gaussian.learner import checked_log_priors
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from suffice.rows import FloatArray
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray
 
     Accepts = Callable[[FloatArray], bool]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from suffice.errors import DifferentKinds, ForgettingUnseen, SmallSample, listed
 from suffice.estimators.shared.collect import Collecting, frame_here, is_elsewhere
 from suffice.estimators.shared.concurrency import lock_of
-from suffice.estimators.shared.waiting_rows import SingleRows
 from suffice.estimators.shared.state import check_label_kinds, label_kind
+from suffice.estimators.shared.waiting_rows import SingleRows
 from suffice.models.forgetting import vouched
 from suffice.models.gaussian.learner import checked_log_priors
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
 import numpy as np
+
 from suffice.columns import PlainColumns
-from suffice.errors import BadFile
+from suffice.errors import BadFile, BadSetting
 from suffice.estimators.shared.concurrency import snapshot
 from suffice.estimators.shared.table_recipe import STATE, TableNotes
-from suffice.storage.locks import Stamp, locked
 from suffice.mail.filter.database import is_database
+from suffice.storage.locks import Stamp, locked
 from suffice.storage.model_file import StoredModel, no_model, read_model, write_model
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
-from suffice.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
     from suffice.rows import Label
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Self
-import numpy as np
-from suffice.errors import BadFile
-from suffice.columns.filled import FilledColumns
-from suffice.rows.cells import CATEGORY, NUMBER
-from suffice.rows.tables import Table, table_of_columns
 from numbers import Real
-from typing import TYPE_CHECKING, Any
-from suffice.errors import NotANumber
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.columns.filled import FilledColumns
+from suffice.errors import BadFile, NotANumber
+from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.sparse import SparseRows
+from suffice.rows.tables import Table, table_of_columns
 from suffice.statistics import ByColumn, Tallies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
     from suffice.estimators.shared.state import State
 
 

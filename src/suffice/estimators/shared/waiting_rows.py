@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import vdot
 
-from suffice.estimators.shared.labelled_batch import FLOAT64
 from suffice.estimators.shared.concurrency import LOCKS, lock_of
-from suffice.estimators.shared.learned import kept
-from suffice.estimators.shared.state import State, class_array
+from suffice.estimators.shared.labelled_batch import FLOAT64
+from suffice.estimators.shared.learned import Summarizing, kept
 from suffice.estimators.shared.saving import LeftOut
-from suffice.estimators.shared.learned import Summarizing
+from suffice.estimators.shared.state import State, class_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from suffice.errors import BadRows
-from suffice.estimators.shared.answers import checked_size, comparison, place_of
+
+from suffice.errors import BadRows, BadSetting
+from suffice.estimators.shared.answers import Predictions, checked_size, comparison, place_of
 from suffice.estimators.shared.labelled_batch import Batch, read_batch
 from suffice.estimators.shared.learned import kept, unchanged
 from suffice.estimators.shared.learning import Learning
-from suffice.estimators.shared.answers import Predictions
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.text.explanation import TextExplanation
-from suffice.models.text.model import explained
-from suffice.models.text.learner import text_log_priors
-from suffice.models.text.learner import TextRecord
-from suffice.models.text.documents import Documents
-from suffice.models.text.documents import LISTED, read_texts
-from typing import Any
-from suffice.errors import BadSetting
+from suffice.models.text.documents import LISTED, Documents, read_texts
 from suffice.models.text.language import Language
+from suffice.models.text.learner import TextLearner, TextRecord, text_log_priors
+from suffice.models.text.model import explained
 from suffice.models.text.term_events import BOOLEAN, EVENTS
 from suffice.models.text.terms import Terms
-from suffice.models.text.learner import TextLearner
 from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
     from numpy.typing import NDArray
+
     from suffice.columns import Columns
     from suffice.estimators.shared.state import State
     from suffice.models.text.model import TextModel

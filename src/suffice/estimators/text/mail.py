@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile
 from suffice.estimators.text.classifier import TextClassifier
+from suffice.mail.filter.calibration import statistics_of
 from suffice.mail.filter.database import refusals
 from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS
 from suffice.mail.filter.state import MailState
-from suffice.mail.filter.calibration import statistics_of
 from suffice.mail.filter.summary import LABELS
 
 if TYPE_CHECKING:

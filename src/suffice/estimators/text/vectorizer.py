@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.text import Vocabulary
     from suffice.models.text.tfidf import TfIdf
+    from suffice.text import Vocabulary
 
     Documents = Iterable[str | bytes]
 

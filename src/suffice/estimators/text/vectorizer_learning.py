@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
+
 from suffice.errors import BadSetting, DifferentKinds
 from suffice.estimators.shared.concurrency import lock_of, snapshot
 from suffice.estimators.text.vectorizer_settings import check_settings, first_vocabulary, terms_of
+from suffice.models.text.documents import read_texts
 from suffice.statistics.document_counts import DocumentCounts
 from suffice.text import TermCounts, Vocabulary, read_documents
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from suffice.models.text.documents import read_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from suffice.sources import Chunk
+
     from suffice.models.text.counting import TermsOfDocuments
+    from suffice.sources import Chunk
 
     Documents = Iterable[str | bytes]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.text import TfIdf, Tokens
 from suffice.models.text.counting import TermsOfDocuments
+from suffice.text import TfIdf, Tokens
 
 if TYPE_CHECKING:
     from suffice.text import Vocabulary

@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from suffice.errors import BadFile, BadRows, FileInUse
-from suffice.mail.filter.calibration import calibration_of, learner
+from suffice.mail.filter.calibration import (
+    calibration_of,
+    documents_of,
+    learner,
+    statistics_of,
+    stored_counts,
+    write_sample,
+)
 from suffice.mail.filter.count_store import CountStore
 from suffice.mail.filter.database import finished, is_database, made, refusals
 from suffice.mail.filter.message_identity import letters
-from suffice.mail.filter.calibration import documents_of, write_sample
 from suffice.mail.filter.state import NGRAMS, TERMS, MailState
-from suffice.mail.filter.calibration import statistics_of, stored_counts
 from suffice.mail.filter.summary import LABELS, Summary
 from suffice.storage.atomic_writes import OF_SQLITE, file_beside, flush_folder
 

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from suffice.models.text.language import Language
-from suffice.models.text.terms import Terms
-from suffice.mail.filter.database import refusals
-from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS
-from suffice.models.text.learner import TextLearner
-from suffice.mail.filter.entries import Damage
-from suffice.mail.filter.summary import LABELS
-from suffice.rows.row_hashes import joined_hashes, label_hashes
-from suffice.statistics.row_sample import MOST, RowSample, SampledRow
-from suffice.models.text.documents import Documents
+
 import numpy as np
-from suffice.models.text.witten_bell import levels_of
-from suffice.mail.filter.entries import Entries
-from suffice.mail.filter.message_identity import LEVEL, ORDER, leveled
+
 from suffice.kernels.ngrams.texts import mask
+from suffice.mail.filter.database import refusals
+from suffice.mail.filter.entries import Damage, Entries
+from suffice.mail.filter.message_identity import LEVEL, LIMIT, ORDER, TOKENS, leveled
+from suffice.mail.filter.summary import LABELS
+from suffice.models.text.documents import Documents
+from suffice.models.text.language import Language
+from suffice.models.text.learner import TextLearner
+from suffice.models.text.terms import Terms
+from suffice.models.text.witten_bell import levels_of
+from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.by_class import ByClass
-from suffice.statistics.keyed_counts import NgramCounts
-from suffice.statistics.keyed_counts import TermCounts
+from suffice.statistics.keyed_counts import NgramCounts, TermCounts
+from suffice.statistics.row_sample import MOST, RowSample, SampledRow
 from suffice.statistics.text_statistics import TextStatistics
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from suffice.mail.filter.message_identity import Letter
     from suffice.mail.filter.state import MailState
     from suffice.mail.filter.summary import Summary
     from suffice.models.text.model import TextModel
-    import sqlite3
-    from collections.abc import Sequence
-    from suffice.mail.filter.message_identity import Letter
     from suffice.rows import Label
 
 
@@ -54,7 +54,6 @@ def calibrate(state: MailState) -> None:
 
     Whoever has calibrated or replaced it meanwhile knows better: theirs stays.
     """
-
     with refusals(state.path):
         with state.at_once():
             summary = state.summary

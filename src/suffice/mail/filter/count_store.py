@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from suffice.mail.filter.entries import Damage, Entries, packed, sealed, unpacked, unpacked_within, unsealed, width_of
+from suffice.mail.filter.entries import (
+    Damage,
+    Entries,
+    packed,
+    sealed,
+    unpacked,
+    unpacked_within,
+    unsealed,
+    width_of,
+)
 
 if TYPE_CHECKING:
     import sqlite3

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from suffice.mail.filter.entries import Entries
 from suffice.kernels.compilation import part_of
 from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.texts import Texts, mask
-from suffice.models.text.counting import term_hashes
-from suffice.mail.words import message_text
+from suffice.mail.filter.entries import Entries
 from suffice.mail.headers import VERDICTS
+from suffice.mail.words import message_text
+from suffice.models.text.counting import term_hashes
 from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:

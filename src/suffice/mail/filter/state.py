@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from suffice.errors import BadFile, BadLabels, FileInUse, ForgettingUnseen
-from suffice.storage.locks import PATIENCE, locked
 from suffice.mail.filter.count_store import CountStore
 from suffice.mail.filter.database import opened, refusals, transaction
 from suffice.mail.filter.message_identity import ngram_entries, term_entries
 from suffice.mail.filter.summary import LABELS, Summary, changed
+from suffice.storage.locks import PATIENCE, locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

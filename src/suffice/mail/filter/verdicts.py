@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.kernels.ngrams.texts import SYMBOLS, mask
+from suffice.kernels.tokens.term_hash import term_hash
 from suffice.mail.filter.database import refusals
 from suffice.mail.filter.entries import Damage
 from suffice.mail.filter.message_identity import ORDER, TOKENS, leveled
 from suffice.mail.filter.summary import HAM, SPAM
-from suffice.kernels.ngrams.texts import SYMBOLS, mask
-from suffice.kernels.tokens.term_hash import term_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

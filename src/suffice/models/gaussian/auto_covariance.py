@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
 import numpy as np
-from suffice.engines.threads import answers
-from suffice.models.gaussian.family import Gaussian
-from suffice.linear_algebra import normalized
-from suffice.models.gaussian.leave_one_out.downdates import full_log_densities
-from suffice.models.gaussian.model import GenerativeModel
-from suffice.models.gaussian.leave_one_out.leave_one_out import summed_without
-from dataclasses import dataclass
-from suffice.engines.threads import pinned
+
+from suffice.engines.threads import answers, pinned
 from suffice.errors import BadSetting
-from suffice.models.gaussian.floors import EIGENVALUE_FLOOR, VARIANCE_FLOOR
+from suffice.linear_algebra import correlation_scaled, normalized
 from suffice.models.gaussian.class_moments import ClassSummary
-from suffice.linear_algebra import correlation_scaled
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.floors import EIGENVALUE_FLOOR, VARIANCE_FLOOR
 from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.gaussian.leave_one_out.downdates import full_log_densities
+from suffice.models.gaussian.leave_one_out.leave_one_out import summed_without
+from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
-    from suffice.rows import FloatArray, IntArray
-    from collections.abc import Mapping, Sequence
-    from suffice.rows import FloatArray, Label
+
+    from suffice.rows import FloatArray, IntArray, Label
     from suffice.statistics import ByPattern, PooledMoments
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
+
 import numpy as np
+
 from suffice.engines.threads import for_blocks
-from suffice.models.gaussian.overflow_rows import far_winners, hard_rows
-from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.kernels.dense.scores import diagonal_odds, diagonal_scores, linear_scores
 from suffice.linear_algebra import LOG_TAU
+from suffice.models.gaussian.missing_patterns import by_pattern
+from suffice.models.gaussian.overflow_rows import far_winners, hard_rows
 from suffice.rows import refuse_infinite
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.rows import FloatArray, IntArray
-    from suffice.rows import FloatArray
 
 
 BLOCK_CELLS = 60_000

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
-from suffice.models.gaussian.overflow_rows import tamed_rows
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
+from suffice.models.gaussian.overflow_rows import tamed_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,22 +6,29 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.engines.threads import collect_blocks, pinned
 from suffice.errors import BadSetting, NotFinite, listed
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
-from suffice.models.gaussian.floors import VARIANCE_FLOOR, Pooled, class_covariance, pooled_covariance
+from suffice.models.gaussian.floors import (
+    CLASS_FLOOR,
+    VARIANCE_FLOOR,
+    Pooled,
+    class_covariance,
+    pooled_covariance,
+    raised,
+)
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.notes import STAND_IN, Note
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
-from typing import TYPE_CHECKING
-from suffice.models.gaussian.floors import CLASS_FLOOR, VARIANCE_FLOOR, raised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.rows import FloatArray, IntArray, Label
-    from suffice.rows import FloatArray
 
 
 FULL_FORMS = ("shared", "per-class")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.engines.threads import for_blocks
-from suffice.models.gaussian.overflow_rows import far_winners
-from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.kernels.dense.scores import linear_scores, quadratic_scores
 from suffice.linear_algebra import LOG_TAU, lower_factor, lower_inverse
+from suffice.models.gaussian.missing_patterns import by_pattern
+from suffice.models.gaussian.overflow_rows import far_winners
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.gaussian.floors import Pooled
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.floors import Pooled
     from suffice.rows import FloatArray, IntArray
 
 

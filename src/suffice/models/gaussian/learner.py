@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
+
 from suffice.errors import (
     BadRows,
     BadSetting,
     DegenerateData,
+    SufficeError,
     listed,
     meant,
 )
-from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.forgetting import forgotten
-from suffice.models.gaussian.model import GenerativeModel
-from suffice.models.gaussian.missing.pattern_moments import Incomplete
-from suffice.models.gaussian.missing.em import expectation_maximization
-from suffice.statistics import ByPattern
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
-from suffice.errors import BadSetting, SufficeError
+from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.family import DIAGONAL_FORMS
 from suffice.models.gaussian.law.normal import Normal
+from suffice.models.gaussian.missing.em import expectation_maximization
+from suffice.models.gaussian.missing.pattern_moments import Incomplete
+from suffice.models.gaussian.model import GenerativeModel
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
 from suffice.statistics.moments.rounding import PER_OPERATION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
     from suffice.models.gaussian.family import Gaussian, GaussianStatistics, NormalClasses
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Label
-    from suffice.models.gaussian.family import Gaussian, GaussianStatistics
-    from suffice.rows import FloatArray, Label
 
 
 @dataclass(frozen=True, eq=False)

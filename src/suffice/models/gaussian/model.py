@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import exp
+from operator import add
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.engines.threads import for_blocks
 from suffice.errors import BadSetting, NotLinear, listed
-from suffice.models.gaussian.full_normals import FullNormals
 from suffice.kernels.dense.scores import (
     binary_log_posterior,
     binary_posterior,
@@ -18,17 +21,16 @@ from suffice.kernels.dense.scores import (
     winners,
 )
 from suffice.linear_algebra import log_sum_exp, normalized
+from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.linear.form import LinearForm
-from math import exp
-from operator import add
-from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
     from suffice.models.gaussian.family import NormalClasses
     from suffice.rows import FloatArray, IntArray, Label
-    from collections.abc import Callable
-    from suffice.rows import FloatArray
 
 
 ROOM = 1 << 16

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-import numpy as np
-from suffice.errors import BadRows, BadSetting, NotFinite, listed
-from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
-from suffice.models.gaussian.family import DIVISORS, Gaussian
-from suffice.models.gaussian.law.normal import Normal
-from suffice.models.gaussian.law.inputs import checked_mean
-from suffice.models.gaussian.law.factored_covariance import Spread
-from suffice.linear_algebra import correlation_scaled
-from suffice.models.gaussian.learner import GaussianLearner
-from suffice.statistics.moments.full import Moments
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from suffice.errors import NoPValue
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadRows, BadSetting, NoPValue, NotFinite, listed
+from suffice.linear_algebra import correlation_scaled
+from suffice.models.gaussian.family import DIVISORS, Gaussian
+from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
+from suffice.models.gaussian.law.factored_covariance import Spread
+from suffice.models.gaussian.law.inputs import checked_mean
+from suffice.models.gaussian.law.normal import Normal
+from suffice.models.gaussian.learner import GaussianLearner
+from suffice.statistics.moments.full import Moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
+
     from suffice.models.gaussian.full_normals import FullNormals
-    from suffice.rows import FloatArray
     from suffice.models.gaussian.law.ellipses import Distances
+    from suffice.rows import FloatArray
 
     Cells = NDArray[np.floating[Any]]
 

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
+
 import numpy as np
+
+from suffice.linear_algebra import EPSILON, correlation_scaled
+from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.full_normals import FullNormals
-from suffice.models.gaussian.family import Gaussian
-from suffice.linear_algebra import correlation_scaled
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from suffice.linear_algebra import EPSILON
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from suffice.models.gaussian.floors import Pooled
+
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.floors import Pooled
     from suffice.models.gaussian.learner import Fit
+    from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
     from suffice.rows import FloatArray, IntArray
-    from suffice.models.gaussian.model import GenerativeModel
-    from suffice.rows import FloatArray
 
 
 LOADED = 1e-6

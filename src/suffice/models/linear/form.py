@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.engines.uneven_blocks import score_rows
 from suffice.engines.threads import for_blocks
+from suffice.engines.uneven_blocks import score_rows
 from suffice.errors import BadSetting, listed
 from suffice.kernels.dense.scores import (
     binary_log_posterior,

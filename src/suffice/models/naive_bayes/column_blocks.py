@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import BadRows
-from suffice.rows.cells import CATEGORY, place_of
 from suffice.rows.category_codes import CodedColumns
-from suffice.rows.sparse import SparseRows
-from suffice.rows.sparse import MOST_COUNT, refuse_huge
+from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.sparse import MOST_COUNT, SparseRows, refuse_huge
 from suffice.rows.tables import warn_of_rounding
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.gaussian.explanation import MOST_CELLS, LogOdds
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:

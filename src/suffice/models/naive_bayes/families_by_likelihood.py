@@ -12,17 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.models.naive_bayes.families.binned import Binned
+from suffice.linear_algebra import normalized
 from suffice.models.naive_bayes.column_blocks import numbers
+from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.categorical import Categorical
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.families.poisson import Poisson
-from suffice.linear_algebra import normalized
-from suffice.models.naive_bayes.families_by_looks import family_like, has_cells, has_few_values, holds_counts, is_positive
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families_by_looks import (
+    family_like,
+    has_cells,
+    has_few_values,
+    holds_counts,
+    is_positive,
+)
+from suffice.rows.category_codes import coded_columns
 from suffice.rows.cells import NUMBER
 from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
-from suffice.rows.category_codes import coded_columns
 from suffice.statistics.algebra import leave_one_out
 
 if TYPE_CHECKING:

@@ -5,29 +5,30 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.errors import BadRows, ForgettingUnseen
-from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT
+from suffice.linear_algebra import log_sum_exp
 from suffice.models.forgetting import forgotten
 from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
-from suffice.models.naive_bayes.model import NaiveBayesModel
+from suffice.models.naive_bayes.families.complement import Complement
+from suffice.models.naive_bayes.families.smoothing import HELD_OUT
 from suffice.models.naive_bayes.leave_one_out import left_out_priors, left_out_scores
+from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.models.naive_bayes.row_samples import blocks_of, sampled
 from suffice.statistics import ByClass
 from suffice.statistics.folds import FOLDS, Folds
 from suffice.statistics.row_sample import WithRows
-from typing import TYPE_CHECKING
-from suffice.linear_algebra import log_sum_exp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
     from suffice.models.naive_bayes.column_blocks import Blocks
-    from suffice.models.notes import Note
     from suffice.models.naive_bayes.product import Product
+    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Label
     from suffice.statistics.row_sample import RowSample
-    from suffice.rows import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

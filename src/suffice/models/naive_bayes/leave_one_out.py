@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns
-from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.models.naive_bayes.model import combined, summed
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.naive_bayes.families.protocol import CountFamily
-    from suffice.models.naive_bayes.product import Product
     from suffice.models.naive_bayes.learner import NaiveBayesFit
+    from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 4_000_000

@@ -5,36 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
-from suffice.engines.uneven_blocks import for_sparse_blocks, winning_codes
+
 from suffice.engines.threads import for_blocks
-from suffice.errors import NotLinear, listed
-from suffice.models.naive_bayes.column_blocks import Blocks
-from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.models.naive_bayes.families.linear_laws import LinearLaws
-from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
-from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
+from suffice.engines.uneven_blocks import for_sparse_blocks, winning_codes
+from suffice.errors import BadSetting, NotLinear, listed
 from suffice.kernels.dense.scores import softmax
 from suffice.kernels.sparse.sums import score_table
 from suffice.linear_algebra import log_sum_exp
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
-from suffice.rows.sparse import SparseRows
-from suffice.rows.sparse import refuse_stored
-from typing import TYPE_CHECKING, Any
-from suffice.models.gaussian.diagonal_normals import DiagonalNormals
-from suffice.models.naive_bayes.families.gaussian import NormalColumns
-from typing import TYPE_CHECKING
-from suffice.errors import BadSetting, listed
+from suffice.models.naive_bayes.column_blocks import Blocks
+from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.rows.sparse import SparseRows, refuse_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.models.naive_bayes.families.protocol import ColumnLaws
     from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray, Label
-    from collections.abc import Sequence
-    from suffice.rows import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

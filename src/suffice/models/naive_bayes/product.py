@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
-from suffice.errors import BadRows, NotFinite, listed
+
+from suffice.errors import BadRows, NotFinite, OutsideSupport, listed
 from suffice.models.naive_bayes.column_blocks import Block, Blocks
+from suffice.models.naive_bayes.families.categorical import Categorical
+from suffice.models.naive_bayes.families.poisson import Poisson
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.notes import Note
 from suffice.rows import refuse_infinite
-from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
-from suffice.statistics import ByClass, ByColumn
-import warnings
-from typing import TYPE_CHECKING, Any
-from suffice.errors import OutsideSupport, listed
-from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
-from suffice.models.naive_bayes.families.poisson import Poisson
-from suffice.rows.cells import CATEGORY, NUMBER, object_array, place_of
 from suffice.rows.category_codes import plain_level
+from suffice.rows.cells import CATEGORY, NUMBER, object_array, place_of
+from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
 from suffice.rows.tables import Table, table_of_columns
+from suffice.statistics import ByClass, ByColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.models.naive_bayes.families.protocol import ColumnFamily, ColumnLaws
     from suffice.rows import FloatArray, IntArray, Label, Table
-    from collections.abc import Collection, Sequence
 
 
 @dataclass(frozen=True, slots=True)

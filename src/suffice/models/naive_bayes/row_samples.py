@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.binned import Binned
-from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.categorical import Categorical
 from suffice.models.naive_bayes.families.complement import Complement
 from suffice.models.naive_bayes.families.multinomial import Multinomial

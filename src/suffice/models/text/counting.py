@@ -7,24 +7,24 @@ whatever the number of threads.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
+
 from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
-from suffice.errors import BadSetting
+from suffice.errors import BadRows, BadSetting
 from suffice.kernels.compilation import part_of, worth_compiling
 from suffice.kernels.tokens import counts as kernels
 from suffice.kernels.tokens.vocabulary_table import Table, with_nodes
 from suffice.models.text.tokens import Tokens, read_documents, term_hash
 from suffice.models.text.vocabulary import GivenTerms, Vocabulary
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from suffice.errors import BadRows, BadSetting
-from suffice.models.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
     from numpy.typing import NDArray
 
     Indices = NDArray[Any]

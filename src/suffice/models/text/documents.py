@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
-from suffice.models.text.tokens import read_documents
-from typing import TYPE_CHECKING, Any
+
 from suffice.columns import Column, Columns
 from suffice.errors import BadRows, ColumnMismatch, NotANumber, listed
+from suffice.models.text.tokens import read_documents
 from suffice.rows import read_table
 from suffice.rows.cells import CATEGORY
 from suffice.rows.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
+
     from suffice.rows import IntArray
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

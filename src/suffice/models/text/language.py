@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from suffice.engines.uneven_blocks import count_by_class
-from suffice.errors import BadSetting, DifferentKinds
-from suffice.models.text.witten_bell import score_table
-from suffice.kernels.ngrams.texts import Texts
-from suffice.statistics.keyed_counts import checked_limit, checked_order
+from typing import TYPE_CHECKING, NamedTuple, Self
+
 import numpy as np
-from suffice.engines.uneven_blocks import check_codes, for_text_parts
-from suffice.errors import BadSetting, ForgettingUnseen
-from suffice.models.text.witten_bell import class_counts
+
+from suffice.engines.uneven_blocks import check_codes, count_by_class, for_text_parts
+from suffice.errors import BadSetting, DifferentKinds, ForgettingUnseen
 from suffice.kernels.compilation import part_of
 from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.scores import left_out_scores, ngram_scores, symbol_logs
 from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, Texts, beginning, mask
-from suffice.statistics.algebra import ROUNDING
-from suffice.statistics.algebra import are_whole
-from typing import TYPE_CHECKING, NamedTuple, Self
-from suffice.models.text.witten_bell import levels_of
-from suffice.kernels.ngrams.texts import BITS, EOT, SYMBOLS, beginning, mask
+from suffice.models.text.witten_bell import class_counts, levels_of, score_table
+from suffice.statistics.algebra import ROUNDING, are_whole
+from suffice.statistics.keyed_counts import checked_limit, checked_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from suffice.rows import FloatArray, IntArray
-    from suffice.statistics.keyed_counts import NgramCounts
+
     from numpy.typing import NDArray
+
     from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
     from suffice.kernels.ngrams.texts import Keys
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray
+    from suffice.statistics.keyed_counts import NgramCounts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.errors import BadSetting
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.learner import checked_log_priors
 from suffice.models.text.calibration import Calibration, fitted
+from suffice.models.text.documents import Documents
+from suffice.models.text.language import Language
 from suffice.models.text.model import TextModel
 from suffice.rows.row_hashes import joined_hashes, label_hashes
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.row_sample import MOST, RowSample, SampledRow
 from suffice.statistics.text_statistics import TextStatistics
-from suffice.models.text.documents import Documents
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
-from suffice.models.text.language import Language
-from suffice.models.text.calibration import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
     from suffice.models.text.terms import TermLaws, Terms
     from suffice.rows import FloatArray, IntArray, Label
-    from suffice.models.text.terms import Terms
 
 
 HELD_OUT = "held-out"

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
-import numpy as np
-from suffice.errors import NotADensity
-from suffice.models.text.term_events import COMPLEMENT
-from suffice.linear_algebra import log_sum_exp, normalized
 import re
-from typing import TYPE_CHECKING, NamedTuple
-from suffice.models.text.term_events import TermScores
-from suffice.models.text.terms import KnownTerms
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from suffice.errors import NotADensity
 from suffice.kernels.tokens.term_hash import term_hash
+from suffice.linear_algebra import log_sum_exp, normalized
+from suffice.models.text.term_events import COMPLEMENT, TermScores
+from suffice.models.text.terms import KnownTerms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from suffice.models.text.calibration import Calibration
+    from suffice.models.text.documents import Documents
     from suffice.models.text.language import LanguageLaws
     from suffice.models.text.terms import TermLaws
-    from suffice.models.text.calibration import Calibration
     from suffice.rows import FloatArray, IntArray, Label
-    from suffice.models.text.documents import Documents
-    from suffice.rows import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-import numpy as np
-from suffice.errors import BadSetting
-from suffice.models.text.term_events import BOOLEAN, EVENTS, MULTINOMIAL, LeftOut, TermScores
-from suffice.statistics.keyed_counts import TermCounts
-from suffice.models.text.counting import TermHashes, term_hashes
-from suffice.models.text.tokens import Tokens
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+
+from suffice.errors import BadSetting
 from suffice.kernels.ngrams.counts import runs, sort_keys
+from suffice.models.text.counting import TermHashes, term_hashes
+from suffice.models.text.term_events import BOOLEAN, EVENTS, MULTINOMIAL, LeftOut, TermScores
+from suffice.models.text.tokens import Tokens
+from suffice.statistics.keyed_counts import TermCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from suffice.rows import FloatArray, IntArray
+
     from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

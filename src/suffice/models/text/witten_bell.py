@@ -10,23 +10,31 @@ probabilities sum to one; BOS is never predicted.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
-import numpy as np
-from suffice.kernels.compilation import part_of
-from suffice.kernels.ngrams.counts import SMALLEST, interpolated
-from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
-from suffice.kernels.ngrams.texts import SYMBOLS
 from typing import TYPE_CHECKING, NamedTuple
-from suffice.kernels.ngrams.counts import run_sums, runs, sort_keys, successor_sums
-from suffice.kernels.ngrams.texts import BITS, mask
+
+import numpy as np
+
+from suffice.kernels.compilation import part_of
+from suffice.kernels.ngrams.counts import (
+    SMALLEST,
+    interpolated,
+    run_sums,
+    runs,
+    sort_keys,
+    successor_sums,
+)
+from suffice.kernels.ngrams.index import ClassCounts, NgramIndex, NgramTable
+from suffice.kernels.ngrams.texts import BITS, SYMBOLS, mask
 from suffice.statistics.algebra import total
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from suffice.kernels.ngrams.texts import Keys
     from suffice.rows import FloatArray
     from suffice.statistics.keyed_counts import NgramCounts
-    from suffice.kernels.ngrams.texts import Keys
 
     Places = NDArray[np.intp]
 

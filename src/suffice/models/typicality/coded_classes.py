@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.typicality.column_laws import ClassColumns, say_unknown
-from suffice.models.typicality.column_laws import tally_atoms
+from suffice.models.typicality.column_laws import ClassColumns, say_unknown, tally_atoms
 from suffice.models.typicality.lattice_sums import NOTHING, lattice_tails
 from suffice.models.typicality.naive_bayes import constant_columns, continuous_parts, own_weights
 from suffice.models.typicality.normal_classes import normal_p_values, unknown
@@ -21,10 +20,10 @@ from suffice.models.typicality.normal_classes import normal_p_values, unknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.class_moments import ClassSummary
-    from suffice.models.typicality.lattice_sums import Atoms, Part
+    from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.learner import Fit
+    from suffice.models.typicality.lattice_sums import Atoms, Part
     from suffice.rows import FloatArray, IntArray
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
+
 from suffice.errors import NoPValue
-from typing import TYPE_CHECKING
 from suffice.models.typicality.lattice_sums import NOTHING, Atoms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.rows import FloatArray, IntArray
 

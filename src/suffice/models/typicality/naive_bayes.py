@@ -18,12 +18,18 @@ from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.binned import Binned, bins_of
 from suffice.models.naive_bayes.families.categorical import Categorical, tables_of
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
-from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
-from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.naive_bayes.families.linear_laws import stacked
-from suffice.models.typicality.column_laws import ClassColumns, Pivots, say_unknown
-from suffice.models.typicality.column_laws import constant_atoms, count_atoms, tally_atoms
+from suffice.models.naive_bayes.families.multinomial import Multinomial
+from suffice.models.naive_bayes.families.poisson import Poisson
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.typicality.column_laws import (
+    ClassColumns,
+    Pivots,
+    constant_atoms,
+    count_atoms,
+    say_unknown,
+    tally_atoms,
+)
 from suffice.models.typicality.lattice_sums import Atoms, Continuous, Part, Ranked, lattice_tails
 from suffice.models.typicality.normal_sums import tails_of_rows
 from suffice.models.typicality.words import DRAWS, Words

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.models.gaussian.missing_patterns import by_pattern
+from suffice.models.gaussian.normal_fit import predictive_p_values
 from suffice.models.typicality.column_laws import ClassColumns, say_unknown
 from suffice.models.typicality.naive_bayes import constant_columns, summed_tails
 from suffice.models.typicality.normal_sums import bonferroni
-from suffice.models.gaussian.normal_fit import predictive_p_values
 from suffice.rows import refuse_infinite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.family import Gaussian
-    from suffice.models.typicality.column_laws import Pivots
+    from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.learner import Fit
+    from suffice.models.typicality.column_laws import Pivots
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 4_000_000

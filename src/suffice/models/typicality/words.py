@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadRows
-from suffice.models.naive_bayes.families.linear_laws import counted_rows
 from suffice.models.naive_bayes.families.left_out import counted_cells, counts_left_out
+from suffice.models.naive_bayes.families.linear_laws import counted_rows
 from suffice.models.naive_bayes.families.multinomial import SHORT, MultinomialCounts
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""The gallery: every picture of docs/gallery.md, drawn again by `python -m suffice.plots.gallery.__main__`.
+"""The gallery: every picture of docs/gallery.md, drawn again by `python -m suffice.plots.gallery`.
 
-python -m suffice.plots.gallery.__main__                      all pictures, into docs/images/gallery
-python -m suffice.plots.gallery.__main__ -o folder sigmoid    this one, elsewhere
+python -m suffice.plots.gallery                      all pictures, into docs/images/gallery
+python -m suffice.plots.gallery -o folder sigmoid    this one, elsewhere
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-from suffice.errors import SufficeError
-from suffice.plots.gallery.models import MODELS
-from suffice.plots.axes import save_figure
 from typing import TYPE_CHECKING, Any
-from suffice.plots.axes import new_figure
+
+from suffice.errors import SufficeError
+from suffice.plots.axes import new_figure, save_figure
 from suffice.plots.curves import draw_sigmoid
 from suffice.plots.densities import draw_contours, draw_surface
+from suffice.plots.gallery.models import MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
     from matplotlib.figure import Figure
 
     Law = tuple[list[float], list[list[float]]]
@@ -104,7 +104,7 @@ COLOURS = 256
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw the pictures that are named, or all, and return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m suffice.plots.gallery.__main__", description="Draw the pictures of the gallery."
+        prog="python -m suffice.plots.gallery", description="Draw the pictures of the gallery."
     )
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(PICTURES))
     parser.add_argument(

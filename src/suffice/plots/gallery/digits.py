@@ -10,8 +10,7 @@ import numpy as np
 from suffice.errors import DegenerateData
 from suffice.plots.axes import new_figure, tidy
 from suffice.plots.palette import COLOURS
-from suffice.plots.regions import region_lines
-from suffice.plots.regions import draw_regions
+from suffice.plots.regions import draw_regions, region_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,24 +5,24 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from suffice.errors import DegenerateData
+
+from suffice.errors import DegenerateData, SeparationWarning
 from suffice.plots.axes import legend_below, new_figure, tidy
 from suffice.plots.bridge import draw_bridge
 from suffice.plots.calibration import draw_reliability
 from suffice.plots.columns import draw_column
+from suffice.plots.curves import draw_learning_curves
 from suffice.plots.gallery.digits import digits, two_ways
-from suffice.plots.regions import region_lines, side_by_side
 from suffice.plots.rates import draw_precision_recall, draw_roc
-from suffice.plots.regions import draw_regions
+from suffice.plots.regions import draw_regions, region_lines, side_by_side
 from suffice.plots.tables import draw_confusion, draw_explanation
 from suffice.plots.typicality import draw_typicality
-from suffice.errors import SeparationWarning
-from suffice.plots.axes import new_figure
-from suffice.plots.curves import draw_learning_curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from matplotlib.figure import Figure
 
 

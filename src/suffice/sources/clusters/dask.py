@@ -11,8 +11,7 @@ import numpy as np
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, BadSetting, SufficeError
 from suffice.sources.chunks import chunks_of_frame
-from suffice.sources.local import joined_chunks
-from suffice.sources.local import chunk_rows
+from suffice.sources.local import chunk_rows, joined_chunks
 from suffice.sources.partitions import (
     CIRCLE,
     TURN,

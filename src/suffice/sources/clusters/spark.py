@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import pickle
-from contextlib import contextmanager
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
-from suffice.engines.parts import Mergeable
-from suffice.sources.chunks import chunk_of
-from suffice.sources.partitions import WIDTH, answered, distinct_names, merged
-from suffice.sources.source import Source
-from suffice.sources.clusters.spark_tasks import PARTIALS, of_partials, of_partition
-from functools import partial
-from typing import TYPE_CHECKING, Any
-from suffice.errors import BadSetting, ColumnMismatch, SufficeError
-from suffice.tables.table_file import missing_columns
-from suffice.sources.partitions import alone, distinct_names
-from suffice.sources.source import Wanted
-from suffice.sources.clusters.spark_tasks import partition
 import re
 import warnings
-from typing import TYPE_CHECKING, cast
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
 from suffice import errors
-from suffice.errors import BadRows, BadSetting, SufficeError
+from suffice.engines.parts import Mergeable
+from suffice.errors import BadRows, BadSetting, ColumnMismatch, SufficeError
+from suffice.sources.chunks import chunk_of
+from suffice.sources.clusters.spark_tasks import PARTIALS, of_partials, of_partition, partition
+from suffice.sources.partitions import WIDTH, alone, answered, distinct_names, merged
+from suffice.sources.source import Source, Wanted
+from suffice.tables.table_file import missing_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from suffice.sources.source import Chunk
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Iterator
+
+    from suffice.sources.source import Chunk
 
 
 __all__ = ["SparkSource", "predictions", "spark_at_work"]

@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
 from suffice.errors import LIBPQ_SETTING, BadFile, BadRows, BadSetting, without_secrets
 from suffice.sources.sql.source import without_context
-from suffice.errors import BadSetting
 
 if TYPE_CHECKING:
     from suffice.sources.sql.source import SqlSource

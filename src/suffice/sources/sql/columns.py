@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
 from suffice.columns import Columns
 from suffice.columns.column import Column
-from suffice.sql.dialects import Cell
-from suffice.errors import BadLabels, NotANumber
+from suffice.errors import BadLabels, BadRows, NotANumber, StreamedRows
 from suffice.rows.cells import BOOLEAN, CATEGORY
 from suffice.rows.labels import sorted_levels
-import warnings
-from suffice.errors import BadRows, StreamedRows
+from suffice.sql.dialects import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from suffice.sql.dialects import Dialect
-    from suffice.sql.dialects import SqlRows
+
     from suffice.errors import SufficeError
     from suffice.sources.source import Wanted
+    from suffice.sql.dialects import Dialect, SqlRows
 
 
 # ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
-
-
 
 
 TARGET = "the target"

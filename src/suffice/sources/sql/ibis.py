@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.engines.parts import Mergeable
 from suffice.sources.arrow_streams import ArrowSource
-from suffice.sources.sql.duckdb import duckdb_table
 from suffice.sources.local import MOST_ROWS
-from suffice.sources.sql.postgres import postgres_table
 from suffice.sources.sql.columns import warn_of_streaming
+from suffice.sources.sql.duckdb import duckdb_table
+from suffice.sources.sql.postgres import postgres_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from suffice.sql.dialects import dialect_named
 from suffice.errors import BadRows
 from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER
 from suffice.sources.local import MOST_ROWS
+from suffice.sources.sql.columns import OTHER, SqlColumn, connection_gone, without_context
 from suffice.sources.sql.source import SqlSource
-from suffice.sources.sql.columns import OTHER, SqlColumn
-from suffice.sources.sql.columns import connection_gone, without_context
+from suffice.sql.dialects import dialect_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from suffice.columns import Columns
 from suffice.columns.column import Column
 from suffice.engines.parts import Mergeable
-from suffice.sql.dialects import Cell, SqlRows, any_of
-from suffice.sql.sum_statistics import parts_of, products_of, squares_of
-from suffice.sql.windows import BeyondWindows
-from suffice.sql.asked import Levels, Parts, Products
 from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.partitions import CIRCLE, TURN, counts, no_weight
-from suffice.sources.sql.columns import MOST_CODED, TARGET, ColumnExpressions
-from suffice.sources.sql.columns import warn_of_streaming, without_context
 from suffice.sources.source import SumsFound
+from suffice.sources.sql.columns import (
+    MOST_CODED,
+    TARGET,
+    ColumnExpressions,
+    warn_of_streaming,
+    without_context,
+)
+from suffice.sql.asked import Levels, Parts, Products
+from suffice.sql.dialects import Cell, SqlRows, any_of
+from suffice.sql.sum_statistics import parts_of, products_of, squares_of
+from suffice.sql.windows import BeyondWindows
 from suffice.statistics import ByPattern
 
 if TYPE_CHECKING:
@@ -29,10 +34,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from suffice.engines.parts import Progress
-    from suffice.sql.asked import Asked
     from suffice.sources.local import Part
     from suffice.sources.source import Chunk, Wanted
     from suffice.sources.sql.columns import Database
+    from suffice.sql.asked import Asked
 
 __all__ = ["SqlSource", "without_context"]
 

@@ -12,13 +12,52 @@ from suffice.kernels.dense.double_double import Pair, minus, outer_square, plus
 from suffice.kernels.dense.scatter import additions, class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.algebra import checked_factor
-from suffice.statistics.moments.centres import PER_ADDITION, error_of_sums, rows_of_classes, rows_that_count, summed_about_centres, underflow
-from suffice.statistics.moments.parts import Classes, Combined, combined
+from suffice.statistics.moments.centres import (
+    PER_ADDITION,
+    error_of_sums,
+    rows_of_classes,
+    rows_that_count,
+    summed_about_centres,
+    underflow,
+)
 from suffice.statistics.moments.few_rows import FEW, few_by_class, rare_classes, summed_precisely
-from suffice.statistics.moments.parts import kept_parts, plus_squares, scaled_pair, wider
-from suffice.statistics.moments.rounding import FIRM, PER_OPERATION, PER_PRECISE_SQUARE, PRECISE, Sums, added, added_plainly, are_rough, bound_of, far_away, implied_sum_error, in_units, moved, moving_error
-from suffice.statistics.moments.what_is_left import usual_after, usual_cells
-from suffice.statistics.moments.what_is_left import check_kinds, last_digits, refuse_leftovers, refuse_unbounded, relative_loss, remaining_pair, settled_mean, vanished
+from suffice.statistics.moments.parts import (
+    Classes,
+    Combined,
+    combined,
+    kept_parts,
+    plus_squares,
+    scaled_pair,
+    wider,
+)
+from suffice.statistics.moments.rounding import (
+    FIRM,
+    PER_OPERATION,
+    PER_PRECISE_SQUARE,
+    PRECISE,
+    Sums,
+    added,
+    added_plainly,
+    are_rough,
+    bound_of,
+    far_away,
+    implied_sum_error,
+    in_units,
+    moved,
+    moving_error,
+)
+from suffice.statistics.moments.what_is_left import (
+    check_kinds,
+    last_digits,
+    refuse_leftovers,
+    refuse_unbounded,
+    relative_loss,
+    remaining_pair,
+    settled_mean,
+    usual_after,
+    usual_cells,
+    vanished,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
 import numpy as np
-from suffice.kernels.dense.double_double import Pair, plus, two_product
-from suffice.linear_algebra import two_sum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+
 from suffice.kernels.dense.double_double import (
     GRAM_ERROR,
     MOST_ROWS,
@@ -15,16 +14,24 @@ from suffice.kernels.dense.double_double import (
     compiled_twin,
     gram,
     outer_square,
+    plus,
+    two_product,
 )
-from suffice.linear_algebra import EPSILON
-from suffice.statistics.moments.rounding import LIMITS, PER_PRECISE_SQUARE, Sums, in_units, moved, moving_error
+from suffice.linear_algebra import EPSILON, two_sum
+from suffice.statistics.moments.rounding import (
+    LIMITS,
+    PER_PRECISE_SQUARE,
+    Sums,
+    in_units,
+    moved,
+    moving_error,
+)
 
 if TYPE_CHECKING:
-    from suffice.rows import FloatArray
+    from suffice.rows import FloatArray, IntArray
     from suffice.statistics.moments.diagonal import DiagonalMoments
     from suffice.statistics.moments.full import Moments
     from suffice.statistics.moments.pooled import PooledMoments
-    from suffice.rows import FloatArray, IntArray
 
 
 def scaled_pair(value: Pair, factor: float) -> Pair:

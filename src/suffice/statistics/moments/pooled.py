@@ -16,16 +16,55 @@ from suffice.kernels.dense.double_double import (
 )
 from suffice.kernels.dense.scatter import additions, pooled_scatter
 from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.algebra import checked_factor
-from suffice.statistics.moments.centres import PER_ADDITION, SMALL_SQUARE, error_of_sums, rows_of_classes, summed_about_centres, underflow, with_weight
-from suffice.statistics.moments.parts import Classes, Combined, combined, errors_of_moving, moved_means, squares_of
-from suffice.statistics.algebra import differences
-from suffice.statistics.moments.few_rows import FEW, classes_summed_precisely
+from suffice.statistics.algebra import checked_factor, differences
 from suffice.statistics.labels import labels_from_array, labels_to_array, ordered
-from suffice.statistics.moments.parts import kept_parts, plus_squares, scaled_pair, wider
-from suffice.statistics.moments.rounding import FIRM, PER_OPERATION, PER_PRECISE_SQUARE, PRECISE, Sums, added, added_plainly, are_rough, bound_of, far_away, implied_sum_error, over_classes
-from suffice.statistics.moments.what_is_left import Usual, usual_after, usual_cells
-from suffice.statistics.moments.what_is_left import check_kinds, last_digits, refuse_unbounded, relative_loss, settled_mean, vanished
+from suffice.statistics.moments.centres import (
+    PER_ADDITION,
+    SMALL_SQUARE,
+    error_of_sums,
+    rows_of_classes,
+    summed_about_centres,
+    underflow,
+    with_weight,
+)
+from suffice.statistics.moments.few_rows import FEW, classes_summed_precisely
+from suffice.statistics.moments.parts import (
+    Classes,
+    Combined,
+    combined,
+    errors_of_moving,
+    kept_parts,
+    moved_means,
+    plus_squares,
+    scaled_pair,
+    squares_of,
+    wider,
+)
+from suffice.statistics.moments.rounding import (
+    FIRM,
+    PER_OPERATION,
+    PER_PRECISE_SQUARE,
+    PRECISE,
+    Sums,
+    added,
+    added_plainly,
+    are_rough,
+    bound_of,
+    far_away,
+    implied_sum_error,
+    over_classes,
+)
+from suffice.statistics.moments.what_is_left import (
+    Usual,
+    check_kinds,
+    last_digits,
+    refuse_unbounded,
+    relative_loss,
+    settled_mean,
+    usual_after,
+    usual_cells,
+    vanished,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

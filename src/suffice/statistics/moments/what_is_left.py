@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
+
 import numpy as np
+
 from suffice.errors import DifferentKinds, ForgettingUnseen
+from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.kernels.dense.double_double import Pair, minus
 from suffice.linear_algebra import EPSILON
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.moments.rounding import NO_VARIANCE
-from typing import TYPE_CHECKING, Any
-from suffice.kernels.dense.columns_apart import ColumnsApart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from suffice.rows import FloatArray
+
+    from suffice.rows import FloatArray, IntArray
     from suffice.statistics.moments.diagonal import DiagonalMoments
     from suffice.statistics.moments.full import Moments
-    from suffice.rows import FloatArray, IntArray
     from suffice.statistics.moments.pooled import PooledMoments
 
 

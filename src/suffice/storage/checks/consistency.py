@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.storage.checks.form_checks import check_form, refusal
-from suffice.storage.known_classes import DATACLASSES, STATISTICS, name_of
-from suffice.storage.checks.rules import LEFTOVER, TINY, exceeds
-from suffice.storage.stored_labels import are_labels
 from suffice.models.naive_bayes.row_samples import are_cells
 from suffice.rows.cells import CATEGORY
 from suffice.statistics.row_sample import END, MOST
+from suffice.storage.checks.form_checks import check_form, refusal
+from suffice.storage.checks.rules import LEFTOVER, TINY, exceeds
+from suffice.storage.known_classes import DATACLASSES, STATISTICS, name_of
+from suffice.storage.stored_labels import are_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.learner import GaussianLearner, checked_log_priors
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.gaussian.family import Gaussian
 from suffice.models.naive_bayes.families.multinomial import Multinomial
 from suffice.models.naive_bayes.families.smoothing import HELD_OUT, checked_smoothing
-from suffice.storage.checks.form_checks import check_form, refusal
-from suffice.storage.known_classes import name_of
-from suffice.models.gaussian.learner import GaussianLearner, checked_log_priors
 from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
+from suffice.storage.checks.form_checks import check_form, refusal
+from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

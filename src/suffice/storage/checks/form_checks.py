@@ -6,19 +6,19 @@ import re
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.errors import BadFile
-from suffice.storage.checks.forms import FORMS
-from suffice.storage.known_classes import STATISTICS, name_of
-from suffice.storage.checks.rules import RULES
-from suffice.storage.stored_labels import are_labels
-from suffice.statistics.labels import ordered
-from suffice.storage.checks.rules import exceeds, priors
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST
+from suffice.statistics.labels import ordered
+from suffice.storage.checks.forms import FORMS
+from suffice.storage.checks.rules import RULES, exceeds, priors
+from suffice.storage.known_classes import STATISTICS, name_of
+from suffice.storage.stored_labels import are_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     Sizes = dict[str, int]
 

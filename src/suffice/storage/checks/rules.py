@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.storage.stored_labels import are_levels
 from suffice.statistics.folds import FOLDS
+from suffice.storage.stored_labels import are_levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable

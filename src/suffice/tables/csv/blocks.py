@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError
-from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
-from suffice.tables.csv.inert_cells import plain_text
-from suffice.tables.csv.cells import DIGITS, LOOK, ColumnEvidence, is_code, typed_cells
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
+from suffice.tables.csv.cells import DIGITS, LOOK, ColumnEvidence, is_code, typed_cells
+from suffice.tables.csv.inert_cells import plain_text
+from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import time
 from abc import ABC, abstractmethod
 from array import array
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
-from suffice.tables.csv.cells import ColumnEvidence, typed_cells
-from suffice.rows.tables import Table, table_of_columns
-import codecs
-import io
 from sys import getsizeof
 from typing import IO, TYPE_CHECKING
+
 from suffice.errors import BadRows
+from suffice.rows.tables import Table, table_of_columns
 from suffice.tables.byte_streams import PATIENCE
+from suffice.tables.csv.cells import ColumnEvidence, typed_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
+
     from suffice.tables.table_bytes import TableBytes
-    from collections.abc import Iterator
 
     Record = tuple[int, list[str]]
 

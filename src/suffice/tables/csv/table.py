@@ -7,22 +7,20 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
+from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows, end_of_lines, split_lines, too_long
 from suffice.tables.csv.dialect import SEEN_ROWS, Dialect, sniffed
-from suffice.tables.csv.quotes import is_swallowed, opening
 from suffice.tables.csv.inert_cells import plain_text
+from suffice.tables.csv.quotes import is_swallowed, opening
 from suffice.tables.table_columns import MOST_COLUMNS, checked_names, too_wide
-from suffice.tables.csv.chunks import TextRows
-from suffice.tables.csv.chunks import LONGEST_RECORD, end_of_lines, split_lines, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from suffice.tables.csv.blocks import CsvBlocks
-    from suffice.tables.table_bytes import TableBytes
-    from suffice.tables.csv.cells import ColumnEvidence
-    from suffice.tables.csv.chunks import Record
-    from suffice.tables.csv.chunks import TextLines
     from suffice.rows.tables import Table
+    from suffice.tables.csv.blocks import CsvBlocks
+    from suffice.tables.csv.cells import ColumnEvidence
+    from suffice.tables.csv.chunks import Record, TextLines
+    from suffice.tables.table_bytes import TableBytes
 
 LONG_RECORD = 1000
 """Lines of one row from which on it is not begun again for every few more."""

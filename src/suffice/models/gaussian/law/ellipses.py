@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING
-import numpy as np
-from suffice.errors import BadSetting
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+import numpy as np
+
+from suffice.errors import BadSetting
+
 if TYPE_CHECKING:
-    from suffice.models.gaussian.law.factored_covariance import Spread
-    from suffice.rows import FloatArray
     from collections.abc import Iterator
+
+    from suffice.models.gaussian.law.factored_covariance import Spread
     from suffice.rows import FloatArray, IntArray
 
 

@@ -15,8 +15,8 @@ from suffice.errors import (
     NotFinite,
     listed,
 )
-from suffice.models.gaussian.law.factored_covariance import INDEFINITE
 from suffice.linear_algebra import correlation_scaled
+from suffice.models.gaussian.law.factored_covariance import INDEFINITE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,20 +10,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
+
 import numpy as np
-from suffice.errors import BadSetting, NotFinite, NotLinear
+
+from suffice.errors import BadSetting, DifferentKinds, NotFinite, NotLinear
+from suffice.linear_algebra import EPSILON, LOG_TAU
 from suffice.models.gaussian.law import ellipses
 from suffice.models.gaussian.law.ellipses import Distances, patterns
-from suffice.models.gaussian.law.inputs import checked_columns, checked_covariance, checked_mean, checked_rows, symmetric
 from suffice.models.gaussian.law.factored_covariance import NEGLIGIBLE, Spread
-from suffice.linear_algebra import LOG_TAU
-from typing import TYPE_CHECKING
-from suffice.errors import DifferentKinds
-from suffice.linear_algebra import EPSILON
+from suffice.models.gaussian.law.inputs import (
+    checked_columns,
+    checked_covariance,
+    checked_mean,
+    checked_rows,
+    symmetric,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
     from numpy.typing import ArrayLike
+
     from suffice.rows import FloatArray, IntArray
 
 

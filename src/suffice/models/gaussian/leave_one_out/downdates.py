@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.models.gaussian.leave_one_out.shrunk_downdates import LEVERAGE, Downdated, Removal
-from suffice.models.gaussian.leave_one_out.shrunk_downdates import shrunk_log_densities
+from suffice.models.gaussian.leave_one_out.shrunk_downdates import (
+    LEVERAGE,
+    Downdated,
+    Removal,
+    shrunk_log_densities,
+)
 
 if TYPE_CHECKING:
-    from suffice.models.gaussian.full_normals import FullNormals
-    from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.family import Gaussian
+    from suffice.models.gaussian.full_normals import FullNormals
     from suffice.rows import FloatArray, IntArray
 
 

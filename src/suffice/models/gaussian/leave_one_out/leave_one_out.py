@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.linear_algebra import normalized
-from suffice.models.gaussian.leave_one_out.downdates import diagonal_log_densities, full_log_densities
+from suffice.models.gaussian.class_moments import ClassSummary
+from suffice.models.gaussian.leave_one_out.downdates import (
+    diagonal_log_densities,
+    full_log_densities,
+)
 from suffice.models.gaussian.model import GenerativeModel
 
 if TYPE_CHECKING:

@@ -17,19 +17,19 @@ import numpy as np
 
 from suffice.errors import DidNotConverge
 from suffice.linear_algebra import normalized
-from suffice.models.gaussian.model import GenerativeModel
-from suffice.models.gaussian.missing.pattern_moments import shown_patterns
 from suffice.models.gaussian.learner import Fit, GaussianLearner
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
 from suffice.models.gaussian.leave_one_out.maxima import LeftOutMaxima, Removed
+from suffice.models.gaussian.missing.pattern_moments import shown_patterns
+from suffice.models.gaussian.model import GenerativeModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from suffice.models.gaussian.family import Gaussian, GaussianStatistics
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.family import Gaussian, GaussianStatistics
     from suffice.models.gaussian.missing.e_step import Shown
     from suffice.rows import FloatArray, IntArray
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
 import numpy as np
+
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR, VARIANCE_FLOOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.floors import Pooled
     from suffice.models.gaussian.full_normals import FullNormals
-    from suffice.models.gaussian.family import Gaussian
-    from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.rows import FloatArray, IntArray
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
 import numpy as np
-from suffice.linear_algebra import EPSILON
-from typing import TYPE_CHECKING
+
+from suffice.linear_algebra import EPSILON, lower_factor
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
-from suffice.linear_algebra import lower_factor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from suffice.rows import FloatArray, IntArray
+
     from numpy.typing import NDArray
+
     from suffice.models.gaussian.family import NormalClasses
     from suffice.models.gaussian.model import GenerativeModel
+    from suffice.rows import FloatArray, IntArray
 
 
 BATCH_CELLS = 4_000_000

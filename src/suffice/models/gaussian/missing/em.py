@@ -5,15 +5,16 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
+
 from suffice.engines.threads import pinned
 from suffice.errors import DidNotConverge
 from suffice.models.gaussian.floors import CLASS_FLOOR, VARIANCE_FLOOR
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.missing.pattern_moments import Incomplete
     from suffice.rows import FloatArray
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.models.linear.logistic.preconditioners import largest_pull
 from suffice.models.linear.logistic.newton import Factor
+from suffice.models.linear.logistic.preconditioners import largest_pull
 
 if TYPE_CHECKING:
     from suffice.models.linear.logistic.search import Search

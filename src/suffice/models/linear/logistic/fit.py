@@ -9,12 +9,17 @@ import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.models.linear.logistic.certificate import Certificate, covariance_of
-from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
 from suffice.models.linear.logistic.loss import LogisticLoss
-from suffice.models.linear.logistic.search import MOST, Search, objective_of, search
 from suffice.models.linear.logistic.newton import Found
-from suffice.models.linear.logistic.separation.separation import AHEAD, find_separation, finite_theta, shown_separation
+from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
+from suffice.models.linear.logistic.search import MOST, Search, objective_of, search
 from suffice.models.linear.logistic.separation.programs import Undecided
+from suffice.models.linear.logistic.separation.separation import (
+    AHEAD,
+    find_separation,
+    finite_theta,
+    shown_separation,
+)
 from suffice.models.linear.logistic.sparse_loss import SparseLoss
 from suffice.models.linear.standardisation import Standardisation
 from suffice.rows.sparse_rows import SparseRows

@@ -6,21 +6,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
 from typing import TYPE_CHECKING, Self, TypeVar
+
 import numpy as np
+
 from suffice.engines.threads import answers, collect_blocks, workers
 from suffice.kernels.compilation import part_of
 from suffice.kernels.logistic import dense as logistic
 from suffice.statistics.curvature import Curvature
 from suffice.statistics.moments.pooled import PooledMoments
-from functools import reduce
-from typing import TYPE_CHECKING, TypeVar
-from suffice.engines.threads import collect_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from suffice.engines.parts import Mergeable
     from suffice.rows import FloatArray, IntArray
-    from suffice.rows import FloatArray
 
 
 BLOCK = 1024

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-import numpy as np
-from suffice.kernels.logistic.dense import shares_of
-from suffice.models.linear.logistic.newton import Factor
-from suffice.models.linear.logistic.objective import Objective
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
+from suffice.kernels.logistic.dense import shares_of
+from suffice.models.linear.logistic.newton import Factor
+from suffice.models.linear.logistic.objective import Objective
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from suffice.models.linear.logistic.loss import LogisticLoss
     from suffice.rows import FloatArray
 

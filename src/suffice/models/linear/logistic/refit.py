@@ -11,12 +11,12 @@ from suffice.errors import BadSetting, listed
 from suffice.models.linear.logistic.certificate import Certificate, covariance_of
 from suffice.models.linear.logistic.firth import FirthObjective
 from suffice.models.linear.logistic.fit import of_moderate_size, standardised_loss
-from suffice.models.linear.logistic.search import Search, objective_of
 from suffice.models.linear.logistic.newton import Found
+from suffice.models.linear.logistic.search import Search, objective_of
 
 if TYPE_CHECKING:
-    from suffice.models.linear.logistic.result import LogisticFit
     from suffice.models.linear.logistic.objective import Objective
+    from suffice.models.linear.logistic.result import LogisticFit
     from suffice.rows import FloatArray, IntArray, Label
     from suffice.rows.sparse_rows import SparseRows
 

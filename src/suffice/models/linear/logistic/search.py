@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.linear.logistic.start import are_independent, basis_of, first_look
-from suffice.models.linear.logistic.preconditioners import blocks_inverse, bound_inverse, for_all_rows, largest_pull, least_pull, product_inverse, sampled_bend
 from suffice.models.linear.logistic.newton import Factor, Found, conjugate, descend, newton
 from suffice.models.linear.logistic.objective import Objective
+from suffice.models.linear.logistic.preconditioners import (
+    blocks_inverse,
+    bound_inverse,
+    for_all_rows,
+    largest_pull,
+    least_pull,
+    product_inverse,
+    sampled_bend,
+)
 from suffice.models.linear.logistic.sparse_loss import SparseLoss
+from suffice.models.linear.logistic.start import are_independent, basis_of, first_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from suffice.models.linear.logistic.loss import LogisticLoss
-    from suffice.models.linear.logistic.start import Start
     from suffice.models.linear.logistic.objective import Point
+    from suffice.models.linear.logistic.start import Start
     from suffice.rows import FloatArray
 
 SAMPLE = 20_480

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.engines.uneven_blocks import for_sparse_blocks
 from suffice.engines.threads import workers
+from suffice.engines.uneven_blocks import for_sparse_blocks
 from suffice.kernels.logistic import sparse as sparse_logistic
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.statistics.curvature import Curvature

@@ -9,9 +9,17 @@ import numpy as np
 
 from suffice.kernels.compilation import part_of
 from suffice.kernels.online.rules import correct_mistakes
-from suffice.models.linear.online.seen_rows import embedded_theta, every_class, linear_form, rescaled, rows_of_theta, with_labels
-from suffice.models.linear.online.seen_rows import SeenRows, refuse_spoiled
 from suffice.models.linear.online.row_order import as_given, shuffled
+from suffice.models.linear.online.seen_rows import (
+    SeenRows,
+    embedded_theta,
+    every_class,
+    linear_form,
+    refuse_spoiled,
+    rescaled,
+    rows_of_theta,
+    with_labels,
+)
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:

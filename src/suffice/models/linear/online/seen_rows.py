@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+
 from suffice.engines.threads import collect_blocks
 from suffice.errors import DifferentKinds, NotFinite
+from suffice.models.linear.form import LinearForm
 from suffice.models.linear.standardisation import SMALLEST, Standardisation
 from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
+from suffice.statistics.labels import ordered
 from suffice.statistics.moments.centres import relative_rounding
 from suffice.statistics.moments.diagonal import DiagonalMoments
-from suffice.statistics.labels import ordered
-from typing import TYPE_CHECKING
-from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from suffice.rows import FloatArray, IntArray, Label
 
 

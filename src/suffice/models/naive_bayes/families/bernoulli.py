@@ -12,11 +12,19 @@ import numpy as np
 
 from suffice.errors import BadRows, BadSetting
 from suffice.models.naive_bayes.column_blocks import read_numbers
-from suffice.models.naive_bayes.families.linear_laws import present_rows
 from suffice.models.naive_bayes.families.left_out import presences_left_out
-from suffice.models.naive_bayes.families.linear_laws import LinearLaws, weighted_sums
-from suffice.models.naive_bayes.families.smoothing import best_smoothing, left_out_shares, log_shares
-from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
+from suffice.models.naive_bayes.families.linear_laws import (
+    LinearLaws,
+    class_totals,
+    present_rows,
+    stacked,
+    weighted_sums,
+)
+from suffice.models.naive_bayes.families.smoothing import (
+    best_smoothing,
+    left_out_shares,
+    log_shares,
+)
 from suffice.rows import refuse_infinite
 from suffice.rows.cells import place_of
 

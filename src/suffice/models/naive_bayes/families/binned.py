@@ -12,10 +12,15 @@ import numpy as np
 
 from suffice.errors import BadSetting, NotFinite
 from suffice.models.naive_bayes.column_blocks import read_numbers
-from suffice.models.naive_bayes.families.categorical import best_tally_smoothing, class_tallies, tables_of, tallies_left_out
+from suffice.models.naive_bayes.families.categorical import (
+    best_tally_smoothing,
+    class_tallies,
+    tables_of,
+    tallies_left_out,
+)
 from suffice.models.naive_bayes.families.tally_laws import TallyLaws
-from suffice.rows.cells import place_of
 from suffice.rows.category_codes import CodedColumns
+from suffice.rows.cells import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

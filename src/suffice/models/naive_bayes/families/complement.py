@@ -9,10 +9,13 @@ import numpy as np
 
 from suffice.errors import NotADensity
 from suffice.models.naive_bayes.families.left_out import complements_left_out
-from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws, class_totals, stacked
 from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.smoothing import best_smoothing, held_out_shares, log_shares
-from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
+from suffice.models.naive_bayes.families.smoothing import (
+    best_smoothing,
+    held_out_shares,
+    log_shares,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,27 +5,28 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
+
 from suffice.engines.threads import collect_blocks
-from suffice.errors import BadRows, BadSetting, OutsideSupport, listed
-from suffice.models.naive_bayes.column_blocks import read_numbers
-from suffice.models.gaussian.family import Gaussian
+from suffice.errors import BadRows, BadSetting, NotFinite, OutsideSupport, listed
+from suffice.linear_algebra import LOG_TAU
 from suffice.models.gaussian.class_moments import ClassSummary
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.naive_bayes.column_blocks import read_numbers
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.rows import refuse_infinite
 from suffice.rows.cells import place_of
 from suffice.statistics import ByClass, DiagonalMoments
-from typing import TYPE_CHECKING, Any
-from suffice.errors import NotFinite
-from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.linear_algebra import LOG_TAU
-from suffice.rows import refuse_infinite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
-    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
-    from suffice.rows import FloatArray, IntArray
 
 
 FORMS = {"per-class": "diagonal", "shared": "shared-diagonal"}

@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
-from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.kernels.sparse.sums import score_table, sparse_scores
-from suffice.rows.sparse import SparseRows
-from suffice.rows.sparse import refuse_huge_stored, refuse_stored
-from typing import TYPE_CHECKING, Any
-from suffice.engines.uneven_blocks import collect_class_sums
+
 from suffice.engines.threads import collect_blocks
-from suffice.errors import NotFinite
-from suffice.rows.sparse import MOST_COUNT, refuse_huge_stored, refuse_stored
+from suffice.engines.uneven_blocks import collect_class_sums
+from suffice.errors import BadRows, NotFinite
+from suffice.kernels.sparse.sums import score_table, sparse_scores
+from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.rows.sparse import MOST_COUNT, SparseRows, refuse_huge_stored, refuse_stored
 from suffice.statistics import ByClass, Totals
-from typing import TYPE_CHECKING
-from suffice.errors import BadRows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
     from suffice.models.naive_bayes.column_blocks import Block
     from suffice.rows import FloatArray, IntArray
 

@@ -10,13 +10,22 @@ import numpy as np
 
 from suffice.errors import BadRows, BadSetting
 from suffice.models.naive_bayes.column_blocks import read_numbers, refuse_large_cells
-from suffice.models.naive_bayes.families.linear_laws import counted_rows, drawn_counts
 from suffice.models.naive_bayes.families.left_out import counted_cells, counts_left_out
-from suffice.models.naive_bayes.families.linear_laws import LinearLaws, weighted_sums
-from suffice.models.naive_bayes.families.smoothing import best_smoothing, held_out_shares, log_shares
-from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
-from suffice.rows.cells import place_of
+from suffice.models.naive_bayes.families.linear_laws import (
+    LinearLaws,
+    class_totals,
+    counted_rows,
+    drawn_counts,
+    stacked,
+    weighted_sums,
+)
+from suffice.models.naive_bayes.families.smoothing import (
+    best_smoothing,
+    held_out_shares,
+    log_shares,
+)
 from suffice.rows.bad_cells import refuse_counts
+from suffice.rows.cells import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,15 +11,19 @@ import numpy as np
 
 from suffice.errors import BadRows
 from suffice.models.naive_bayes.column_blocks import read_numbers, refuse_large_cells
-from suffice.models.naive_bayes.families.linear_laws import drawn_counts
-from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.models.naive_bayes.families.left_out import less
-from suffice.models.naive_bayes.families.linear_laws import LinearLaws, weighted_sums
-from suffice.models.notes import Note
+from suffice.models.naive_bayes.families.linear_laws import (
+    LinearLaws,
+    class_totals,
+    drawn_counts,
+    stacked,
+    weighted_sums,
+)
+from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.models.naive_bayes.families.smoothing import best_smoothing
-from suffice.models.naive_bayes.families.linear_laws import class_totals, stacked
-from suffice.rows.cells import place_of
+from suffice.models.notes import Note
 from suffice.rows.category_codes import refuse_fractions
+from suffice.rows.cells import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, listed
+from suffice.models.gaussian.family import Gaussian
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.gaussian.family import Gaussian
 from suffice.models.naive_bayes.families.gaussian import FORMS, GaussianColumns, LogNormal
 from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.families.poisson import Poisson
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
 
 if TYPE_CHECKING:
     from suffice.models.naive_bayes.families.protocol import ColumnFamily

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.models.naive_bayes.families.left_out import less, with_own
+from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.models.naive_bayes.families.smoothing import log_shares
 
 if TYPE_CHECKING:

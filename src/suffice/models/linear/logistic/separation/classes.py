@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.linear.logistic.separation.separation import MOST_CELLS, beyond
 from suffice.models.linear.logistic.separation.margins import TIED, margins_along, survey
-from suffice.models.linear.logistic.separation.programs import Budget, Undecided, find_cone, first_survey, scaled
+from suffice.models.linear.logistic.separation.programs import (
+    Budget,
+    Undecided,
+    find_cone,
+    first_survey,
+    scaled,
+)
+from suffice.models.linear.logistic.separation.separation import MOST_CELLS, beyond
 
 if TYPE_CHECKING:
     from suffice.models.linear.logistic.loss import LogisticLoss

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.models.linear.logistic.separation.margins import SPANNED, survey
-from suffice.models.linear.logistic.separation.programs import MOST_CELLS, Budget, Undecided, null_space, scaled, solutions
+from suffice.models.linear.logistic.separation.programs import (
+    MOST_CELLS,
+    Budget,
+    Undecided,
+    null_space,
+    scaled,
+    solutions,
+)
 
 if TYPE_CHECKING:
     from suffice.models.linear.logistic.loss import LogisticLoss

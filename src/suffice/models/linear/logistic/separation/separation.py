@@ -9,25 +9,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self
+
 import numpy as np
+
 from suffice.engines.threads import pinned
 from suffice.linear_algebra import inverse_factor
 from suffice.models.linear.logistic.loss import collect_design
-from suffice.models.linear.logistic.separation.classes import parted_cone
-from suffice.models.linear.logistic.separation.columns import sparse_direction, spread
-from suffice.models.linear.logistic.separation.margins import TIED, margins_along, survey
-from suffice.models.linear.logistic.separation.programs import Budget, Cone, Undecided, find_cone, first_survey, scaled, work_of
-from typing import TYPE_CHECKING
 from suffice.models.linear.logistic.newton import Factor
-from suffice.models.linear.logistic.separation.columns import MOST_COEFFICIENTS
-from suffice.models.linear.logistic.separation.margins import Constraints, margins_along, survey
-from suffice.models.linear.logistic.separation.programs import Cone, is_balanced, is_refused, null_space, scaled
+from suffice.models.linear.logistic.separation.classes import parted_cone
+from suffice.models.linear.logistic.separation.columns import (
+    MOST_COEFFICIENTS,
+    sparse_direction,
+    spread,
+)
+from suffice.models.linear.logistic.separation.margins import (
+    TIED,
+    Constraints,
+    margins_along,
+    survey,
+)
+from suffice.models.linear.logistic.separation.programs import (
+    Budget,
+    Cone,
+    Undecided,
+    find_cone,
+    first_survey,
+    is_balanced,
+    is_refused,
+    null_space,
+    scaled,
+    work_of,
+)
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from suffice.models.linear.logistic.loss import LogisticLoss
     from suffice.models.linear.logistic.separation.margins import Survey
     from suffice.rows import FloatArray
-    from numpy.typing import NDArray
 
     BoolArray = NDArray[np.bool_]
 
