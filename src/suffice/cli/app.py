@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -10,38 +9,39 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from suffice import __version__
-from suffice.cli.commands.compare import compare
-from suffice.cli.commands.demo import demo
-from suffice.cli.commands.diff import diff
-from suffice.cli.commands.explain import explain
-from suffice.cli.commands.fit import fit
-from suffice.cli.commands.forget import forget
-from suffice.cli.commands.inspect import inspect
-from suffice.cli.commands.learn import learn
-from suffice.cli.commands.merge import merge
-from suffice.cli.commands.outliers import outliers
-from suffice.cli.commands.predict import predict
-from suffice.cli.commands.report import report
-from suffice.cli.commands.sample import sample
-from suffice.cli.commands.sql import sql
-from suffice.cli.mail.group import mail
-from suffice.cli.terminal.messages import refuse, tell_warnings
-from suffice.cli.terminal.options import InOrder
-from suffice.errors import FileInUse, SufficeError, without_secrets, without_secrets_within
+from suffice.cli.terminal.messages import refuse, sentence, tell_warnings
+from suffice.cli.terminal.options import CommandsAt, InOrder
+from suffice.errors import FileInUse, without_secrets_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
-HINTS = {
-    errno.EISDIR: "name a file in it",
-    errno.ENOSPC: "make room, or choose another place; what was there before is still there",
-    errno.EACCES: "choose a file that may be read, or another place",
+COMMANDS = {
+    "demo": "suffice.cli.commands.demo",
+    "fit": "suffice.cli.commands.fit",
+    "predict": "suffice.cli.commands.predict",
+    "explain": "suffice.cli.commands.explain",
+    "sample": "suffice.cli.commands.sample",
+    "outliers": "suffice.cli.commands.outliers",
+    "learn": "suffice.cli.commands.learn",
+    "forget": "suffice.cli.commands.forget",
+    "merge": "suffice.cli.commands.merge",
+    "inspect": "suffice.cli.commands.inspect",
+    "diff": "suffice.cli.commands.diff",
+    "compare": "suffice.cli.commands.compare",
+    "report": "suffice.cli.commands.report",
+    "sql": "suffice.cli.commands.sql",
+    "mail": "suffice.cli.mail.group",
 }
-"""What to do when the system refuses."""
+"""Where each command is, in the order of use: what `--help` shows."""
+OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
 
 
-@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=InOrder,
+    commands=CommandsAt(COMMANDS),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="suffice")
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 def app(debug: bool) -> None:
@@ -54,13 +54,6 @@ def app(debug: bool) -> None:
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
     del debug  # main() looks for it among the arguments, where errors become sentences
-
-
-for _command in (
-    demo, fit, predict, explain, sample, outliers, learn, forget, merge, inspect, diff,
-    compare, report, sql, mail,
-):  # fmt: skip
-    app.add_command(_command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -98,47 +91,6 @@ def _usage(error: click.ClickException) -> str:
     """Return where the right usage is written."""
     context = getattr(error, "ctx", None)
     return f"{context.command_path if context else 'suffice'} --help shows what there is"
-
-
-def sentence(error: Exception) -> tuple[str, str]:
-    """Return what went wrong and what to do, each on one line."""
-    if isinstance(error, SufficeError):
-        return error.problem, error.hint
-    if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
-        return "pictures need matplotlib, which is not installed", "pip install 'suffice[plots]'"
-    if isinstance(error, OSError) and error.strerror:
-        place = f"{without_secrets(str(error.filename))}: " if error.filename else ""
-        hint = HINTS.get(error.errno or 0, "choose another place with --output")
-        if error.errno == errno.ENOENT and error.filename:
-            hint = _missing(str(error.filename))
-        return f"{place}{error.strerror.lower()}", hint
-    if isinstance(error, UnicodeEncodeError):
-        cell = error.object[error.start : error.end]
-        return (
-            f"{cell!r} is half of a character, and cannot be written as UTF-8",
-            "mend the table: each \\ud800 … \\udbff needs a \\udc00 … \\udfff behind it",
-        )
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this", "gda needs columns² numbers, naive-bayes few"
-    words = " ".join(str(error).split())
-    return f"{type(error).__name__}: {words}", "suffice --debug … shows where"
-
-
-def _missing(name: str) -> str:
-    """Return what to do about a file that is not there: another name, or a folder to be made."""
-    from pathlib import Path
-
-    from suffice.errors import meant
-
-    folder = Path(name).parent
-    if not folder.is_dir():
-        shown = without_secrets(str(folder))
-        return f"there is no folder {shown}: is the name right? Folders are not made"
-    try:
-        near = meant(Path(name).name, (each.name for each in folder.iterdir()))
-    except OSError:
-        near = ""
-    return near.strip() or "is the name right? There is no such file in its folder"
 
 
 def _replace_what_cannot_be_written(*streams: TextIO) -> None:

@@ -75,8 +75,7 @@ def classify(
     except Exception as error:
         if not exit_code:
             raise
-        from suffice.cli.app import sentence
-        from suffice.cli.terminal.messages import refuse
+        from suffice.cli.terminal.messages import refuse, sentence
 
         problem, hint = sentence(error)
         refuse(problem, hint)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import click
 
-from suffice.cli.mail.classify import classify
-from suffice.cli.mail.correct import correct
-from suffice.cli.mail.export import export
-from suffice.cli.mail.fit import fit
-from suffice.cli.terminal.options import InOrder
+from suffice.cli.terminal.options import CommandsAt, InOrder
+
+COMMANDS = {name: f"suffice.cli.mail.{name}" for name in ("fit", "classify", "correct", "export")}
+"""Where each command is, in the order of use."""
 
 
-@click.group(cls=InOrder)
+@click.group(cls=InOrder, commands=CommandsAt(COMMANDS))
 def mail() -> None:
     """Tell spam from ham, and be corrected.
 
@@ -20,7 +19,3 @@ def mail() -> None:
 
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
     """
-
-
-for _command in (fit, classify, correct, export):
-    mail.add_command(_command)

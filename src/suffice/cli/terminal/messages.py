@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
@@ -11,6 +12,8 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from suffice.errors import SufficeError, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +32,14 @@ USUAL = 80
 """Places of a terminal that does not say how wide it is."""
 CLEAR = "\r\033[K"
 """What takes a line of a terminal back."""
+
+
+HINTS = {
+    errno.EISDIR: "name a file in it",
+    errno.ENOSPC: "make room, or choose another place; what was there before is still there",
+    errno.EACCES: "choose a file that may be read, or another place",
+}
+"""What to do when the system refuses."""
 
 
 def legible(text: str) -> str:
@@ -171,3 +182,44 @@ def _duration(seconds: float) -> str:
 def _is_terminal(stream: TextIO | None) -> bool:
     """Whether a stream is a terminal that can take a line back; a closed one is None."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def sentence(error: Exception) -> tuple[str, str]:
+    """Return what went wrong and what to do, each on one line."""
+    if isinstance(error, SufficeError):
+        return error.problem, error.hint
+    if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
+        return "pictures need matplotlib, which is not installed", "pip install 'suffice[plots]'"
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{without_secrets(str(error.filename))}: " if error.filename else ""
+        hint = HINTS.get(error.errno or 0, "choose another place with --output")
+        if error.errno == errno.ENOENT and error.filename:
+            hint = _missing(str(error.filename))
+        return f"{place}{error.strerror.lower()}", hint
+    if isinstance(error, UnicodeEncodeError):
+        cell = error.object[error.start : error.end]
+        return (
+            f"{cell!r} is half of a character, and cannot be written as UTF-8",
+            "mend the table: each \\ud800 … \\udbff needs a \\udc00 … \\udfff behind it",
+        )
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this", "gda needs columns² numbers, naive-bayes few"
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}", "suffice --debug … shows where"
+
+
+def _missing(name: str) -> str:
+    """Return what to do about a file that is not there: another name, or a folder to be made."""
+    from pathlib import Path
+
+    from suffice.errors import meant
+
+    folder = Path(name).parent
+    if not folder.is_dir():
+        shown = without_secrets(str(folder))
+        return f"there is no folder {shown}: is the name right? Folders are not made"
+    try:
+        near = meant(Path(name).name, (each.name for each in folder.iterdir()))
+    except OSError:
+        near = ""
+    return near.strip() or "is the name right? There is no such file in its folder"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Protocol, TypeVar
 
     Command = TypeVar("Command", bound=Callable[..., Any])
@@ -117,6 +119,36 @@ def wait_option() -> Decorator:
 def target_option(what: str, *, required: bool = False) -> Decorator:
     """Return the option for the column of labels."""
     return click.option("--target", "-t", metavar="COLUMN", required=required, help=what)
+
+
+class CommandsAt(MutableMapping[str, click.Command]):
+    """Commands by name, each imported from its module when it is asked for: one does not load all.
+
+    The module has the command under its own name.
+    """
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = dict(homes)
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            self._loaded[name] = getattr(import_module(self._homes[name]), name)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._homes[name] = command.callback.__module__ if command.callback else ""
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._homes[name]
+        self._loaded.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
 
 
 class InOrder(click.Group):
