@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
     from suffice.estimators.linear.logistic_regression import LogisticRegression
     from suffice.estimators.linear.perceptron import Perceptron
+    from suffice.estimators.load import load
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import NaiveBayes
     from suffice.estimators.naive_bayes_counts import (
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         MultinomialNaiveBayes,
     )
     from suffice.estimators.shared.collect import collect
-    from suffice.estimators.shared.saving import load
     from suffice.estimators.text.classifier import TextClassifier
     from suffice.estimators.text.vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
@@ -90,7 +90,7 @@ _HOMES = {
     "bridge": "suffice.estimators.bridge",
     "collect": "suffice.estimators.shared.collect",
     "compare": "suffice.evaluation.comparison",
-    "load": "suffice.estimators.shared.saving",
+    "load": "suffice.estimators.load",
 }
 """Where a public name that is no submodule lives."""
 

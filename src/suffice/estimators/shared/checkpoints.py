@@ -118,7 +118,7 @@ class Checkpoint:
         }
 
     def _state(self, held: dict[str, Any]) -> tuple[int, Any]:
-        from suffice.estimators.shared.collect import Summary
+        from suffice.estimators.shared.state import Summary
 
         statistics, dtype = held["statistics"], restored_dtype(held["labels"])
         kind = label_kind(class_array(tuple(statistics.labels), dtype))

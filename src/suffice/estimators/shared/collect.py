@@ -12,7 +12,7 @@ from suffice.engines.parts import Progress
 from suffice.errors import BadLabels, BadSetting, NotANumber, listed
 from suffice.estimators.shared.frames import split_off
 from suffice.estimators.shared.learned import Summarizing
-from suffice.estimators.shared.state import State, label_kind
+from suffice.estimators.shared.state import State, Summary, label_kind
 from suffice.rows import read_labels, read_weights
 from suffice.rows.cells import NUMBER
 
@@ -56,18 +56,6 @@ def spooled(source: Source, wanted: Wanted) -> Source:
     from suffice.sources.arrow_streams import spooled as set_aside
 
     return set_aside(source, wanted)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Summary:
-    """The state of some rows of a source; states add up as the estimator says."""
-
-    estimator: Any
-    state: State
-
-    def __add__(self, other: Self) -> Self:
-        """Return the state of both."""
-        return type(self)(self.estimator, self.estimator._joined(self.state, other.state))
 
 
 class Collecting(Summarizing):

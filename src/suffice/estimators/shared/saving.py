@@ -1,4 +1,4 @@
-"""Estimators on disk: `save` writes what was learned, with or without statistics; `load` reads."""
+"""Estimators on disk: what `save` writes, with or without statistics, and how it comes back."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from suffice.columns import PlainColumns
 from suffice.errors import BadFile, BadSetting
 from suffice.estimators.shared.concurrency import snapshot
 from suffice.estimators.shared.table_recipe import STATE, TableNotes
-from suffice.mail.filter.database import is_database
 from suffice.storage.locks import Stamp, locked
-from suffice.storage.model_file import StoredModel, no_model, read_model, write_model
+from suffice.storage.model_file import StoredModel, no_model, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,30 +130,6 @@ class Persistent:
     def _as_learned(self, table: Any) -> Any:
         """Return a table as it was when the model learned from it, if a file says how."""
         return table if self._notes is None else self._notes.rows(table)
-
-
-def load(path: str | Path) -> Any:
-    """Return the estimator that was saved to a file, checked before it is believed.
-
-    A mail filter (`suffice mail fit`) is a TextClassifier of what it has learned so far.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import suffice
-    >>> place = Path(tempfile.mkdtemp()) / "model.suffice"
-    >>> suffice.GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb")).save(place)
-    >>> suffice.load(place).partial_fit([[9.0]], ["b"]).predict([[1.4], [5.1]])
-    array(['a', 'b'], dtype='<U1')
-    """
-    if is_database(path):
-        from suffice.estimators.text.mail import mail_classifier
-
-        return mail_classifier(path)
-    stamp = Stamp.of(path)  # before it is read: what comes later is noticed when it is saved
-    model = restored(path, read_model(path))
-    if isinstance(model, Persistent):
-        model._origin = stamp
-    return model
 
 
 def restored(path: str | Path, stored: StoredModel) -> Any:

@@ -92,3 +92,15 @@ def class_array(labels: tuple[Label, ...], dtype: np.dtype[Any]) -> NDArray[Any]
 def joined_dtype(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[Any]:
     """Return a type for the labels of both."""
     return np.result_type(left, right) if left != right else left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """The state of some rows of a source; states add up as the estimator says."""
+
+    estimator: Any
+    state: State
+
+    def __add__(self, other: Self) -> Self:
+        """Return the state of both."""
+        return type(self)(self.estimator, self.estimator._joined(self.state, other.state))
