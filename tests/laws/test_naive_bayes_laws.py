@@ -23,7 +23,7 @@ from suffice.errors import BadRows
 from suffice.families import Binned
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
-from suffice.testing import PRECISION
+from suffice.testing.same import PRECISION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
