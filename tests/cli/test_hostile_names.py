@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.cli.terminal.messages import Progress, legible
+from suffice.cli.terminal.messages import ProgressLine, legible
 from suffice.cli.terminal.printed_rows import json_text
 from suffice.tables.csv.cells import number_of
 from suffice.tables.csv.inert_cells import FORMULA, inert, plain_text
@@ -260,7 +260,7 @@ def test_numbers_and_words_stay_bare() -> None:
 
 
 def test_progress_shows_legible_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    progress = Progress(f"reading {EVIL['clear']}")
+    progress = ProgressLine(f"reading {EVIL['clear']}")
     assert is_legible(progress._line(1e9))
 
 
@@ -282,7 +282,7 @@ def test_a_terminal_that_does_not_say_how_wide_it_is_gets_whole_lines(
     monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((0, 0)))
     monkeypatch.setattr(remarks, "PATIENCE", 0.0)
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with Progress("reading flowers.csv") as progress:
+    with ProgressLine("reading flowers.csv") as progress:
         progress.more(1000)
     assert "reading flowers.csv 1,000 rows" in sys.stderr.getvalue()
 
@@ -300,13 +300,13 @@ def test_progress_says_no_more_than_it_knows(
     monkeypatch.setattr(training_rows, "IN_MEMORY", 100)
     monkeypatch.setattr(tables, "MOST_ROWS", 100)
     seen: list[tuple[str, int, float | None]] = []
-    more = Progress.more
+    more = ProgressLine.more
 
-    def heard(self: Progress, count: int) -> None:
+    def heard(self: ProgressLine, count: int) -> None:
         more(self, count)
         seen.append((self._what, self.rows, self._share()))
 
-    monkeypatch.setattr(Progress, "more", heard)
+    monkeypatch.setattr(ProgressLine, "more", heard)
     for arguments in (
         ("fit", rows, "-t", "kind", "--model", "gda", "-o", tmp_path / "model"),
         ("predict", tmp_path / "model", rows),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from suffice.cli.terminal.messages import Progress
+from suffice.cli.terminal.messages import ProgressLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ def test_rows_a_second_and_the_time_left_are_told(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(shown, "fileno", lambda: 2, raising=False)
     monkeypatch.setattr(sys, "stderr", shown)
     shares = iter([0.5, 0.6])  # it went on where another run had ended
-    with Progress("reading a.csv", lambda: next(shares)) as progress:
+    with ProgressLine("reading a.csv", lambda: next(shares)) as progress:
         progress.more(1000)
         progress.more(500)
     first, second = shown.getvalue().split("\r\033[K")[1:3]

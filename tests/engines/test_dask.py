@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import BadLabels, BadRows, BadWeights, ColumnMismatch, NotFinite
-from suffice.estimators.shared.collect import Summarize
+from suffice.estimators.shared.collect import SummarizeChunk
 from suffice.sources import open_source
 from tests.engines.alike import assert_alike
 from tests.engines.hostile_rows import (
@@ -180,7 +180,7 @@ def test_a_worker_that_dies_changes_nothing(
 
     source = open_source(frame_of(parts_of(rows)))
     wanted = source.wanted(TARGET)
-    summarize = Summarize(GaussianDiscriminant("per-class"), None)
+    summarize = SummarizeChunk(GaussianDiscriminant("per-class"), None)
     flag = tmp_path / "died"
 
     def dying(chunk: Chunk) -> Any:

@@ -21,7 +21,7 @@ from suffice.errors import (
     ColumnMismatch,
     NotFinite,
 )
-from suffice.estimators.shared.collect import Summarize
+from suffice.estimators.shared.collect import SummarizeChunk
 from suffice.sources import open_source
 from suffice.sources.clusters import spark as spark_source
 from suffice.sources.clusters.spark import predictions, spark_at_work
@@ -207,7 +207,7 @@ def test_workers_run_what_is_tested(any_spark: Any) -> None:
 def test_a_worker_that_dies_changes_nothing(classic: Any, tmp_path: Path) -> None:
     source = open_source(classic)
     wanted = source.wanted(TARGET)
-    summarize = Summarize(GaussianDiscriminant("per-class"), None)
+    summarize = SummarizeChunk(GaussianDiscriminant("per-class"), None)
     flag = tmp_path / "died"
 
     def dying(chunk: Chunk) -> Any:
@@ -228,7 +228,7 @@ def test_it_makes_no_difference_whether_summaries_are_merged_on_the_cluster(
     monkeypatch.setattr(spark_source, "WIDTH", 2)  # neighbours; there are four partitions
     source = open_source(classic)
     wanted = source.wanted(TARGET)
-    summarize = Summarize(GaussianDiscriminant("per-class"), None)
+    summarize = SummarizeChunk(GaussianDiscriminant("per-class"), None)
     assert source.moved is None
     on_cluster = source.collected(summarize, wanted)
     assert 0 < source.moved < spark_source.DIRECT
@@ -247,7 +247,9 @@ def test_nothing_but_the_statistics_moves(spark: Any, frames: Any) -> None:
         frame = frames(spark, [table.slice(i * step, step) for i in range(parts)])
         source = open_source(frame)
         for _ in range(2):  # the second time, the driver takes every partition's own
-            source.collected(Summarize(GaussianDiscriminant("per-class"), None), source.wanted("y"))
+            source.collected(
+                SummarizeChunk(GaussianDiscriminant("per-class"), None), source.wanted("y")
+            )
         moved.append(source.moved / parts)
     statistics = 2 * (width**2 + width + 1) * 8
     assert statistics < moved[0] < 1.2 * statistics + 4096
@@ -267,7 +269,7 @@ def test_some_rows_are_drawn_the_same_way_every_time(hostile: Any, rows: pa.Tabl
 def test_rows_are_kept_for_as_long_as_they_are_needed(hostile: Any) -> None:
     source = open_source(hostile)
     wanted = source.wanted(TARGET)
-    summarize = Summarize(GaussianDiscriminant("diagonal"), None)
+    summarize = SummarizeChunk(GaussianDiscriminant("diagonal"), None)
     plain = source.collected(summarize, wanted)
     with source.kept(wanted):
         frame = source._rows(wanted)

@@ -18,7 +18,7 @@ from suffice.models.linear.logistic.inference import checked_level
 from suffice.rows.bad_cells import refuse_blanks
 
 if TYPE_CHECKING:
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.rows import Label
 
 
@@ -96,7 +96,7 @@ def bridge(
     return BridgeReport(found, logistic, batch.columns.coded_names, compared, float(level))
 
 
-def _refuse_blanks(batch: Batch) -> None:
+def _refuse_blanks(batch: LabelledBatch) -> None:
     """Refuse cells that are missing: logistic regression has no law of x to do without them."""
     try:
         refuse_blanks(batch.rows, batch.columns.coded_names)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.linear.logistic_regression import LogisticRegression
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.estimators.shared.state import State
     from suffice.rows import FloatArray, Label
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 class GaussianAnswers(GaussianParameters, Answers):
     """Typicality, cells filled in, explanations and leave-one-out: nothing here learns anything."""
 
-    _read: Callable[[object, object, object, State | None], Batch]
+    _read: Callable[[object, object, object, State | None], LabelledBatch]
 
     # Rows
 

@@ -12,7 +12,7 @@ import numpy as np
 from suffice.columns import Columns
 from suffice.errors import BadSetting, DifferentKinds, listed
 from suffice.estimators.multivariate_normal_columns import schema
-from suffice.estimators.shared.labelled_batch import Batch, read_batch
+from suffice.estimators.shared.labelled_batch import LabelledBatch, read_batch
 from suffice.estimators.shared.learned import Learned
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.waiting_rows import moderate
@@ -217,7 +217,9 @@ class GaussianLearning(GaussianParameters, Learning):
         check_held(model.covariances_, given.covariances, given.labels, model.covariance)
         return model
 
-    def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
+    def _read(
+        self, X: object, y: object, sample_weight: object, known: State | None
+    ) -> LabelledBatch:
         columns = None if known is None else known.columns
         return read_batch(X, y, sample_weight, partial(self._coded, columns))
 
@@ -262,7 +264,7 @@ class GaussianLearning(GaussianParameters, Learning):
     def _needs_choice(self) -> bool:
         return self.covariance == "auto"
 
-    def _choose(self, batch: Batch) -> Gaussian | None:
+    def _choose(self, batch: LabelledBatch) -> Gaussian | None:
         """Choose pool, shrink and target by leave-one-out on one batch, if they are "auto"."""
         if self.covariance != "auto":
             return None

@@ -22,7 +22,7 @@ from suffice.rows import BOOLEAN, read_table
 
 if TYPE_CHECKING:
     from suffice.estimators.naive_bayes_learning import Chosen
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
     from suffice.rows import Label
 
@@ -80,7 +80,7 @@ class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEst
         super()._check_settings()
         check_families(self.families)
 
-    def _choose(self, batch: Batch) -> Chosen:
+    def _choose(self, batch: LabelledBatch) -> Chosen:
         alpha = 1.0 if isinstance(self.smoothing, str) else float(self.smoothing)
         families, tied = chosen_families(self.families, batch, alpha)
         return chosen_for(Product.of_columns(families, tied), self.families)
@@ -110,7 +110,9 @@ def check_families(asked: Any) -> None:
         family_named(family, f"column {column!r}")
 
 
-def chosen_families(asked: Any, batch: Batch, alpha: float) -> tuple[list[ColumnFamily], list[int]]:
+def chosen_families(
+    asked: Any, batch: LabelledBatch, alpha: float
+) -> tuple[list[ColumnFamily], list[int]]:
     """Return the family of every column of a first batch, and which columns share one law."""
     table, codes, weights = batch.rows, batch.codes, batch.weights
     names = batch.columns.names

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.estimators.linear.logistic_regression import LogisticRegression
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.estimators.shared.state import State
     from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.models.label_shift import LabelShift
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 class NaiveBayesAnswers(NaiveBayesParameters, Answers):
     """Samples, explanations, priors and leave-one-out: nothing here learns anything."""
 
-    _read: Callable[[object, object, object, State | None], Batch]
+    _read: Callable[[object, object, object, State | None], LabelledBatch]
     _open: Callable[[object], Any]
 
     # Rows

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from suffice.estimators.naive_bayes_learning import Chosen
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.models.label_shift import LabelShift
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
     from suffice.rows import FloatArray, Label
@@ -46,7 +46,7 @@ class CountNaiveBayes(NaiveBayesLearning, NaiveBayesAnswers):
     def _open(self, X: object) -> Any:
         return read_sparse_rows(X) if is_sparse(X) else read_table(X)
 
-    def _choose(self, batch: Batch) -> Chosen:
+    def _choose(self, batch: LabelledBatch) -> Chosen:
         family = self._family()
         return chosen_for(Product((family,), (range(batch.rows.width),)), family)
 

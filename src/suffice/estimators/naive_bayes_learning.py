@@ -12,10 +12,10 @@ import numpy as np
 
 from suffice.columns import Columns, PlainColumns
 from suffice.errors import BadSetting, DifferentKinds, SufficeError, listed
-from suffice.estimators.shared.labelled_batch import Batch, read_batch
+from suffice.estimators.shared.labelled_batch import LabelledBatch, read_batch
 from suffice.estimators.shared.learned import Learned
 from suffice.estimators.shared.learning import Learning
-from suffice.estimators.shared.saving import LeftOut
+from suffice.estimators.shared.saving import StatisticsLeftOut
 from suffice.estimators.shared.table_recipe import check_kinds
 from suffice.estimators.shared.waiting_rows import moderate
 from suffice.estimators.shared.zero_weights import as_given, rows_at
@@ -182,7 +182,9 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
         """Read rows of whatever kind this estimator takes."""
         return read_table(X)
 
-    def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
+    def _read(
+        self, X: object, y: object, sample_weight: object, known: State | None
+    ) -> LabelledBatch:
         return read_batch(X, y, sample_weight, partial(self._matched, known), self._open)
 
     def _matched(self, known: State | None, table: Any) -> tuple[Any, Any]:
@@ -195,7 +197,7 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
             return PlainColumns(table.width), table
         return Columns.of_kinds(table), table
 
-    def _summary(self, batch: Batch, learner: NaiveBayesLearner) -> Any:
+    def _summary(self, batch: LabelledBatch, learner: NaiveBayesLearner) -> Any:
         def summary(rows: Any, codes: IntArray, weights: FloatArray | None) -> Any:
             cut = blocks(learner.product, rows)
             return learner.summarize(cut, codes, batch.labels, weights, _names(batch.columns))
@@ -262,7 +264,7 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
 
 def _check_collected_alike(known: Any, new: Any) -> None:
     """Refuse to add statistics that were collected for another setting of held-out choices."""
-    if isinstance(known, LeftOut) or isinstance(new, LeftOut):
+    if isinstance(known, StatisticsLeftOut) or isinstance(new, StatisticsLeftOut):
         return
     inner = [held.held if isinstance(held, WithRows) else held for held in (known, new)]
     for name, ours, theirs in (

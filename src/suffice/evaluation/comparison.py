@@ -13,7 +13,7 @@ from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learni
 from suffice.evaluation.diagnostics import diagnose
 from suffice.evaluation.labelled_rows import LabelledRows, rows_here
 from suffice.evaluation.merged_folds import checked_folds, checked_seed, stratified_folds
-from suffice.evaluation.metrics import Scores
+from suffice.evaluation.metrics import FoldScores
 from suffice.evaluation.recommendation import recommend, reservations
 from suffice.evaluation.work_limits import CurvePlan, Extent, affordable, affordable_folds
 
@@ -96,7 +96,7 @@ def compare(
             failed[one.name] = error
     if not any(found.log_posterior is not None for found in held.values()):
         _refuse(held, failed)
-    scores = {name: Scores.of(found, rows, split) for name, found in held.items()}
+    scores = {name: FoldScores.of(found, rows, split) for name, found in held.items()}
     found = diagnose(rows)
     notes += [f"{name} could not be judged: {refusal(error)}" for name, error in failed.items()]
     grown = None

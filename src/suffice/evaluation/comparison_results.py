@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.cross_validation import HeldOut
     from suffice.evaluation.curves import Crossing, LearningCurves
     from suffice.evaluation.diagnostics import Diagnostics
-    from suffice.evaluation.metrics import Scores
+    from suffice.evaluation.metrics import FoldScores
     from suffice.evaluation.recommendation import Recommendation
     from suffice.rows import FloatArray, IntArray
 
@@ -69,7 +69,7 @@ class Comparison:
     folds: IntArray
     candidates: tuple[Candidate, ...]
     held_out: dict[str, HeldOut]
-    scores: dict[str, Scores]
+    scores: dict[str, FoldScores]
     diagnostics: Diagnostics
     curves: LearningCurves | None
     crossings: tuple[Crossing, ...]

@@ -21,7 +21,7 @@ from suffice.statistics import leave_one_out
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.rows import IntArray
 
@@ -68,7 +68,7 @@ class MergedParts:
     ) -> None:
         model._check_settings()
         self.model = model
-        self.batch: Batch = model._read(rows.X, rows.y, rows.weights, None)
+        self.batch: LabelledBatch = model._read(rows.X, rows.y, rows.weights, None)
         self.parts, self.trainings, self.merged = tuple(parts), tuple(trainings), merged
         self.choices: dict[int, Any] = {}
         self.sums: list[tuple[Any, list[Any]]] = []  # of each choice: mostly there is one
@@ -164,7 +164,7 @@ class MergedParts:
         return fitted
 
 
-def part(batch: Batch, places: IntArray) -> Batch:
+def part(batch: LabelledBatch, places: IntArray) -> LabelledBatch:
     """Return some rows of a batch, with the labels that they have."""
     seen, codes = np.unique(batch.codes[places], return_inverse=True)
     return replace(

@@ -182,7 +182,7 @@ METRICS = ("accuracy", "log_loss", "brier")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class FoldScores:
     """Accuracy, log-loss and Brier score in every fold; calibration error over all rows.
 
     The calibration error of a few rows is mostly chance. So it is computed once, of all held-out
@@ -197,7 +197,7 @@ class Scores:
     seconds: float
 
     @classmethod
-    def of(cls, held: HeldOut, rows: LabelledRows, folds: IntArray) -> Scores:
+    def of(cls, held: HeldOut, rows: LabelledRows, folds: IntArray) -> FoldScores:
         """Judge held-out answers."""
         size = int(folds.max()) + 1
         parts = [np.flatnonzero(folds == f) for f in range(size)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.curves import Crossing
     from suffice.evaluation.diagnostics import Diagnostics
     from suffice.evaluation.labelled_rows import LabelledRows
-    from suffice.evaluation.metrics import Scores
+    from suffice.evaluation.metrics import FoldScores
     from suffice.rows import FloatArray
 
 
@@ -231,7 +231,7 @@ def reservations(
     said: Recommendation,
     rows: LabelledRows,
     held: Mapping[str, HeldOut],
-    scores: Mapping[str, Scores],
+    scores: Mapping[str, FoldScores],
     asked: Sequence[Candidate],
 ) -> Recommendation:
     """Return the recommendation with what else there is to worry about."""
@@ -245,7 +245,9 @@ def reservations(
     return replace(said, worries=(*said.worries, *found))
 
 
-def _baseline(said: Recommendation, rows: LabelledRows, scores: Mapping[str, Scores]) -> list[str]:
+def _baseline(
+    said: Recommendation, rows: LabelledRows, scores: Mapping[str, FoldScores]
+) -> list[str]:
     """Compare with always naming the commonest class."""
     shares = rows.counts / rows.counts.sum()
     right = scores[said.model].accuracy
@@ -276,7 +278,7 @@ def _small(rows: LabelledRows) -> list[str]:
 
 
 def _calibration(
-    said: Recommendation, rows: LabelledRows, scores: Mapping[str, Scores]
+    said: Recommendation, rows: LabelledRows, scores: Mapping[str, FoldScores]
 ) -> list[str]:
     one = scores[said.model]
     if one.calibration is None or one.calibration <= OFF or len(rows) < ENOUGH:
@@ -290,7 +292,7 @@ def _calibration(
     ]
 
 
-def _overfitting(keys: Mapping[str, str], scores: Mapping[str, Scores]) -> list[str]:
+def _overfitting(keys: Mapping[str, str], scores: Mapping[str, FoldScores]) -> list[str]:
     """Say where a penalty helps logistic regression much: its maximum is far out, or nowhere."""
     slight, real = (
         scores.get(keys.get("logistic", "")),

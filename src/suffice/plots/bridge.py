@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
 
     FloatArray = NDArray[np.float64]
 
@@ -143,7 +143,9 @@ def _draw_legend(ax: Axes) -> None:
 # The plane
 
 
-def _plane(batch: Batch, columns: Sequence[str | int] | None) -> tuple[FloatArray, tuple[str, str]]:
+def _plane(
+    batch: LabelledBatch, columns: Sequence[str | int] | None
+) -> tuple[FloatArray, tuple[str, str]]:
     """Return rows in two columns or coordinates, and what these are called."""
     names, rows = batch.columns.coded_names, batch.rows
     if columns is None and len(names) != 2:
@@ -166,7 +168,7 @@ def _place(column: str | int, names: tuple[str, ...]) -> int:
     raise BadSetting(f"there is no column {column!r}", hint=f"they are {listed(names)}")
 
 
-def _coordinates(batch: Batch) -> tuple[FloatArray, tuple[str, str]]:
+def _coordinates(batch: LabelledBatch) -> tuple[FloatArray, tuple[str, str]]:
     """Return the two leading discriminant coordinates, or one and where logistic leaves it."""
     learner = GaussianLearner(Gaussian())
     fit = learner.fit(learner.summarize(batch.rows, batch.codes, batch.labels))

@@ -29,7 +29,7 @@ SURE = 1.959963984540054
 """Standard deviations on either side that hold 95 % of a normal law."""
 
 
-class Reliability(NamedTuple):
+class ReliabilityCurve(NamedTuple):
     """Bins of rows by what was claimed: its mean, the share that came true with its band, rows."""
 
     claimed: FloatArray
@@ -92,7 +92,7 @@ def draw_reliability(
     return ax
 
 
-def _draw_rows(ax: Axes, found: Reliability) -> None:
+def _draw_rows(ax: Axes, found: ReliabilityCurve) -> None:
     """Draw how many rows each bin has, below 0 and on a scale of their own."""
     heights = 0.7 * DEPTH * found.rows / found.rows.max()
     starts, ends = found.edges[:-1], found.edges[1:]
@@ -109,7 +109,7 @@ def _draw_rows(ax: Axes, found: Reliability) -> None:
 
 def reliability(
     claims: FloatArray, hits: NDArray[np.bool_], bins: int = 10, equal: str = "width"
-) -> Reliability:
+) -> ReliabilityCurve:
     """Return rows by bins of what was claimed, with Wilson's 95 % bands.
 
     >>> found = reliability(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, True, True, True]), 2)
@@ -136,7 +136,7 @@ def reliability(
     reach = np.sqrt(observed * (1.0 - observed) / n + SURE**2 / (4.0 * n * n))
     reach *= SURE / (1.0 + SURE**2 / n)
     low, high = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
-    return Reliability(claimed, observed, low, high, count, edges)
+    return ReliabilityCurve(claimed, observed, low, high, count, edges)
 
 
 def _claims(

@@ -71,17 +71,17 @@ def draw_column(
         codes = class_codes(model, labels, len(cells))
     parts = None if cells is None else [cells[codes == k] for k in range(len(known))]
     below = BELOW
-    if isinstance(law, Levels) and law.heights.size > MANY_BARS:
+    if isinstance(law, LevelsLaw) and law.heights.size > MANY_BARS:
         return _draw_level_table(ax, law, known, name)
-    if isinstance(law, Levels):
+    if isinstance(law, LevelsLaw):
         below += _draw_levels(ax, law, parts, known)
-    elif isinstance(law, Counts):
+    elif isinstance(law, CountsLaw):
         _draw_counts(ax, law, parts, known)
     else:
         _draw_curves(ax, law.at, law.heights, parts, known)
     ax.set_ylim(bottom=0.0)
     ax.set_xlabel(name)
-    ax.set_ylabel("probability" if isinstance(law, (Levels, Counts)) else "density")
+    ax.set_ylabel("probability" if isinstance(law, (LevelsLaw, CountsLaw)) else "density")
     make_room(ax)
     if legend:
         legend_below(ax, columns=5, below=below)
@@ -109,7 +109,7 @@ def _draw_curves(ax: Axes, at: Any, heights: Any, parts: Any, known: list[str]) 
     ax.set_xlim(at[0], at[-1])
 
 
-def _draw_counts(ax: Axes, law: Counts, parts: Any, known: list[str]) -> None:
+def _draw_counts(ax: Axes, law: CountsLaw, parts: Any, known: list[str]) -> None:
     """Draw the chance of every whole number, and the shares that were observed as hollow dots."""
     from matplotlib.ticker import MaxNLocator
 
@@ -131,7 +131,7 @@ def _draw_counts(ax: Axes, law: Counts, parts: Any, known: list[str]) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _draw_levels(ax: Axes, law: Levels, parts: Any, known: list[str]) -> float:
+def _draw_levels(ax: Axes, law: LevelsLaw, parts: Any, known: list[str]) -> float:
     """Draw a bar for each level and class, and the shares that were observed as dots.
 
     Returns how many points the names of levels take below the axes, beyond those of numbers.
@@ -160,7 +160,7 @@ def _draw_levels(ax: Axes, law: Levels, parts: Any, known: list[str]) -> float:
     return 3.0 * max(map(len, names)) if aslant else 0.0
 
 
-def _draw_level_table(ax: Axes, law: Levels, known: list[str], name: str) -> Axes:
+def _draw_level_table(ax: Axes, law: LevelsLaw, known: list[str], name: str) -> Axes:
     """Draw the shares of many levels in many classes as a table: so many bars are a fence."""
     draw_shares(
         ax,
@@ -196,7 +196,7 @@ class Density:
 
 
 @dataclass(frozen=True)
-class Counts:
+class CountsLaw:
     """A column of whole numbers: 0 … and P(x | c) of each, (n, k)."""
 
     at: FloatArray
@@ -204,7 +204,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelsLaw:
     """A column of levels: their names and P(level | c), (n, k); `known` are the levels shown."""
 
     names: list[str]
@@ -212,7 +212,7 @@ class Levels:
     known: list[Any]
 
 
-ColumnLaw: TypeAlias = Density | Counts | Levels
+ColumnLaw: TypeAlias = Density | CountsLaw | LevelsLaw
 
 
 def column_law(model: Any, column: str | int) -> tuple[str, int, ColumnLaw]:
@@ -259,7 +259,7 @@ def _of_family(model: Any, j: int, name: str) -> ColumnLaw:
         return _poisson(_parameters(found, "rate"))
     if kind == "bernoulli":
         ones = _parameters(found, "probability")
-        return Levels(["0", "1"], np.array([1.0 - ones, ones]), [0, 1])
+        return LevelsLaw(["0", "1"], np.array([1.0 - ones, ones]), [0, 1])
     if kind == "categorical":
         return _levels(found, name)
     if kind == "multinomial":
@@ -320,17 +320,17 @@ def _steps(found: list[dict[Any, float]]) -> Density:
 # Discrete columns
 
 
-def _poisson(rates: FloatArray) -> Counts:
+def _poisson(rates: FloatArray) -> CountsLaw:
     from scipy.special import gammaln, xlogy
 
     last = math.ceil(float((rates + 4.0 * np.sqrt(rates)).max())) + 2
     first = max(0, math.floor(float((rates - 4.0 * np.sqrt(rates)).min())) - 1)
     at = np.arange(first, last + 1, max(1, (last - first) // 2000), dtype=np.float64)
     logs = xlogy(at[:, np.newaxis], rates) - rates - gammaln(at + 1.0)[:, np.newaxis]
-    return Counts(at, np.exp(logs))
+    return CountsLaw(at, np.exp(logs))
 
 
-def _levels(found: list[dict[Any, float]], name: str) -> Levels:
+def _levels(found: list[dict[Any, float]], name: str) -> LevelsLaw:
     """Return the shares of levels; of very many only the likeliest, and the rest together."""
     known = list(found[0])
     if not known:
@@ -338,10 +338,10 @@ def _levels(found: list[dict[Any, float]], name: str) -> Levels:
     heights = np.array([[law.get(level, 0.0) for law in found] for level in known])
     names = ["blank" if level is None else str(level) for level in known]
     if len(known) <= MOST_LEVELS:
-        return Levels(names, heights, known)
+        return LevelsLaw(names, heights, known)
     kept = np.sort(np.argsort(-heights.max(axis=1), kind="stable")[: MOST_LEVELS - 1])
     rest = np.delete(heights, kept, axis=0)
-    return Levels(
+    return LevelsLaw(
         [*(names[i] for i in kept), f"{REST} ({len(rest)})"],
         np.vstack([heights[kept], rest.sum(axis=0)]),
         [known[i] for i in kept],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class SqlDialect:
     """One way to write SQL.
 
     name         how it is called in settings
@@ -118,8 +118,8 @@ class Dialect:
 
 
 DIALECTS = {
-    "duckdb": Dialect("duckdb", "DOUBLE", "BIGINT", "VARCHAR"),
-    "postgres": Dialect(
+    "duckdb": SqlDialect("duckdb", "DOUBLE", "BIGINT", "VARCHAR"),
+    "postgres": SqlDialect(
         "postgres",
         "float8",
         "bigint",
@@ -129,11 +129,11 @@ DIALECTS = {
         underflows=True,
         fence=" OFFSET 0",
     ),
-    "spark": Dialect("spark", "DOUBLE", "BIGINT", "STRING", mark="`", backslashes=True),
+    "spark": SqlDialect("spark", "DOUBLE", "BIGINT", "STRING", mark="`", backslashes=True),
 }
 
 
-def dialect_named(name: str) -> Dialect:
+def dialect_named(name: str) -> SqlDialect:
     """Return a dialect by its name, or refuse it.
 
     >>> dialect_named("postgres").double
@@ -176,7 +176,7 @@ class SqlRows:
     refuse  refuses rows that meet a condition, if there are any
     """
 
-    dialect: Dialect
+    dialect: SqlDialect
     rows: str
     label: str
     weight: str | None

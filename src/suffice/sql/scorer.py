@@ -25,7 +25,7 @@ from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 from suffice.sql.dialects import dialect_named
 from suffice.sql.scorer_terms import (
-    Terms,
+    SqlTerms,
     alias_beside,
     balanced,
     diagonal_terms,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from suffice.rows import Label
-    from suffice.sql.dialects import Dialect
+    from suffice.sql.dialects import SqlDialect
 
 
 UNLIKELY = -700.0
@@ -106,8 +106,8 @@ def scorer_sql(
 
 
 def _terms(
-    model: Any, columns: Any, dialect: Dialect, filled: Mapping[str, str], families: Any
-) -> Terms:
+    model: Any, columns: Any, dialect: SqlDialect, filled: Mapping[str, str], families: Any
+) -> SqlTerms:
     if isinstance(model, LinearForm):
         return linear_terms(model, columns, dialect, filled)
     if isinstance(model, GenerativeModel):
@@ -131,7 +131,7 @@ class _Layer(NamedTuple):
     keeps: frozenset[str]
 
 
-def _layers(terms: Terms, possible: Sequence[int]) -> Iterator[_Layer]:
+def _layers(terms: SqlTerms, possible: Sequence[int]) -> Iterator[_Layer]:
     """Yield the SELECTs from the table outwards."""
     number = terms.dialect.number
     whole = f"struct({terms.alias}.*)" if terms.dialect.name == "spark" else terms.alias
@@ -168,7 +168,7 @@ def _layers(terms: Terms, possible: Sequence[int]) -> Iterator[_Layer]:
     yield _Layer({"total": balanced(parts, terms.dialect)}, kept | {"best", *parts})
 
 
-def _prediction(labels: Sequence[Label], possible: Sequence[int], dialect: Dialect) -> str:
+def _prediction(labels: Sequence[Label], possible: Sequence[int], dialect: SqlDialect) -> str:
     """Return the label of the best score: the first one, in a tie."""
     mixed = len({type(label) for label in labels}) > 1
     whens = " ".join(
@@ -178,7 +178,7 @@ def _prediction(labels: Sequence[Label], possible: Sequence[int], dialect: Diale
     return f"CASE {whens} END"
 
 
-def _names(labels: Sequence[Label], columns: Any, dialect: Dialect) -> dict[str, str]:
+def _names(labels: Sequence[Label], columns: Any, dialect: SqlDialect) -> dict[str, str]:
     """Return what the answers are called: by their labels, unless that is taken or too long."""
     schema = columns.columns if isinstance(columns, Design) else columns
     taken = {name.lower() for name in schema.names}
@@ -215,15 +215,15 @@ def _extreme(function: str, names: Sequence[str]) -> str:
 def product_terms(
     model: NaiveBayesModel,
     columns: Any,
-    dialect: Dialect,
+    dialect: SqlDialect,
     filled: Mapping[str, str],
     chosen: Collection[int] = (),
-) -> Terms:
+) -> SqlTerms:
     """Return log p(x, class), up to what classes share, of independent columns.
 
     In columns that are `chosen` by their looks any number has an answer, as in `Product.read`.
     """
-    terms = Terms(dialect, len(model.labels), alias=alias_beside(columns))
+    terms = SqlTerms(dialect, len(model.labels), alias=alias_beside(columns))
     names = columns.names
     plain = isinstance(columns, PlainColumns)
     kinds = [NUMBER if plain else column.kind for column in columns.columns]
@@ -259,7 +259,7 @@ def _are_beyond_doubles(law: TallyLaws, place: int) -> bool:
     return not isinstance(law, BinnedColumns) and any(abs(level) > DOUBLES for level in known)
 
 
-def _column(terms: Terms, law: Any, place: int, cell: str, *, chosen: bool) -> None:
+def _column(terms: SqlTerms, law: Any, place: int, cell: str, *, chosen: bool) -> None:
     """Add one column of numbers."""
     if isinstance(law, NormalColumns):
         if isinstance(law, LogNormalColumns):
@@ -283,7 +283,7 @@ def _column(terms: Terms, law: Any, place: int, cell: str, *, chosen: bool) -> N
         )
 
 
-def _linear(terms: Terms, law: LinearLaws, place: int, cell: str) -> None:
+def _linear(terms: SqlTerms, law: LinearLaws, place: int, cell: str) -> None:
     """Add x·slope + offset, and the same for impossible events."""
     n = terms.dialect.number
     if isinstance(law, (MultinomialCounts, ComplementForm)):
@@ -312,7 +312,7 @@ def _linear(terms: Terms, law: LinearLaws, place: int, cell: str) -> None:
                 into[c].append(terms.skipping(cell, " + ".join(parts)))
 
 
-def _tallied(terms: Terms, law: TallyLaws, place: int, cell: str, *, text: bool) -> None:
+def _tallied(terms: SqlTerms, law: TallyLaws, place: int, cell: str, *, text: bool) -> None:
     """Look levels up; the last but one entry is for what was never seen."""
     d = terms.dialect
     known: Any = law.levels[place]
@@ -320,14 +320,14 @@ def _tallied(terms: Terms, law: TallyLaws, place: int, cell: str, *, text: bool)
     _cases(terms, law, place, cell, [f"{cell} = {level}" for level in levels])
 
 
-def _binned(terms: Terms, law: BinnedColumns, place: int, cell: str) -> None:
+def _binned(terms: SqlTerms, law: BinnedColumns, place: int, cell: str) -> None:
     """Look bins up; the last one has no upper edge."""
     n = terms.dialect.number
     tests = [f"{cell} < {n(edge)}" for edge in law.edges[1:-1]]
     _cases(terms, law, place, cell, [*tests, f"{cell} IS NOT NULL"])
 
 
-def _cases(terms: Terms, law: TallyLaws, place: int, cell: str, tests: Sequence[str]) -> None:
+def _cases(terms: SqlTerms, law: TallyLaws, place: int, cell: str, tests: Sequence[str]) -> None:
     n = terms.dialect.number
     for table, into in ((law.tables[place], terms.scores), (law.orders[place], terms.orders)):
         if table is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
-    from suffice.sql.dialects import Dialect
+    from suffice.sql.dialects import SqlDialect
 
 FAR = 1e140
 """Standard deviations at which cells are held: beyond, squares would leave the range."""
@@ -27,7 +27,7 @@ ALIAS = "suffice_t"
 
 
 @dataclass(slots=True, eq=False)
-class Terms:
+class SqlTerms:
     """What a scorer is made of.
 
     cells   expressions over the columns of the table, by the name they get
@@ -39,7 +39,7 @@ class Terms:
     alias   what the table is called: no column of the model's is
     """
 
-    dialect: Dialect
+    dialect: SqlDialect
     size: int
     cells: dict[str, str] = field(default_factory=dict)
     then: dict[str, str] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def alias_beside(columns: Any) -> str:
     return alias
 
 
-def balanced(terms: Sequence[str], dialect: Dialect) -> str:
+def balanced(terms: Sequence[str], dialect: SqlDialect) -> str:
     """Return a sum with brackets halving it: a thousand terms in a row would nest too deep.
 
     >>> from suffice.sql.dialects import DIALECTS
@@ -147,7 +147,7 @@ def balanced(terms: Sequence[str], dialect: Dialect) -> str:
 # Models whose rows are coded as numbers
 
 
-def coded_cells(terms: Terms, columns: Any, filled: Mapping[str, str]) -> list[str]:
+def coded_cells(terms: SqlTerms, columns: Any, filled: Mapping[str, str]) -> list[str]:
     """Return the names of the numbers that rows are coded as."""
     design = columns if isinstance(columns, Design) else None
     schema = columns.columns if design is not None else columns
@@ -181,15 +181,15 @@ def coded_cells(terms: Terms, columns: Any, filled: Mapping[str, str]) -> list[s
     return found
 
 
-def _is(terms: Terms, text: str, level: Any) -> str:
+def _is(terms: SqlTerms, text: str, level: Any) -> str:
     return f"{text} IS NULL" if level is None else f"{text} = {terms.dialect.literal(str(level))}"
 
 
 def linear_terms(
-    form: LinearForm, columns: Any, dialect: Dialect, filled: Mapping[str, str]
-) -> Terms:
+    form: LinearForm, columns: Any, dialect: SqlDialect, filled: Mapping[str, str]
+) -> SqlTerms:
     """Return weights·(x - origin) + offsets."""
-    terms = Terms(dialect, len(form.labels), blanks=False, alias=alias_beside(columns))
+    terms = SqlTerms(dialect, len(form.labels), blanks=False, alias=alias_beside(columns))
     cells = coded_cells(terms, columns, filled)
     terms.finite([cell for cell in cells if cell in terms.cells])
     spread = np.abs(form.weights).max(axis=0)
@@ -206,24 +206,24 @@ def linear_terms(
     return terms
 
 
-def _layered(terms: Terms, cells: Sequence[str]) -> list[str]:
+def _layered(terms: SqlTerms, cells: Sequence[str]) -> list[str]:
     """Return cells as expressions that may stand anywhere: coded ones are written out."""
     return [f"({terms.then.pop(cell)})" if cell in terms.then else cell for cell in cells]
 
 
-def _add(terms: Terms, products: Sequence[str | None]) -> None:
+def _add(terms: SqlTerms, products: Sequence[str | None]) -> None:
     for c, product in enumerate(products):
         if product is not None:
             terms.scores[c].append(product)
 
 
 def normal_terms(
-    model: GenerativeModel, columns: Any, dialect: Dialect, filled: Mapping[str, str]
-) -> Terms:
+    model: GenerativeModel, columns: Any, dialect: SqlDialect, filled: Mapping[str, str]
+) -> SqlTerms:
     """Return log p(x, class), up to what classes share, of normal classes."""
     normals = model.densities
     blanks = not isinstance(normals, FullNormals)
-    terms = Terms(dialect, len(model.labels), blanks=blanks, alias=alias_beside(columns))
+    terms = SqlTerms(dialect, len(model.labels), blanks=blanks, alias=alias_beside(columns))
     cells = coded_cells(terms, columns, filled)
     terms.finite([cell for cell in cells if cell in terms.cells])
     inner = _layered(terms, cells)
@@ -259,7 +259,7 @@ def normal_terms(
     return terms
 
 
-def diagonal_terms(terms: Terms, normals: DiagonalNormals, cells: Sequence[str]) -> None:
+def diagonal_terms(terms: SqlTerms, normals: DiagonalNormals, cells: Sequence[str]) -> None:
     """Add normal columns; a blank cell adds nothing."""
     n = terms.dialect.number
     slopes = np.where(normals.active, normals.means / np.square(normals.deviations), 0.0)

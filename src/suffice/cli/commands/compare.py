@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     json_option,
     reading_options,
     seed_option,
@@ -48,7 +48,7 @@ def compare(
     all_rows: bool,
     seed: int,
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
 ) -> None:
     """Compare models of TABLE on rows that they have not seen, and recommend one.
 

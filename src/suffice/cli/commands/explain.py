@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     json_option,
     model_argument,
     reading_options,
@@ -49,7 +49,7 @@ def explain(
     second: str | None,
     most: int,
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
 ) -> None:
     """Print which columns of a row speak for its class, and which against.
 
@@ -89,7 +89,13 @@ def explain(
 
 
 def _explained(
-    saved: Any, source: str, reading: Reading, row: int | None, pair: dict[str, Any], *, every: bool
+    saved: Any,
+    source: str,
+    reading: TableReading,
+    row: int | None,
+    pair: dict[str, Any],
+    *,
+    every: bool,
 ) -> Iterator[tuple[int, Explanation | None, dict[str, Any]]]:
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
     from suffice.cli.rows.model_rows import ModelRows

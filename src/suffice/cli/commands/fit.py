@@ -9,7 +9,7 @@ import click
 
 from suffice.cli.commands.fit_choice import MODELS
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     force_option,
     json_option,
     output_option,
@@ -145,7 +145,7 @@ def fit(
     checkpoint: Path | None,
     seed: int,
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
     **settings: Any,
 ) -> None:
     """Learn a model from TABLE and write it to a file.

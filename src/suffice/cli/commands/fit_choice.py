@@ -9,7 +9,7 @@ import click
 
 from suffice.cli.rows.target_labels import check_classes
 from suffice.cli.rows.training_rows import tell_unlabelled
-from suffice.cli.terminal.messages import Progress, note
+from suffice.cli.terminal.messages import ProgressLine, note
 from suffice.errors import OneClass
 from suffice.sources.arrow_frames import frame_of
 from suffice.sources.sql.source import SqlSource
@@ -140,7 +140,7 @@ def learn(
             model.fit(rows.source, target=rows.target, **how)
         else:
             source = rows.labelled(filled)
-            with Progress(f"learning from {rows.place}", source.share) as source.progress:
+            with ProgressLine(f"learning from {rows.place}", source.share) as source.progress:
                 model.fit(source, target=rows.target, **how)
             if not rows.whole:
                 tell_unlabelled(source)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     force_option,
     json_option,
     model_argument,
@@ -43,7 +43,7 @@ def forget(
     force: bool,
     wait: float,
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
 ) -> None:
     """Take the rows of TABLE back out of MODEL.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     force_option,
     json_option,
     model_argument,
@@ -41,7 +41,7 @@ def learn(
     force: bool,
     wait: float,
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
 ) -> None:
     """Let MODEL learn from the rows of TABLE as well.
 

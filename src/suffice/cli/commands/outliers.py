@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     json_option,
     model_argument,
     reading_options,
@@ -48,7 +48,7 @@ def outliers(
     training: bool,
     keep: tuple[str, ...],
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
 ) -> None:
     """Print the rows of TABLE that are typical of no class.
 
@@ -65,7 +65,7 @@ def outliers(
 
     from suffice.cli.rows.densities import most_typical, with_density
     from suffice.cli.rows.model_rows import ModelRows
-    from suffice.cli.terminal.messages import Progress, note
+    from suffice.cli.terminal.messages import ProgressLine, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
 
@@ -74,13 +74,13 @@ def outliers(
     check_printed(tables)
     saved = with_density(model)
     rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=keep)
-    known = Labels.of(saved, rows, asked=training)
+    known = GivenLabels.of(saved, rows, asked=training)
     others = (*keep, *((known.target,) if known else ()))
     printed = PrintedRows(("row", "class", "typicality", *keep), as_json=as_json, digits=6)
     classes = saved.estimator.classes_
     strange: list[tuple[Any, ...]] = []
     size = found = 0
-    with Progress(f"reading {rows.table.name}") as progress:
+    with ProgressLine(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(others):
             labels = known.read(beside.pop()[1]) if known else None
             best, largest = most_typical(saved.estimator, chunk, labels if training else None)
@@ -103,7 +103,7 @@ def outliers(
 
 
 @dataclass(slots=True)
-class Labels:
+class GivenLabels:
     """The column of labels, read as the classes of a model, and how many there were of each."""
 
     target: str
@@ -112,7 +112,7 @@ class Labels:
     counts: Counter[Any] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, saved: Saved, rows: ModelRows, *, asked: bool) -> Labels | None:
+    def of(cls, saved: Saved, rows: ModelRows, *, asked: bool) -> GivenLabels | None:
         """Return the labels of a table, None if it has none; refuse if they are `asked` for."""
         from suffice.cli.rows.target_labels import label_text
         from suffice.errors import BadSetting

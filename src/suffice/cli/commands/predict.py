@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.cli.terminal.messages import note
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     json_option,
     model_argument,
     reading_options,
@@ -63,7 +63,7 @@ def predict(
     reject_by: str,
     keep: tuple[str, ...],
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
 ) -> None:
     """Print the class of each row of TABLE, by MODEL.
 
@@ -76,7 +76,7 @@ def predict(
     """
     from suffice.cli.rows.model_files import StoredAnswers, open_classifier
     from suffice.cli.rows.model_rows import ModelRows
-    from suffice.cli.terminal.messages import Progress, note
+    from suffice.cli.terminal.messages import ProgressLine, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
 
@@ -94,7 +94,7 @@ def predict(
     others = (*keep, *((target,) if target else ()))
     printed: PrintedRows | None = None
     agreed = asked = undecided = 0
-    with Progress(f"reading {rows.table.name}") as progress:
+    with ProgressLine(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(others):
             unseen.look(chunk)
             found = decisions.about(chunk, proba=proba)
@@ -134,7 +134,7 @@ def _agreement(predicted: Any, cells: Any) -> tuple[int, int, int]:
 PREDICTION = "prediction"
 
 
-class Found(NamedTuple):
+class Answered(NamedTuple):
     """Answers about some rows: columns with names."""
 
     names: tuple[str, ...]
@@ -171,7 +171,7 @@ class Decisions:
         costs = None if cost is None else Costs.read(cost, answers.labels)
         return cls(answers, costs, reject_below, estimator)
 
-    def about(self, table: Table, *, proba: bool) -> Found:
+    def about(self, table: Table, *, proba: bool) -> Answered:
         """Return what is decided about some rows."""
         labels = np.fromiter(self.answers.labels, dtype=object)
         self.seen += table.size
@@ -201,7 +201,7 @@ class Decisions:
             more += tuple(
                 (f"p({label})", posterior[:, c]) for c, label in enumerate(self.answers.labels)
             )
-        return Found(
+        return Answered(
             (PREDICTION, *(name for name, _ in more)), (chosen, *(cells for _, cells in more))
         )
 

@@ -9,7 +9,7 @@ from typing import Self
 import click
 
 from suffice.cli.terminal.options import (
-    Reading,
+    TableReading,
     force_option,
     json_option,
     output_option,
@@ -51,7 +51,7 @@ def report(
     all_rows: bool,
     seed: int,
     as_json: bool,
-    reading: Reading,
+    reading: TableReading,
 ) -> None:
     """Write one HTML page on TABLE: its columns, its models, which to use, and why.
 

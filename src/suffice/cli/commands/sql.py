@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.columns.filled import FilledColumns
-    from suffice.sql.dialects import Dialect
+    from suffice.sql.dialects import SqlDialect
 
 
 @click.command()
@@ -68,7 +68,7 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     print_text(found)
 
 
-def _filled(filled: FilledColumns, dialect: Dialect) -> dict[str, str]:
+def _filled(filled: FilledColumns, dialect: SqlDialect) -> dict[str, str]:
     """Return what stands for columns whose blanks are filled, and for those that tell of blanks."""
     found: dict[str, str] = {}
     marks = iter(filled.marks)

@@ -13,7 +13,7 @@ from suffice.cli.terminal.options import json_option, wait_option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from suffice.cli.terminal.messages import Progress
+    from suffice.cli.terminal.messages import ProgressLine
 
 
 @click.command()
@@ -44,7 +44,7 @@ def fit(
 
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
     """
-    from suffice.cli.terminal.messages import Progress, note, tell
+    from suffice.cli.terminal.messages import ProgressLine, note, tell
     from suffice.cli.terminal.outputs import refuse_printing
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.mail.filter.build import write_filter
@@ -59,7 +59,7 @@ def fit(
     refuse_printing(output, "a filter")
     _refuse_existing(output, force=force)
     check_place(output)
-    with Progress("reading", unit="messages") as progress:
+    with ProgressLine("reading", unit="messages") as progress:
         placing = _placing(output, wait, force=force)
         taken = write_filter(output, _labelled((ham, spam), progress), placing)
     if taken.twice:
@@ -90,7 +90,7 @@ def _placing(output: Path, wait: float, *, force: bool) -> Iterator[None]:
 
 
 def _labelled(
-    places: tuple[tuple[str, ...], tuple[str, ...]], progress: Progress
+    places: tuple[tuple[str, ...], tuple[str, ...]], progress: ProgressLine
 ) -> Iterator[tuple[bytes, int]]:
     from suffice.mail.mailboxes import read_mailbox
 

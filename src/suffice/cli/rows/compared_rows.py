@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.cli.terminal.options import Reading
+    from suffice.cli.terminal.options import TableReading
 MOST_CELLS = 1_000_000
 """Cells that models are compared on; of a larger table, rows are drawn."""
 LEAST_ROWS = 1000
@@ -39,7 +39,7 @@ class ComparedRows(NamedTuple):
         cls,
         tables: Sequence[str],
         target: str,
-        reading: Reading,
+        reading: TableReading,
         drop: Sequence[str],
         *,
         seed: int,

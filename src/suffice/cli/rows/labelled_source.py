@@ -18,7 +18,7 @@ from suffice.sources.source import Chunk, Wanted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from suffice.cli.terminal.messages import Progress
+    from suffice.cli.terminal.messages import ProgressLine
     from suffice.columns.filled import FilledColumns
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
@@ -51,7 +51,7 @@ class LabelledSource(LocalSource):
         self._all_labelled = isinstance(source, ParquetSource) and source.all_labelled(target)
         marks = () if filled is None else filled.marks
         self.name, self.names = source.name, (*names, *marks, target)
-        self.progress: Progress | None = None
+        self.progress: ProgressLine | None = None
         self.total: int | None = None
         self._count = 0
         self._skipped = 0

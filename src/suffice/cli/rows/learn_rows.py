@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.cli.rows.model_rows import ModelRows
 from suffice.cli.rows.target_labels import label_kind_of, labels_of
-from suffice.cli.terminal.messages import Progress, note
+from suffice.cli.terminal.messages import ProgressLine, note
 from suffice.errors import BadLabels, BadSetting, listed
 from suffice.estimators.shared.table_recipe import filled_table
 from suffice.sources.arrow_frames import frame_of, some_rows
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.cli.rows.model_files import Saved
-    from suffice.cli.terminal.options import Reading
+    from suffice.cli.terminal.options import TableReading
     from suffice.rows.tables import Table
 
 
@@ -31,7 +31,7 @@ def learn_all(model: Any, chunks: Iterable[tuple[Table, NDArray[Any]]]) -> int:
 
 
 def labelled_chunks(
-    saved: Saved, tables: Sequence[str], target: str | None, reading: Reading
+    saved: Saved, tables: Sequence[str], target: str | None, reading: TableReading
 ) -> Iterator[tuple[Table, NDArray[Any]]]:
     """Yield the rows of tables as a model knows them, with their labels."""
     column = target or saved.notes.target
@@ -43,7 +43,7 @@ def labelled_chunks(
     known = saved.estimator.classes_.tolist()
     rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=(column,))
     without = 0
-    with Progress(f"reading {rows.table.name}") as progress:
+    with ProgressLine(f"reading {rows.table.name}") as progress:
         for table, ((kind, cells),) in rows.chunks((column,), (label_kind_of(known),)):
             progress.more(table.size)
             labels, there = labels_of(cells, kind, known)

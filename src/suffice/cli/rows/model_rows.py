@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.cli.terminal.options import Reading
+    from suffice.cli.terminal.options import TableReading
     from suffice.estimators.shared.table_recipe import TableNotes
     from suffice.rows.tables import Table
     from suffice.sources.local import LocalSource
@@ -42,7 +42,7 @@ class ModelRows:
         tables: Sequence[str],
         columns: Any,
         notes: TableNotes,
-        reading: Reading,
+        reading: TableReading,
         *,
         others: Sequence[str] = (),
         quiet: bool = False,
@@ -135,7 +135,9 @@ class ModelTable(Protocol):
         ...
 
 
-def open_tables(given: Sequence[str], reading: Reading, expected: Collection[str]) -> ModelTable:
+def open_tables(
+    given: Sequence[str], reading: TableReading, expected: Collection[str]
+) -> ModelTable:
     """Open files, patterns, folders of files, a pipe or a database; a pipe is read as it comes."""
     paths: list[str] = list(given)
     if any("://" in one or set("*?[") & set(one) or _is_folder(one) for one in given):

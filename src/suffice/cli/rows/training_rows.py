@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.cli.rows.labelled_source import LabelledSource
 from suffice.cli.rows.target_labels import check_classes, plain_labels
-from suffice.cli.terminal.messages import Progress, note
+from suffice.cli.terminal.messages import ProgressLine, note
 from suffice.errors import BadRows, SimilarLabels, listed
 from suffice.rows.cells import CATEGORY
 from suffice.rows.labels import similar_labels
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.cli.terminal.options import Reading
+    from suffice.cli.terminal.options import TableReading
     from suffice.columns.filled import FilledColumns
     from suffice.rows.tables import Table
 
@@ -67,7 +67,7 @@ class TrainingRows:
         cls,
         tables: Sequence[str],
         target: str,
-        reading: Reading,
+        reading: TableReading,
         drop: Sequence[str] = (),
         *,
         once: bool = False,
@@ -88,7 +88,7 @@ class TrainingRows:
             )
         counted = None
         if isinstance(source, TableSource):
-            with Progress(f"looking at {source.name}") as progress:
+            with ProgressLine(f"looking at {source.name}") as progress:
                 source.kinds(progress.more)
                 counted = progress.rows or None
             _tell_odd_cells(source, (*names, target))
@@ -99,7 +99,7 @@ class TrainingRows:
         if once and isinstance(source, SqlSource) and source.adds_up:
             size = min(size, FROM_AFAR)
         wanted = labelled.wanted(target)
-        with Progress(f"reading {source.name}", labelled.share) as labelled.progress:
+        with ProgressLine(f"reading {source.name}", labelled.share) as labelled.progress:
             if seed is None:
                 found, whole = first_rows(labelled, wanted, size)
             else:
@@ -158,7 +158,7 @@ class TrainingRows:
 
 
 def _opened(
-    tables: Sequence[str], target: str, reading: Reading, drop: Sequence[str]
+    tables: Sequence[str], target: str, reading: TableReading, drop: Sequence[str]
 ) -> LocalSource:
     """Return where the rows are; of a database, only those that have a label."""
     source = open_source(

@@ -94,7 +94,7 @@ def tell_warnings() -> None:
     warnings.showwarning = show
 
 
-class Progress:
+class ProgressLine:
     """How far the reading of a table is, for a terminal; nothing where there is none.
 
     `share()` says which part is done, None where that is not known: the bytes of a file do not
@@ -123,7 +123,7 @@ class Progress:
         """How many rows were read since the beginning."""
         return self._rows
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressLine:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -27,7 +27,7 @@ DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe":
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TableReading:
     """How a table of text is written, where the user says so."""
 
     delimiter: str | None = None
@@ -74,7 +74,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.BadParameter(
                 f"{delimiter!r} is not one character", param_hint="--delimiter"
             )
-        return command(*args, reading=Reading(parted, header), **more)
+        return command(*args, reading=TableReading(parted, header), **more)
 
     return with_reading
 

@@ -20,7 +20,7 @@ from suffice.estimators.linear.logistic_summary import SeparatedClasses
 from suffice.estimators.shared.collect import frame_here, is_elsewhere, rows_that_fit, spooled
 from suffice.estimators.shared.collect import opened as opened_source
 from suffice.estimators.shared.concurrency import lock_of
-from suffice.estimators.shared.labelled_batch import Batch, naming, opened, read_batch
+from suffice.estimators.shared.labelled_batch import LabelledBatch, naming, opened, read_batch
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.models.linear.logistic.fit import fit_logistic
@@ -123,7 +123,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         found: Self = clone(self)
         return found
 
-    def _uncoded(self, design: Design | None) -> Callable[[Any, Any, Any], Batch]:
+    def _uncoded(self, design: Design | None) -> Callable[[Any, Any, Any], LabelledBatch]:
         """Return what reads rows as a table, which the design can code."""
         return partial(read_batch, coded=lambda table: (design, table), read=opened)
 
@@ -171,7 +171,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         self._streamed(learned, batch, dtype)
         return self
 
-    def _going_on(self, batch: Batch) -> Stochastic:
+    def _going_on(self, batch: LabelledBatch) -> Stochastic:
         """Return where the stream stands, before a batch is learned."""
         if self._stream is not None:
             return self._stream
@@ -185,7 +185,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
             )
         return resumed(self._found, self._seen)
 
-    def _fit_by_steps(self, batch: Batch) -> Self:
+    def _fit_by_steps(self, batch: LabelledBatch) -> Self:
         rng = random_generator(self.random_state)
         learned = naming(
             batch,
@@ -208,7 +208,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
             warnings.warn(told, DegenerateData, stacklevel=3)
         return self
 
-    def _streamed(self, learned: Stochastic, batch: Batch, dtype: np.dtype[Any]) -> None:
+    def _streamed(self, learned: Stochastic, batch: LabelledBatch, dtype: np.dtype[Any]) -> None:
         classes = class_array(learned.labels, dtype)
         line = _line(learned.form(), classes, batch.columns, learned.seen)
         with lock_of(self):
@@ -227,7 +227,9 @@ class LogisticLearning(LogisticSettings, Posteriors):
 
     # Reading
 
-    def _read(self, X: object, y: object, sample_weight: object, line: Line | None) -> Batch:
+    def _read(
+        self, X: object, y: object, sample_weight: object, line: Line | None
+    ) -> LabelledBatch:
         return read_batch(
             X, y, sample_weight, partial(self._coded, line), opened if line is None else self._open
         )
@@ -240,7 +242,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
             design = line.design.widened(table)
         return design, design.rows(table, type(self).__name__)
 
-    def _start(self, batch: Batch) -> LinearForm | None:
+    def _start(self, batch: LabelledBatch) -> LinearForm | None:
         """Return where to begin: at the last fit, if it was of the same columns."""
         line = self._line
         if line is None or not self.warm_start or not line.design.same_as(batch.columns):
@@ -307,7 +309,7 @@ def _constant(names: Iterable[str]) -> str:
     return f"{listed(found)} never {few} 0"
 
 
-def _width(batch: Batch) -> int:
+def _width(batch: LabelledBatch) -> int:
     width: int = batch.rows.shape[1]
     return width
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.models.linear.logistic.result import LogisticFit
     from suffice.rows import FloatArray
     from suffice.sources import Chunk, Source, Wanted
@@ -141,7 +141,7 @@ class SourceRows:
         def everywhere(
             summarize: Callable[[LogisticLoss], S], origin: FloatArray, inverse: FloatArray
         ) -> S:
-            def of_batch(batch: Batch) -> S:
+            def of_batch(batch: LabelledBatch) -> S:
                 rows: Any = design.rows(batch.rows, name)
                 codes = _codes(batch, labels)
                 return summarize(
@@ -152,7 +152,7 @@ class SourceRows:
 
         return everywhere
 
-    def _collected(self, design: Design, summarize: Callable[[Batch], S]) -> S:
+    def _collected(self, design: Design, summarize: Callable[[LabelledBatch], S]) -> S:
         """Return the merged summary of all chunks, read but not yet coded."""
         reader = self.estimator._uncoded(design)
         return self.source.collected(
@@ -169,17 +169,17 @@ class SourceRows:
         return rows, _codes(batch, seen.labels), batch.weights
 
 
-def _seen(batch: Batch, rows: Any) -> SeenRows:
+def _seen(batch: LabelledBatch, rows: Any) -> SeenRows:
     found: SeenRows = naming(
         batch, lambda: SeenRows.of(rows, batch.codes, batch.labels, batch.weights)
     )
     return found
 
 
-def _lightest(batch: Batch) -> float:
+def _lightest(batch: LabelledBatch) -> float:
     return 1.0 if batch.weights is None else float(batch.weights.min())
 
 
-def _codes(batch: Batch, labels: tuple[Any, ...]) -> Any:
+def _codes(batch: LabelledBatch, labels: tuple[Any, ...]) -> Any:
     places = {label: place for place, label in enumerate(labels)}
     return np.array([places[label] for label in batch.labels], dtype=np.intp)[batch.codes]

@@ -22,7 +22,7 @@ from suffice.models.linear.online.perceptron import OnlinePerceptron, Perceptron
 from suffice.models.linear.online.row_order import shuffled
 
 if TYPE_CHECKING:
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
 
 
 class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
@@ -191,7 +191,7 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
             )
         return self._found
 
-    def _learned(self, found: PerceptronFit, batch: Batch, dtype: np.dtype[Any]) -> None:
+    def _learned(self, found: PerceptronFit, batch: LabelledBatch, dtype: np.dtype[Any]) -> None:
         classes = class_array(found.form.labels, dtype)
         # A level never seen speaks for no class: it is read as the mean of its columns.
         design = replace(batch.columns, usual=found.form.origin)
@@ -222,7 +222,9 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
             if not isinstance(value, bool | np.bool_):
                 raise BadSetting(f"{name}={value!r:.50} is not known", hint="True or False")
 
-    def _read(self, X: object, y: object, sample_weight: object, line: Line | None) -> Batch:
+    def _read(
+        self, X: object, y: object, sample_weight: object, line: Line | None
+    ) -> LabelledBatch:
         return read_batch(
             X, y, sample_weight, partial(self._coded, line), opened if line is None else self._open
         )

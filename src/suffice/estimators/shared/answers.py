@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.estimators.shared.labelled_batch import Batch
+    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.rows import FloatArray, IntArray, Label
 
     Pair = tuple[IntArray, IntArray]
@@ -205,7 +205,7 @@ class Answers(Predictions):
 
     # Each row as if never seen
 
-    def _codes_of_fit(self, batch: Batch) -> IntArray:
+    def _codes_of_fit(self, batch: LabelledBatch) -> IntArray:
         """Return the classes of rows that may be those of the fit: their weight is."""
         check_label_kinds(self._require().kind, label_kind(batch.classes))
         codes = self._codes(batch.labels, batch.codes)
@@ -219,7 +219,7 @@ class Answers(Predictions):
         return codes
 
     def _with_weightless(
-        self, found: LeaveOneOut, batch: Batch, X: object, y: object
+        self, found: LeaveOneOut, batch: LabelledBatch, X: object, y: object
     ) -> LeaveOneOut:
         """Return one judgement for every row that was given, also for those of weight zero.
 

@@ -77,7 +77,7 @@ class Collecting(Summarizing):
             if source.once and known is None and self._needs_choice():
                 source = spooled(source, wanted)
             chosen = self._choice(source, wanted) if known is None else known.chosen
-            summarize = Summarize(self._unfitted(), chosen)
+            summarize = SummarizeChunk(self._unfitted(), chosen)
             added = self._added_up(source, wanted, summarize)
             found = source.collected(summarize, wanted).state if added is None else added
         return found if known is None else self._joined(known, found)
@@ -94,12 +94,12 @@ class Collecting(Summarizing):
         if progress is None:
             held.chosen = self._choice(source, wanted) if known is None else known.chosen
             progress = Progress()
-        summarize = Summarize(plain, held.chosen)
+        summarize = SummarizeChunk(plain, held.chosen)
         found = held.source.collected(summarize, wanted, progress, held.told).state
         held.write(progress)
         return found
 
-    def _added_up(self, source: Source, wanted: Wanted, summarize: Summarize) -> State | None:
+    def _added_up(self, source: Source, wanted: Wanted, summarize: SummarizeChunk) -> State | None:
         """Return the state of sums that the source makes itself; None where rows must be read.
 
         Rows that it cannot add up are read, and join the others.
@@ -145,7 +145,7 @@ class Collecting(Summarizing):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Summarize:
+class SummarizeChunk:
     """From a chunk to its state: a function that can travel."""
 
     estimator: Any

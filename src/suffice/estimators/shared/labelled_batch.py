@@ -40,7 +40,7 @@ FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class LabelledBatch:
     """Labelled rows, read and coded; float32 rows stay float32, whatever the type says."""
 
     columns: Any
@@ -60,7 +60,7 @@ def read_batch(
     sample_weight: object,
     coded: Coded,
     read: Callable[[Any], Any] = read_table,
-) -> Batch:
+) -> LabelledBatch:
     """Read rows, labels and weights; rows of weight zero are dropped before anything is seen.
 
     `read(X)` returns a table that knows its `size`; `coded(table)` returns the schema that
@@ -86,7 +86,7 @@ def read_batch(
 
 def _read(
     X: object, y: object, sample_weight: object, coded: Coded, read: Callable[[Any], Any]
-) -> Batch:
+) -> LabelledBatch:
     table = read(X)
     labels = read_labels(y)
     if labels.ravelled:
@@ -99,7 +99,7 @@ def _read(
     check_lengths(table.size, len(labels.codes))
     weights = read_weights(sample_weight, table.size)
     columns, rows = coded(table)
-    return Batch(
+    return LabelledBatch(
         columns,
         rows,
         labels.codes,
@@ -129,7 +129,7 @@ def naming_cells(
     return error
 
 
-def naming(batch: Batch, learn: Callable[[], Any]) -> Any:
+def naming(batch: LabelledBatch, learn: Callable[[], Any]) -> Any:
     """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
     try:
         return learn()

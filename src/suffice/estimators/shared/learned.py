@@ -11,11 +11,11 @@ import numpy as np
 
 from suffice.errors import DifferentKinds, NotFinite, OneClass
 from suffice.estimators.shared.concurrency import snapshot
-from suffice.estimators.shared.labelled_batch import Batch, naming_cells
+from suffice.estimators.shared.labelled_batch import LabelledBatch, naming_cells
 from suffice.estimators.shared.saving import (
-    LeftOut,
     ModelAlone,
     Persistent,
+    StatisticsLeftOut,
     check_nothing_left_out,
     first_names,
     restored_dtype,
@@ -113,7 +113,7 @@ class Learned(Persistent, ABC):
 
     def _stored_state(self, statistics: bool) -> dict[str, Any]:
         state = self._require()
-        left_out = isinstance(state.statistics, LeftOut)
+        left_out = isinstance(state.statistics, StatisticsLeftOut)
         return {
             "columns": state.columns,
             "statistics": state.statistics if statistics and not left_out else None,
@@ -125,7 +125,7 @@ class Learned(Persistent, ABC):
 
     def _restore(self, state: dict[str, Any]) -> None:
         statistics, model = state["statistics"], state["model"]
-        held = LeftOut(model.labels) if statistics is None else statistics
+        held = StatisticsLeftOut(model.labels) if statistics is None else statistics
         dtype = restored_dtype(state["labels"])
         classes = class_array(tuple(held.labels), dtype)
         chosen = self._restored_choice(state["chosen"])
@@ -240,11 +240,13 @@ class Summarizing(Learned):
         """Refuse settings that have no meaning, before any row is read."""
 
     @abstractmethod
-    def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
+    def _read(
+        self, X: object, y: object, sample_weight: object, known: State | None
+    ) -> LabelledBatch:
         """Read labelled rows; by the columns that are known, which they may widen."""
 
     @abstractmethod
-    def _choose(self, batch: Batch) -> Any:
+    def _choose(self, batch: LabelledBatch) -> Any:
         """Return what is decided on the first batch and then stays; None where nothing is."""
 
     @abstractmethod
@@ -267,7 +269,7 @@ class Summarizing(Learned):
     def _warn(self, fit: Any) -> None:
         """Tell, after `fit`, what was done about degenerate rows; `stacklevel` 3 is the caller."""
 
-    def _summary(self, batch: Batch, learner: Any) -> Any:
+    def _summary(self, batch: LabelledBatch, learner: Any) -> Any:
         """Return the statistics of one batch."""
         try:
             return learner.summarize(batch.rows, batch.codes, batch.labels, batch.weights)
@@ -284,7 +286,7 @@ class Summarizing(Learned):
 
     # States
 
-    def _summarized(self, batch: Batch, known: State | None, learner: Any = None) -> State:
+    def _summarized(self, batch: LabelledBatch, known: State | None, learner: Any = None) -> State:
         """Return the state after one more batch."""
         kind = label_kind(batch.classes)
         if known is not None:
@@ -296,7 +298,7 @@ class Summarizing(Learned):
         state = self._state_of(batch, chosen, learner)
         return state if known is None or first else self._joined(known, state)
 
-    def _state_of(self, batch: Batch, chosen: Any, learner: Any = None) -> State:
+    def _state_of(self, batch: LabelledBatch, chosen: Any, learner: Any = None) -> State:
         """Return the state of one batch by itself, under a choice that has been made."""
         added = self._summary(batch, self._learner(chosen) if learner is None else learner)
         kind = label_kind(batch.classes)

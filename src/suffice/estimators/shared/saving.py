@@ -175,7 +175,7 @@ def _refuse(what: str) -> NoReturn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeftOut:
+class StatisticsLeftOut:
     """Stands where statistics were left out; it knows the labels, and refuses everything else."""
 
     labels: tuple[Label, ...]
@@ -199,7 +199,7 @@ class LeftOut:
 
 def check_nothing_left_out(*statistics: Any) -> None:
     """Refuse to merge where the statistics of either were left out."""
-    if any(isinstance(held, LeftOut) for held in statistics):
+    if any(isinstance(held, StatisticsLeftOut) for held in statistics):
         _refuse("learn or merge")
 
 

@@ -16,7 +16,7 @@ from numpy import vdot
 from suffice.estimators.shared.concurrency import LOCKS, lock_of
 from suffice.estimators.shared.labelled_batch import FLOAT64
 from suffice.estimators.shared.learned import Summarizing, kept
-from suffice.estimators.shared.saving import LeftOut
+from suffice.estimators.shared.saving import StatisticsLeftOut
 from suffice.estimators.shared.state import State, class_array
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ class SingleRows(Summarizing):
             return None
         if not state.statistics.labels or not label_types(state.dtype, state.kind):
             return None
-        if isinstance(state.statistics, LeftOut):  # it learns nothing: refuse now, not later
+        if isinstance(
+            state.statistics, StatisticsLeftOut
+        ):  # it learns nothing: refuse now, not later
             return None
         self._check_settings()
         learner = self._learner(state.chosen)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.errors import BadRows, BadSetting
 from suffice.estimators.shared.answers import Predictions, checked_size, comparison, place_of
-from suffice.estimators.shared.labelled_batch import Batch, read_batch
+from suffice.estimators.shared.labelled_batch import LabelledBatch, read_batch
 from suffice.estimators.shared.learned import kept, unchanged
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.randomness import random_generator
@@ -156,7 +156,7 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
         check_reading(chosen, reading_of(found))
         return found
 
-    def _state_of(self, batch: Batch, chosen: Reading | None, learner: Any = None) -> State:
+    def _state_of(self, batch: LabelledBatch, chosen: Reading | None, learner: Any = None) -> State:
         now = reading_of(self._learner(chosen))
         return super()._state_of(batch, now, learner)
 
@@ -173,7 +173,9 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
             )
         return columns, found
 
-    def _read(self, X: object, y: object, sample_weight: object, known: State | None) -> Batch:
+    def _read(
+        self, X: object, y: object, sample_weight: object, known: State | None
+    ) -> LabelledBatch:
         columns: list[Columns] = []
 
         def read(rows: Any) -> Documents:
@@ -186,7 +188,7 @@ class TextClassifier(Learning, Predictions, ClassifierMixin, BaseEstimator):
     def _needs_choice(self) -> bool:
         return False
 
-    def _choose(self, batch: Batch) -> None:  # noqa: ARG002
+    def _choose(self, batch: LabelledBatch) -> None:  # noqa: ARG002
         return None
 
     def _merged(self, left: State, right: State) -> tuple[Any, Any]:

@@ -24,7 +24,7 @@ from suffice.mail.filter.count_store import CountStore
 from suffice.mail.filter.database import finished, is_database, made, refusals
 from suffice.mail.filter.message_identity import letters
 from suffice.mail.filter.state import NGRAMS, TERMS, MailState
-from suffice.mail.filter.summary import LABELS, Summary
+from suffice.mail.filter.summary import LABELS, FilterSummary
 from suffice.storage.atomic_writes import OF_SQLITE, file_beside, flush_folder
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def write_filter(
     return taken
 
 
-def merge_filters(path: str | Path, filters: Sequence[str | Path]) -> tuple[Summary, int]:
+def merge_filters(path: str | Path, filters: Sequence[str | Path]) -> tuple[FilterSummary, int]:
     """Write one filter of what several have learned; return how many messages count twice.
 
     A message that two of them have learned is counted as often, and forgotten as often. Where
@@ -88,7 +88,7 @@ def merge_filters(path: str | Path, filters: Sequence[str | Path]) -> tuple[Summ
     about locks is noticed, and refused.
     """
     target = os.path.realpath(path)
-    read: dict[str, Summary] = {}
+    read: dict[str, FilterSummary] = {}
     with _new_file(path, check=lambda: _check_unchanged(path, read.get(target))) as connection:
         connection.execute("BEGIN")
         total: Any = None
@@ -110,7 +110,7 @@ def merge_filters(path: str | Path, filters: Sequence[str | Path]) -> tuple[Summ
     return summary, shared
 
 
-def _fill(connection: sqlite3.Connection, total: TextStatistics) -> Summary:
+def _fill(connection: sqlite3.Connection, total: TextStatistics) -> FilterSummary:
     """Put statistics into a file that has nothing but what was seen."""
     terms, ngrams = stored_counts(total)
     CountStore(connection, TERMS).add(terms)
@@ -123,7 +123,7 @@ def _fill(connection: sqlite3.Connection, total: TextStatistics) -> Summary:
     smoothing, factors, shifts = calibration_of(total)
     changes = sum(learned)
     calibrated = changes if min(learned) else 0  # what is not calibrated yet will be
-    summary = Summary(
+    summary = FilterSummary(
         (learned[0], learned[1]), (told[0], told[1]), (totals[0], totals[1]), terms.size,
         smoothing, factors, shifts, changes, calibrated, total.sample.limit,
     )  # fmt: skip
@@ -187,7 +187,7 @@ def _new_file(
             _put(beside, target)
 
 
-def _check_unchanged(path: str | Path, read: Summary | None) -> None:
+def _check_unchanged(path: str | Path, read: FilterSummary | None) -> None:
     """Refuse to replace a filter that is no longer what was read of it: every change is counted."""
     if read is None:
         return

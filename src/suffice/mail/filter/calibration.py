@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from suffice.mail.filter.message_identity import Letter
     from suffice.mail.filter.state import MailState
-    from suffice.mail.filter.summary import Summary
+    from suffice.mail.filter.summary import FilterSummary
     from suffice.models.text.model import TextModel
     from suffice.rows import Label
 
@@ -93,7 +93,7 @@ def model_of(state: MailState) -> tuple[TextModel, TextStatistics]:
     return found, statistics
 
 
-def _calibration(summary: Summary) -> tuple[object, ...]:
+def _calibration(summary: FilterSummary) -> tuple[object, ...]:
     return summary.smoothing, summary.factors, summary.shifts, summary.calibrated
 
 

@@ -16,7 +16,7 @@ from suffice.errors import BadFile, BadLabels, FileInUse, ForgettingUnseen
 from suffice.mail.filter.count_store import CountStore
 from suffice.mail.filter.database import opened, refusals, transaction
 from suffice.mail.filter.message_identity import ngram_entries, term_entries
-from suffice.mail.filter.summary import LABELS, Summary, changed
+from suffice.mail.filter.summary import LABELS, FilterSummary, changed
 from suffice.storage.locks import PATIENCE, locked
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class HeldState:
     """The counts of a filter as they were at one moment: it can be asked, and not taught."""
 
     path: str | Path
-    summary: Summary
+    summary: FilterSummary
     terms: Entries
     ngrams: Entries
 
@@ -84,10 +84,10 @@ class MailState:
             self.connection.close()
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> FilterSummary:
         """What the filter says about itself."""
         with refusals(self.path):
-            return Summary.read(self.connection, self.path)
+            return FilterSummary.read(self.connection, self.path)
 
     def at_once(self) -> AbstractContextManager[None]:
         """Read everything in the block as it is at one moment."""
@@ -171,7 +171,9 @@ class MailState:
             [(letter.digest, code, times) for code, times in known.items()],
         )
 
-    def _counted(self, letter: Letter, code: int, times: int, summary: Summary) -> Summary:
+    def _counted(
+        self, letter: Letter, code: int, times: int, summary: FilterSummary
+    ) -> FilterSummary:
         """Count a letter so many times more, or fewer, and return the summary of that."""
         if not times:
             return summary

@@ -28,7 +28,7 @@ OFTEN: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class FilterSummary:
     """Numbers that hold for the whole filter; those of classes are (ham, spam).
 
     documents      messages learned

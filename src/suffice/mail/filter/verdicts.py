@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from suffice.mail.filter.entries import Entries, Keys
     from suffice.mail.filter.message_identity import Letter
     from suffice.mail.filter.state import HeldState, MailState
-    from suffice.mail.filter.summary import Summary
+    from suffice.mail.filter.summary import FilterSummary
 
     Floats = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class Judgement:
 
 
 def judged(
-    state: MailState | HeldState, letter: Letter, summary: Summary | None = None
+    state: MailState | HeldState, letter: Letter, summary: FilterSummary | None = None
 ) -> Judgement:
     """Return what a filter says about a letter."""
     held = state.summary if summary is None else summary
@@ -105,7 +105,7 @@ def judged(
 
 
 def _terms(
-    store: CountStore | Entries, letter: Letter, held: Summary
+    store: CountStore | Entries, letter: Letter, held: FilterSummary
 ) -> tuple[Keys, Floats, float]:
     """Return the terms that were ever learned, what each says for spam, and the sum of that."""
     every = letter.terms()

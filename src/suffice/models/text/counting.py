@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 WORDS = Tokens()
 
 
-class TermCounts(NamedTuple):
+class CountedTerms(NamedTuple):
     """Counts of terms as compressed sparse rows, and the vocabulary that names their columns."""
 
     indptr: Indices
@@ -42,7 +42,7 @@ class TermCounts(NamedTuple):
     counts: NDArray[np.int32]
     vocabulary: Vocabulary
 
-    def in_columns(self, kept: NDArray[np.int64], vocabulary: Vocabulary) -> TermCounts:
+    def in_columns(self, kept: NDArray[np.int64], vocabulary: Vocabulary) -> CountedTerms:
         """Return the counts of some terms only: those with the numbers `kept`, renumbered."""
         column = np.full(len(self.vocabulary), -1, self.indices.dtype)
         column[kept] = np.arange(len(kept))
@@ -50,7 +50,11 @@ class TermCounts(NamedTuple):
         there = indices >= 0
         before = np.concatenate([[0], np.cumsum(there)])
         indptr = before[self.indptr].astype(self.indptr.dtype)
-        return TermCounts(indptr, indices[there], self.counts[there], vocabulary)
+        return CountedTerms(indptr, indices[there], self.counts[there], vocabulary)
+
+
+TermCounts = CountedTerms
+"""What `suffice.text` calls it."""
 
 
 class HashedCounts(NamedTuple):
@@ -76,7 +80,7 @@ def count_terms(
     *,
     grow: bool = False,
     boolean: bool = False,
-) -> TermCounts:
+) -> CountedTerms:
     """Return how often each term occurs in each document, columns ascending within a row.
 
     Without a vocabulary, one is made: terms in the order of their first appearance. A given one is
@@ -98,7 +102,7 @@ def count_terms(
         index = dict(numbers) if grow else numbers
         found = kernels.counted_terms(texts, tokens.ngrams, tokens.lower, index, grow, boolean)
         same = len(index) == len(start)
-        return TermCounts(*_sparse([found], len(index)), start if same else Vocabulary._of(index))
+        return CountedTerms(*_sparse([found], len(index)), start if same else Vocabulary._of(index))
     table = start._arrays()
     if grow:
         return _counted_and_grown(texts, tokens, table, boolean, characters)
@@ -111,12 +115,12 @@ def count_terms(
         )
 
     rows = _by_shares(lambda some: _sorted(count(some)), texts, SLICES_PER_WORKER)
-    return TermCounts(*_sparse(rows, len(start)), start)
+    return CountedTerms(*_sparse(rows, len(start)), start)
 
 
 def _counted_and_grown(
     texts: Sequence[str | bytes], tokens: Tokens, table: Table, boolean: bool, characters: int
-) -> TermCounts:
+) -> CountedTerms:
     """Count large documents, each share with a table of its own; the first has what was known."""
 
     def count(some: slice) -> tuple[Rows, Table]:
@@ -136,7 +140,7 @@ def _counted_and_grown(
         return _sorted((keys, counts, ends))
 
     rows = answers(renumber, len(found), characters)
-    return TermCounts(*_sparse(rows, len(whole)), Vocabulary._of(whole))
+    return CountedTerms(*_sparse(rows, len(whole)), Vocabulary._of(whole))
 
 
 def count_given_terms(
@@ -145,7 +149,7 @@ def count_given_terms(
     *,
     grow: bool = False,
     boolean: bool = False,
-) -> TermCounts:
+) -> CountedTerms:
     """Return how often each term occurs where documents are lists of terms; as `count_terms`.
 
     >>> count_given_terms([["to", "be"], ["be"]]).vocabulary.terms
@@ -154,7 +158,7 @@ def count_given_terms(
     start = GivenTerms() if vocabulary is None else vocabulary
     if grow or vocabulary is None:
         start = start.add(term for terms in documents for term in terms)
-    return TermCounts(*_tallied(documents, start.number, len(start), boolean), start)
+    return CountedTerms(*_tallied(documents, start.number, len(start), boolean), start)
 
 
 def hash_given_terms(
@@ -311,7 +315,7 @@ class TermsOfDocuments:
         *,
         grow: bool = False,
         boolean: bool = False,
-    ) -> TermCounts:
+    ) -> CountedTerms:
         """Return how often each term occurs in each document, as `count_terms` does."""
         if self.analyzer is None:
             return count_terms(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from suffice.errors import SufficeError
     from suffice.sources.source import Wanted
-    from suffice.sql.dialects import Dialect, SqlRows
+    from suffice.sql.dialects import SqlDialect, SqlRows
 
 
 # ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
@@ -78,7 +78,7 @@ class Database(Protocol):
 
     name: str
     here: bool
-    dialect: Dialect
+    dialect: SqlDialect
     rows: str
     columns: tuple[SqlColumn, ...]
 

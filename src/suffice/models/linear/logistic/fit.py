@@ -10,7 +10,7 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.models.linear.logistic.certificate import Certificate, covariance_of
 from suffice.models.linear.logistic.loss import LogisticLoss
-from suffice.models.linear.logistic.newton import Found
+from suffice.models.linear.logistic.newton import Minimum
 from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
 from suffice.models.linear.logistic.search import MOST, Search, objective_of, search
 from suffice.models.linear.logistic.separation.programs import Undecided
@@ -203,7 +203,7 @@ def _continued(found: Search, tolerance: float, bends: bool, most: int, patient:
     more = search(
         objective.loss, objective.penalty, theta, tolerance, bends, max(most - passes, 1), patient
     )
-    total = Found(more.found.point, more.found.decrement, passes + more.found.passes)
+    total = Minimum(more.found.point, more.found.decrement, passes + more.found.passes)
     return replace(more, found=total)
 
 

@@ -44,7 +44,7 @@ FEW = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Minimum:
     """Where a search ended: the point, its decrement λ, and how many passes it took."""
 
     point: Point
@@ -108,7 +108,7 @@ class Factor:
         return found * self._scale[:, np.newaxis]
 
 
-def newton(look: Look, start: Point, tolerance: float, most: int, patience: int = 0) -> Found:
+def newton(look: Look, start: Point, tolerance: float, most: int, patience: int = 0) -> Minimum:
     """Return the minimum by Newton's steps, halved where they bring too little.
 
     Stops as well where θ separates the classes (there is no minimum then), at the floor of
@@ -122,18 +122,18 @@ def newton(look: Look, start: Point, tolerance: float, most: int, patience: int 
         decrement = _root(-(here.gradient @ step))
         ended = decrement <= tolerance or here.margin > 0.0 or passes >= most
         if ended or (patience and steps >= patience and decrement > 0.5 * before):
-            return Found(here, decrement, passes)
+            return Minimum(here, decrement, passes)
         steps += 1
         there, tried = _shortened(look, here, step, hessian=True)
         passes += tried
         if there is None:  # the floor of rounding
-            return Found(here, decrement, passes)
+            return Minimum(here, decrement, passes)
         here, before = there, decrement
 
 
 def descend(
     look: Look, start: Point, solve: Solve, tolerance: float, most: int, memory: int = MEMORY
-) -> Found:
+) -> Minimum:
     """Return the minimum by L-BFGS, preconditioned: only gradients of all rows are looked at.
 
     `solve` stands for the inverse of a Hessian near enough to the true one: that of a sample.
@@ -149,12 +149,12 @@ def descend(
         # Whichever of the two estimates of H⁻¹ thinks worse of the place.
         decrement = max(_root(here.gradient @ eased), _root(-(here.gradient @ step)))
         if decrement <= tolerance or here.margin > 0.0 or passes >= most:
-            return Found(here, decrement, passes)
+            return Minimum(here, decrement, passes)
         there, tried = _shortened(look, here, step, hessian=False)
         passes += tried
         if there is None:
             if not pairs:
-                return Found(here, decrement, passes)
+                return Minimum(here, decrement, passes)
             pairs.clear()  # the memory misleads: once more without it
             continue
         moved, bent = there.at - here.at, there.gradient - here.gradient
@@ -171,7 +171,7 @@ def conjugate(
     solve: Solve,
     tolerance: float,
     most: int,
-) -> Found:
+) -> Minimum:
     """Return the minimum by Newton's steps, each solved for by conjugate gradients.
 
     `look` returns a point and the product with its Hessian, for problems whose Hessian is too
@@ -189,7 +189,7 @@ def conjugate(
         decrement = _root(-(here.gradient @ step))
         passes += products
         if decrement <= tolerance or here.margin > 0.0 or passes >= most:
-            return Found(here, decrement, passes)
+            return Minimum(here, decrement, passes)
         kept: dict[int, tuple[Point, Solve]] = {}
 
         def looked(at: FloatArray, _: bool, kept: Any = kept) -> Point:
@@ -200,7 +200,7 @@ def conjugate(
         there, tried = _shortened(looked, here, step, hessian=False)
         passes += tried
         if there is None:
-            return Found(here, decrement, passes)
+            return Minimum(here, decrement, passes)
         here, product = kept[0]
 
 

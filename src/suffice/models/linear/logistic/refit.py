@@ -11,7 +11,7 @@ from suffice.errors import BadSetting, listed
 from suffice.models.linear.logistic.certificate import Certificate, covariance_of
 from suffice.models.linear.logistic.firth import FirthObjective
 from suffice.models.linear.logistic.fit import of_moderate_size, standardised_loss
-from suffice.models.linear.logistic.newton import Found
+from suffice.models.linear.logistic.newton import Minimum
 from suffice.models.linear.logistic.search import Search, objective_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def refitted(
         if fit.correction is not None:
             objective = FirthObjective.of(objective)
         here = objective.look(objective.place(fit.theta), True)
-        found = Search(objective, Found(here, fit.decrement, fit.passes), here.hessian, None)
+        found = Search(objective, Minimum(here, fit.decrement, fit.passes), here.hessian, None)
         proof = Certificate.of(found)
         decrement = 0.0 if proof is None or not fit.converged else proof.decrement
     if decrement > max(1e-3, 100 * fit.bound):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.linear.logistic.newton import Factor, Found, conjugate, descend, newton
+from suffice.models.linear.logistic.newton import Factor, Minimum, conjugate, descend, newton
 from suffice.models.linear.logistic.objective import Objective
 from suffice.models.linear.logistic.preconditioners import (
     blocks_inverse,
@@ -86,7 +86,7 @@ class Search:
     """
 
     objective: Objective
-    found: Found
+    found: Minimum
     hessian: FloatArray | None
     lower: FloatArray | None
 
@@ -183,7 +183,7 @@ def _by_newton(
         again = newton(objective.look, plain, tolerance, most - passes, patience)
         better = again.point.value <= point.value or again.decrement <= tolerance
         found = again if better else found
-        found = Found(found.point, found.decrement, passes + again.passes)
+        found = Minimum(found.point, found.decrement, passes + again.passes)
     return Search(objective, found, found.point.hessian, None)
 
 
@@ -225,7 +225,7 @@ def _by_sample(
     return Search(objective, found, None, sampled_bend(objective, sample, found.point.at))
 
 
-def _finished(objective: Objective, found: Found, tolerance: float, most: int) -> Search:
+def _finished(objective: Objective, found: Minimum, tolerance: float, most: int) -> Search:
     """Look at the Hessian of all rows once, near the maximum, and end by its help."""
     here = objective.look(found.point.at, True)
     assert here.hessian is not None
@@ -240,7 +240,7 @@ def _finished(objective: Objective, found: Found, tolerance: float, most: int) -
         again = objective.look(last.point.at, True).hessian
         assert again is not None
         hessian, passes = again, passes + 1
-    return Search(objective, Found(last.point, last.decrement, passes), hessian, None)
+    return Search(objective, Minimum(last.point, last.decrement, passes), hessian, None)
 
 
 def _by_product(
@@ -266,7 +266,7 @@ def _by_product(
     if objective.basis is not None:
         columns = objective.basis.T @ columns @ objective.basis
     exists = objective.penalty > 0.0 or patient
-    found, passes, rounds = Found(_better(objective, begin, False), np.inf, 1), 0, 0
+    found, passes, rounds = Minimum(_better(objective, begin, False), np.inf, 1), 0, 0
     while True:
         solve = _preconditioner(objective, few, columns, found.point.at, rounds)
         left, before = min(ROUNDS[min(rounds, len(ROUNDS) - 1)], most - passes), found.decrement
@@ -282,11 +282,11 @@ def _by_product(
             here = objective.look(found.point.at, True)
             patience = 0 if exists else steps
             last = newton(objective.look, here, tolerance, min(most - passes, MOST_STEPS), patience)
-            found = Found(last.point, last.decrement, passes + last.passes)
+            found = Minimum(last.point, last.decrement, passes + last.passes)
             return Search(objective, found, last.point.hessian, None)
         if not exists:
             break
-    found = Found(found.point, found.decrement, passes)
+    found = Minimum(found.point, found.decrement, passes)
     if bends:
         return _finished(objective, found, tolerance, most if exists else passes + ENDING)
     return Search(objective, found, None, _lower(objective, few, found))
@@ -306,7 +306,7 @@ def _preconditioner(
     return Factor(for_all_rows(objective, bend, few.weight / objective.loss.weight)).solve
 
 
-def _lower(objective: Objective, few: LogisticLoss, found: Found) -> FloatArray | None:
+def _lower(objective: Objective, few: LogisticLoss, found: Minimum) -> FloatArray | None:
     """Return the Hessian of some rows, where it can prove that the maximum exists."""
     size = found.point.at.size
     if objective.penalty > 0.0 or size > MANY or found.point.margin > 0.0:
