@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.evidence import Figure
-from suffice.models.forgetting import REFUSED_LOSS
+from suffice.models.gaussian.forgetting import REFUSED_LOSS
 from suffice.statistics import ByClass, DiagonalMoments, Moments, PooledMoments
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import ForgettingUnseen, LostDigits
-from suffice.models.forgetting import visible_losses
+from suffice.models.gaussian.forgetting import visible_losses
 from suffice.statistics import ByClass, DiagonalMoments, Moments, PooledMoments
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from suffice.estimators.shared.saving import StatisticsLeftOut
 from suffice.estimators.shared.table_recipe import check_kinds
 from suffice.estimators.shared.waiting_rows import moderate
 from suffice.estimators.shared.zero_weights import as_given, rows_at
-from suffice.models.forgetting import SMALL_DEVIATION, warn_of_small_squares
+from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli

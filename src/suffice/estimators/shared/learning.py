@@ -11,7 +11,7 @@ from suffice.estimators.shared.collect import Collecting, frame_here, is_elsewhe
 from suffice.estimators.shared.concurrency import lock_of
 from suffice.estimators.shared.state import check_label_kinds, label_kind
 from suffice.estimators.shared.waiting_rows import SingleRows
-from suffice.models.forgetting import vouched
+from suffice.models.gaussian.forgetting import vouched
 from suffice.models.gaussian.learner import checked_log_priors
 
 if TYPE_CHECKING:

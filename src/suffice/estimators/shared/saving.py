@@ -15,6 +15,7 @@ from suffice.columns import PlainColumns
 from suffice.errors import BadFile, BadSetting
 from suffice.estimators.shared.concurrency import snapshot
 from suffice.estimators.shared.table_recipe import STATE, TableNotes
+from suffice.mail.filter.database import is_database
 from suffice.storage.locks import Stamp, locked
 from suffice.storage.model_file import StoredModel, no_model, write_model
 

@@ -7,6 +7,7 @@ is built of them a few u², relative to what is named.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,7 @@ def compiled_twin() -> Any:
         return None
     if not numba_is_here():
         return None
-    from suffice.kernels.dense import double_double_numba
-
-    return double_double_numba
+    return import_module("suffice.kernels.dense.double_double_numba")
 
 
 def quick_two_sum(a: Any, b: Any) -> Pair:

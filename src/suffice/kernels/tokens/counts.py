@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.kernels.tokens.vocabulary_table import Table
+    from suffice.kernels.tokens.vocabulary_table import VocabularyTable
 
     Documents = Sequence[str | bytes]
     Places = NDArray[np.int64]
@@ -117,7 +117,7 @@ def _next_hashes(before: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArr
 @twin("suffice.kernels.tokens.vocabulary_numba", when=_is_table)
 def counted_terms(
     documents: Documents, ngrams: tuple[int, int], lower: bool,
-    vocabulary: dict[str, int] | Table, grow: bool, boolean: bool,
+    vocabulary: dict[str, int] | VocabularyTable, grow: bool, boolean: bool,
 ) -> Rows:  # fmt: skip
     """Return the terms of each document by their numbers in the vocabulary, and their counts.
 
@@ -149,14 +149,14 @@ def _arrays(rows: Iterable[list[tuple[int, int]]], boolean: bool) -> Rows:
 # Only compiled: vocabularies as tables are for large inputs
 
 
-def merge_tables(table: Table, other: Table) -> Places:
+def merge_tables(table: VocabularyTable, other: VocabularyTable) -> Places:
     """Add to a table, in place, the terms of another; return the numbers they have now."""
     from suffice.kernels.tokens import vocabulary_numba
 
     return vocabulary_numba.merge_tables(table, other)
 
 
-def table_of(terms: Sequence[str]) -> Table:
+def table_of(terms: Sequence[str]) -> VocabularyTable:
     """Return terms, all different, as a table for the compiled loops."""
     from suffice.kernels.tokens import vocabulary_numba
 

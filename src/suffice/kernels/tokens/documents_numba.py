@@ -63,7 +63,7 @@ class Room:
         return held[:size]
 
 
-class Tokens:
+class CompiledTokens:
     """Where the tokens of a block of documents are, the number of each, and where they end."""
 
     __slots__ = ("buffer", "ends", "hashes", "many", "starts", "stops")
@@ -105,7 +105,7 @@ def hashed_terms(
     room, rows = Room(), []
     kind = np.int32 if size is not None and size < 2**31 else np.uint64
     for some in blocks(documents):
-        tokens = Tokens(some, lower, room)
+        tokens = CompiledTokens(some, lower, room)
         terms, ends = _gram_hashes(tokens, ngrams, room)
         if size is not None:
             _modulo_loop()(terms, size)
@@ -115,7 +115,7 @@ def hashed_terms(
     return joined(rows)
 
 
-def _gram_hashes(tokens: Tokens, ngrams: tuple[int, int], room: Room) -> tuple[Keys, Places]:
+def _gram_hashes(tokens: CompiledTokens, ngrams: tuple[int, int], room: Room) -> tuple[Keys, Places]:
     least, most = ngrams
     if most == 1:
         return tokens.hashes[: tokens.many], tokens.ends

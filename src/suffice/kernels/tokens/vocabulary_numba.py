@@ -13,7 +13,7 @@ from suffice.kernels.tokens import vocabulary_table_numba as loops
 from suffice.kernels.tokens.characters import PADDING
 from suffice.kernels.tokens.documents_numba import (
     Room,
-    Tokens,
+    CompiledTokens,
     blocks,
     bytes_,
     counted_keys,
@@ -26,7 +26,7 @@ from suffice.kernels.tokens.documents_numba import (
     to_places,
 )  # fmt: skip
 from suffice.kernels.tokens.term_hash import word_hash
-from suffice.kernels.tokens.vocabulary_table import Table, with_nodes
+from suffice.kernels.tokens.vocabulary_table import VocabularyTable, with_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ WORDS_AT_ONCE = 1 << 16
 
 
 def counted_terms(
-    documents: Documents, ngrams: tuple[int, int], lower: bool, vocabulary: Table, grow: bool,
+    documents: Documents, ngrams: tuple[int, int], lower: bool, vocabulary: VocabularyTable, grow: bool,
     boolean: bool,
 ) -> Rows:  # fmt: skip
     """Return the terms of every document, in order of appearance, and their counts.
@@ -55,7 +55,7 @@ def counted_terms(
         with_nodes(vocabulary)
     room, rows = Room(), []
     for some in blocks(documents):
-        tokens = Tokens(some, lower, room)
+        tokens = CompiledTokens(some, lower, room)
         words = room("words", tokens.many, np.uint64)
         _number_words(tokens, tokens.many, vocabulary, grow, words)
         if vocabulary.nodes is None:
@@ -67,7 +67,7 @@ def counted_terms(
     return joined(rows)
 
 
-def merge_tables(table: Table, other: Table) -> Places:
+def merge_tables(table: VocabularyTable, other: VocabularyTable) -> Places:
     """Add the terms of another table that are new here, in their order; return where each is now.
 
     The first table grows in place.
@@ -95,9 +95,9 @@ def merge_tables(table: Table, other: Table) -> Places:
     return terms
 
 
-def table_of(terms: Sequence[str]) -> Table:
+def table_of(terms: Sequence[str]) -> VocabularyTable:
     """Return a vocabulary of these terms, which are all different."""
-    table = Table.empty()
+    table = VocabularyTable.empty()
     if not any(" " in term for term in terms):
         _number_words(_Listed(terms), len(terms), table, True, np.empty(len(terms), np.uint64))
         return table
@@ -131,7 +131,7 @@ def table_of(terms: Sequence[str]) -> Table:
 class _Words:
     """The words of a table, as tokens of its pool."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: VocabularyTable) -> None:
         self.buffer = table.pool
         self.starts = table.offsets[: table.words]
         self.stops = table.offsets[1 : table.words + 1] - 1
@@ -151,7 +151,7 @@ class _Listed:
 
 
 def _number_words(
-    tokens: Tokens | _Words | _Listed, many: int, table: Table, grow: bool, out: Keys
+    tokens: CompiledTokens | _Words | _Listed, many: int, table: VocabularyTable, grow: bool, out: Keys
 ) -> None:
     for start in range(0, many, WORDS_AT_ONCE):
         stop = min(start + WORDS_AT_ONCE, many)
@@ -168,7 +168,7 @@ def _number_words(
 
 
 def _gram_numbers(
-    words: Keys, token_ends: Places, ngrams: tuple[int, int], table: Table, grow: bool, room: Room
+    words: Keys, token_ends: Places, ngrams: tuple[int, int], table: VocabularyTable, grow: bool, room: Room
 ) -> tuple[Keys, Places]:
     least, most = ngrams
     nodes = with_nodes(table)
@@ -182,7 +182,7 @@ def _gram_numbers(
     return out[: ends[-1]], ends
 
 
-def _reserve_words(table: Table, more: int, length: int) -> None:
+def _reserve_words(table: VocabularyTable, more: int, length: int) -> None:
     """Make room for so many more words and bytes; slots are at least twice the words."""
     held = table.words
     table.offsets = _longer(table.offsets, held + more + 1)
@@ -194,7 +194,7 @@ def _reserve_words(table: Table, more: int, length: int) -> None:
         _word_slots_loop()(table.slots, table.pool, table.offsets, table.hashes, held)
 
 
-def _reserve_nodes(table: Table, more: int) -> None:
+def _reserve_nodes(table: VocabularyTable, more: int) -> None:
     """Make room for so many more nodes, and for a root of every word."""
     nodes = with_nodes(table)
     known = len(nodes.roots)

@@ -51,7 +51,7 @@ class Nodes:
 
 
 @dataclass(slots=True)
-class Table:
+class VocabularyTable:
     """A vocabulary that grows in place: copy it before it is shared."""
 
     pool: NDArray[np.uint8]
@@ -62,7 +62,7 @@ class Table:
     nodes: Nodes | None = None
 
     @classmethod
-    def empty(cls) -> Table:
+    def empty(cls) -> VocabularyTable:
         """Return a vocabulary of no words."""
         return cls(
             np.zeros(PADDING, np.uint8),
@@ -81,10 +81,10 @@ class Table:
         """The number of terms."""
         return self.words if self.nodes is None else int(self.nodes.sizes[1])
 
-    def copy(self) -> Table:
+    def copy(self) -> VocabularyTable:
         """Return another that can grow by itself."""
         nodes = None if self.nodes is None else _copied(self.nodes)
-        made: Table = replace(_copied(replace(self, nodes=None)), nodes=nodes)
+        made: VocabularyTable = replace(_copied(replace(self, nodes=None)), nodes=nodes)
         return made
 
     def term_list(self) -> list[str]:
@@ -101,7 +101,7 @@ class Table:
         return [names[node] for node in self.nodes.term_nodes().tolist()]
 
 
-def with_nodes(table: Table) -> Nodes:
+def with_nodes(table: VocabularyTable) -> Nodes:
     """Return the nodes of a table, made where every word is a term."""
     if table.nodes is None:
         numbers = np.arange(table.words, dtype=np.int32)

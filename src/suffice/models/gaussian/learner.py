@@ -18,7 +18,7 @@ from suffice.errors import (
     listed,
     meant,
 )
-from suffice.models.forgetting import forgotten
+from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.family import DIAGONAL_FORMS
 from suffice.models.gaussian.law.normal import Normal

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import BadRows, ForgettingUnseen
 from suffice.linear_algebra import log_sum_exp
-from suffice.models.forgetting import forgotten
+from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
 from suffice.models.naive_bayes.families.complement import Complement
 from suffice.models.naive_bayes.families.smoothing import HELD_OUT

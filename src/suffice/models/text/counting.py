@@ -18,7 +18,7 @@ from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
 from suffice.errors import BadRows, BadSetting
 from suffice.kernels.compilation import part_of, worth_compiling
 from suffice.kernels.tokens import counts as kernels
-from suffice.kernels.tokens.vocabulary_table import Table, with_nodes
+from suffice.kernels.tokens.vocabulary_table import VocabularyTable, with_nodes
 from suffice.models.text.tokens import Tokens, read_documents, term_hash
 from suffice.models.text.vocabulary import GivenTerms, Vocabulary
 
@@ -119,12 +119,12 @@ def count_terms(
 
 
 def _counted_and_grown(
-    texts: Sequence[str | bytes], tokens: Tokens, table: Table, boolean: bool, characters: int
+    texts: Sequence[str | bytes], tokens: Tokens, table: VocabularyTable, boolean: bool, characters: int
 ) -> CountedTerms:
     """Count large documents, each share with a table of its own; the first has what was known."""
 
-    def count(some: slice) -> tuple[Rows, Table]:
-        own = table.copy() if some.start == 0 else Table.empty()
+    def count(some: slice) -> tuple[Rows, VocabularyTable]:
+        own = table.copy() if some.start == 0 else VocabularyTable.empty()
         return kernels.counted_terms(
             texts[some], tokens.ngrams, tokens.lower, own, True, boolean
         ), own

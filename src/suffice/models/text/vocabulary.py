@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from suffice.kernels.tokens.vocabulary_table import Table
+    from suffice.kernels.tokens.vocabulary_table import VocabularyTable
 
 
 class Vocabulary(Sequence[str]):
@@ -33,7 +33,7 @@ class Vocabulary(Sequence[str]):
 
     _terms: list[str] | None
     _index: dict[str, int] | None
-    _table: Table | None
+    _table: VocabularyTable | None
 
     def __init__(self, terms: Iterable[str] = ()) -> None:
         self._index = {term: number for number, term in enumerate(dict.fromkeys(terms))}
@@ -42,7 +42,7 @@ class Vocabulary(Sequence[str]):
         self._table = None
 
     @classmethod
-    def _of(cls, held: Table | dict[str, int]) -> Self:
+    def _of(cls, held: VocabularyTable | dict[str, int]) -> Self:
         """Return the vocabulary of a table or an index that nobody else will change."""
         made = cls.__new__(cls)
         made._terms = made._index = made._table = None
@@ -84,7 +84,7 @@ class Vocabulary(Sequence[str]):
             self._index = {term: number for number, term in enumerate(self.terms)}
         return self._index
 
-    def _arrays(self) -> Table:
+    def _arrays(self) -> VocabularyTable:
         if self._table is None:
             self._table = kernels.table_of(self.terms)
         return self._table
