@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice import bridge
 from suffice.plots import draw_bridge, save_figure
-from suffice.printing.number_formats import p_value
+from suffice.printing.result_table import p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.storage.packed_arrays import TYPES
+from suffice.storage.archive import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

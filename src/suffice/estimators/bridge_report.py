@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.errors import listed
 from suffice.models.linear.logistic.inference import wald
-from suffice.printing.number_formats import Decimals, Significant, p_value
+from suffice.printing.result_table import Decimals, Significant, p_value
 from suffice.printing.result_table import TableColumn, TextTable
 
 if TYPE_CHECKING:

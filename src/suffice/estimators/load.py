@@ -1,16 +1,24 @@
-"""`suffice.load`: an estimator from a file, whichever kind of model it holds."""
+"""`suffice.load`: an estimator from a file, whichever kind of model it holds, mail filters too."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
 from suffice.estimators.shared.saving import Persistent, restored
 from suffice.mail.filter.database import is_database
 from suffice.storage.locks import Stamp
 from suffice.storage.model_file import read_model
+from typing import TYPE_CHECKING
+from suffice.errors import BadFile
+from suffice.estimators.text.classifier import TextClassifier
+from suffice.mail.filter.calibration import statistics_of
+from suffice.mail.filter.database import refusals
+from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS
+from suffice.mail.filter.state import MailState
+from suffice.mail.filter.summary import LABELS
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from suffice.rows import Label
 
 
 def load(path: str | Path) -> Any:
@@ -27,11 +35,33 @@ def load(path: str | Path) -> Any:
     array(['a', 'b'], dtype='<U1')
     """
     if is_database(path):
-        from suffice.estimators.text.mail import mail_classifier
 
         return mail_classifier(path)
     stamp = Stamp.of(path)  # before it is read: what comes later is noticed when it is saved
     model = restored(path, read_model(path))
     if isinstance(model, Persistent):
         model._origin = stamp
+    return model
+
+
+def mail_classifier(path: str | Path) -> TextClassifier:
+    """Return the classifier of a filter's statistics, which it estimates anew."""
+    with MailState(path) as state, refusals(path), state.at_once():
+        summary, statistics = state.summary, statistics_of(state)
+    if summary.missing is not None:
+        raise BadFile(
+            f"{path} has learned no {summary.missing}",
+            hint=f"suffice mail correct … --{summary.missing} teaches it some",
+        )
+    priors: dict[Label, float] | None = None
+    if summary.told != summary.documents:  # some were judged right, and by the policy not learned
+        priors = {
+            label: n / sum(summary.told) for label, n in zip(LABELS, summary.told, strict=True)
+        }
+    model = TextClassifier(
+        "both", ngrams=TOKENS.ngrams, lower=TOKENS.lower, order=ORDER, limit=LIMIT, priors=priors
+    )
+    # What it knows besides its statistics is the same whatever the texts are.
+    model.fit(list(LABELS), list(LABELS))
+    model._become(model._require().with_statistics(statistics))
     return model

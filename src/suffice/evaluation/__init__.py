@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
     from suffice.evaluation.recommendation import Recommendation
-    from suffice.evaluation.shrinkage import ShrinkageLosses, shrinkage_losses
+    from suffice.evaluation.merged_folds import ShrinkageLosses, shrinkage_losses
 
 __all__ = [
     "BoxM",
@@ -85,6 +85,6 @@ __getattr__, __dir__ = lazy(
         ],
         "suffice.evaluation.normality": ["BoxM", "Mardia", "box_m", "mardia"],
         "suffice.evaluation.recommendation": ["Recommendation"],
-        "suffice.evaluation.shrinkage": ["ShrinkageLosses", "shrinkage_losses"],
+        "suffice.evaluation.merged_folds": ["ShrinkageLosses", "shrinkage_losses"],
     },
 )

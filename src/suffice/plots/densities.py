@@ -11,7 +11,7 @@ from suffice.errors import BadMatrix, BadSetting
 from suffice.models.gaussian.law.ellipses import radius
 from suffice.models.gaussian.law.normal import Normal
 from suffice.plots.axes import given_axes, solid_axes
-from suffice.plots.palette import INK
+from suffice.plots.axes import INK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.plots.axes import given_axes, legend_below
-from suffice.plots.palette import INK, colour, dot_size, marker
+from suffice.plots.axes import INK, colour, dot_size, marker
 from suffice.plots.planes import class_codes, class_names, read_plane
 
 if TYPE_CHECKING:

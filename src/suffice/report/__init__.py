@@ -15,7 +15,7 @@ from suffice.facade import lazy
 
 if TYPE_CHECKING:
     from suffice.report.html_page import page
-    from suffice.report.writing import write_report
+    from suffice.report.html_page import write_report
 
 __all__ = [
     "page",
@@ -26,6 +26,6 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "suffice.report.html_page": ["page"],
-        "suffice.report.writing": ["write_report"],
+        "suffice.report.html_page": ["write_report"],
     },
 )

@@ -1,12 +1,10 @@
-"""The page: what to use at the top, then what it rests on."""
+"""The page: what to use at the top, then what it rests on; and the file it is written to."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 from typing import TYPE_CHECKING
-
 import numpy as np
-
 from suffice import __version__
 from suffice.printing.terminal_words import cut, printable
 from suffice.report.contents import Contents
@@ -22,10 +20,15 @@ from suffice.report.pictures import (
 )
 from suffice.report.planes import boundary_pictures
 from suffice.report.tables import confusion_counts, confusion_table, results_table
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from suffice.evaluation import compare
+from suffice.storage.atomic_writes import check_place, whole_file
 
 if TYPE_CHECKING:
     from suffice.evaluation import Candidate, Comparison
     from suffice.report.informative_columns import Informative
+    from suffice.evaluation import Comparison
 
 
 # Nothing is loaded and nothing runs, whatever the data hold: escaping is the first wall, this
@@ -287,3 +290,44 @@ def _words(one: Candidate) -> str:
         return text(WORDS[one.key])
     settings = " ".join(repr(one.estimator).split())
     return f"<code>{name(settings, 120)}</code>"
+
+
+def write_report(
+    path: str | Path,
+    X: object,
+    y: object,
+    *,
+    title: str | None = None,
+    target: str = "",
+    source: str = "",
+    pictures: bool = True,
+    models: Any = None,
+    folds: int | None = None,
+    random_state: int = 0,
+    sample_weight: object = None,
+) -> Comparison:
+    """Compare the models on these rows, write the page about it, and return the comparison.
+
+    `models`, `folds`, `random_state` and `sample_weight` are those of `suffice.compare`; the rest
+    is as in `page`. The file is there whole or not at all.
+
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> place = Path(tempfile.mkdtemp()) / "iris.html"
+    >>> found = write_report(
+    ...     place, *load_iris(return_X_y=True), models=["gda"], folds=3, pictures=False)
+    >>> found.best, place.read_text("utf-8").startswith("<!DOCTYPE html>")
+    ('GDA (shared covariance)', True)
+    """
+    check_place(path)
+    found = compare(
+        X, y, models=models, folds=folds, random_state=random_state, sample_weight=sample_weight
+    )
+    write_page(path, page(found, title=title, target=target, source=source, pictures=pictures))
+    return found
+
+
+def write_page(path: str | Path, html: str) -> None:
+    """Write a page whole or not at all."""
+    with whole_file(path, suffix=Path(path).suffix) as file:
+        file.write(html.encode("utf-8"))

@@ -17,7 +17,7 @@ from suffice.sources.table_files import check_names
 from suffice.tables.allowances import MUCH_TEXT, Allowance
 from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
 from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
-from suffice.tables.table_columns import checked_names
+from suffice.tables.allowances import checked_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -26,7 +26,7 @@ from suffice.storage.tree_checks import strange as _unknown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.storage.packed_arrays import PackedArrays, StoredArrays
+    from suffice.storage.archive import PackedArrays, StoredArrays
 
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -34,7 +34,7 @@ ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one for each kind
     """Return a value as a JSON tree; its arrays are put beside it.
 
-    >>> from suffice.storage.packed_arrays import PackedArrays
+    >>> from suffice.storage.archive import PackedArrays
     >>> planted((1, float("inf")), PackedArrays())
     {'is': 'tuple', 'items': [1, {'is': 'float', 'value': 'inf'}]}
     """
@@ -100,7 +100,7 @@ def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, Any]:
 def grown(tree: Any, arrays: StoredArrays, depth: int = 0) -> Any:
     """Return the value that `planted` was called on, of a tree that `TreeCheck` has looked through.
 
-    >>> from suffice.storage.packed_arrays import StoredArrays
+    >>> from suffice.storage.archive import StoredArrays
     >>> grown({"is": "tuple", "items": [1, {"is": "float", "value": "inf"}]}, StoredArrays({}))
     (1, inf)
     """

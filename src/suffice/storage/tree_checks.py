@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadFile
 from suffice.statistics.labels import READ
 from suffice.storage.known_classes import DATACLASSES, STATISTICS
-from suffice.storage.packed_arrays import MOST_AXES
+from suffice.storage.archive import MOST_AXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

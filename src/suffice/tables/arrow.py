@@ -25,7 +25,7 @@ from suffice.tables.arrow_checks import (
 from suffice.tables.arrow_messages import CheckedMessages
 from suffice.tables.csv.cells import ColumnEvidence, typed_cells
 from suffice.tables.parquet_pages import PageChecks, text_sizes
-from suffice.tables.table_columns import checked_names
+from suffice.tables.allowances import checked_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
 from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines, TextRows
-from suffice.tables.table_columns import MOST_COLUMNS, too_wide
+from suffice.tables.allowances import MOST_COLUMNS, too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

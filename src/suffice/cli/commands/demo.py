@@ -45,7 +45,7 @@ def demo(output: Path | None, picture: Path | None, force: bool, seed: int) -> N
 
     from suffice.evaluation import compare
     from suffice.report import page
-    from suffice.report.writing import write_page
+    from suffice.report.html_page import write_page
 
     place, drawn = output or PAGE, picture or PICTURE
     _check_places(place, drawn, force=force)

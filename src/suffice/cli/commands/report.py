@@ -72,7 +72,7 @@ def report(
     from suffice.report.contents import Contents
     from suffice.report.figures import Album
     from suffice.report.html_page import rendered
-    from suffice.report.writing import write_page
+    from suffice.report.html_page import write_page
 
     place = output or Path("report.html")
     printed = str(place) == "-"

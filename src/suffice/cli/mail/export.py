@@ -30,7 +30,7 @@ def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     from suffice.cli.rows.model_files import check_model_place, write_stored
     from suffice.cli.terminal.messages import tell
     from suffice.cli.terminal.outputs import changing
-    from suffice.estimators.text.mail import mail_classifier
+    from suffice.estimators.load import mail_classifier
 
     check_model_place(output, (str(filter_),), force=force, as_json=False)
     with changing(output, wait):  # which may be the filter itself

@@ -1,35 +1,21 @@
-"""Counts in a database: looked up by key without reading the rest, changed without rewriting it.
-
-Counts lie in a few *runs*, each of them sorted and cut into pages; a count is the sum over all of
-them. A change is a run of its own, written at the end. Where it has grown to a quarter of the run
-before it, the two become one: so there are few runs, each far smaller than the one before, and on
-average every entry is rewritten a few times only. What comes to nothing vanishes on the way.
-"""
+"""Counts in a database: sorted keys packed into pages, looked up without reading the rest."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
-
 import numpy as np
-
-from suffice.mail.filter.entries import (
-    Damage,
-    Entries,
-    packed,
-    sealed,
-    unpacked,
-    unpacked_within,
-    unsealed,
-    width_of,
-)
+import sqlite3
+from typing import TYPE_CHECKING, Final, Self
+from zlib import crc32
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from numpy.typing import NDArray
+    from collections.abc import Sequence
 
-    from suffice.mail.filter.entries import Counts, Keys
+    Keys = NDArray[np.uint64]
+    Counts = NDArray[np.int64]
+
 
 RATIO: Final = 4
 """A run is at least so many times as large as the one after it."""
@@ -156,3 +142,161 @@ def _covering(firsts: Keys, lows: Keys, highs: Keys) -> NDArray[np.intp]:
     np.add.at(steps, starts[asked], 1)
     np.add.at(steps, stops[asked], -1)
     return np.flatnonzero(np.cumsum(steps[:-1]) > 0)
+
+
+CLASSES: Final = 2
+PAGE_BYTES: Final = 3968
+"""Of the entries of a page: a row of this size lies on one page of SQLite's 4,096 bytes."""
+CHECK: Final = 4
+"""Bytes of the checksum that each page begins with: SQLite has none."""
+
+
+class Damage(sqlite3.DatabaseError):
+    """What a filter holds is not what was written."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Keys, ascending, each once; and how often each was counted in ham and in spam (n, 2).
+
+    Counts are whole and exact. As a change of other counts they may be negative.
+
+    >>> one = Entries.of(np.array([2, 5], dtype=np.uint64), np.array([[1, 0], [2, 1]]))
+    >>> other = Entries.of(np.array([5, 7], dtype=np.uint64), np.array([[-2, -1], [0, 4]]))
+    >>> (one + other).keys, (one + other).counts.tolist()
+    (array([2, 7], dtype=uint64), [[1, 0], [0, 4]])
+    """
+
+    keys: Keys
+    counts: Counts
+
+    @classmethod
+    def of(cls, keys: Keys, counts: Counts) -> Self:
+        """Return entries without those that count nothing."""
+        kept = counts.any(axis=1)
+        if kept.all():
+            return cls(keys, counts)
+        return cls(keys[kept], counts[kept])
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Return no entries."""
+        return cls(np.empty(0, dtype=np.uint64), np.empty((0, CLASSES), dtype=np.int64))
+
+    @classmethod
+    def of_class(cls, keys: Keys, counts: Counts, code: int) -> Self:
+        """Return entries of one class."""
+        both = np.zeros((len(keys), CLASSES), dtype=np.int64)
+        both[:, code] = counts
+        return cls(keys, both)
+
+    @property
+    def size(self) -> int:
+        """The number of keys."""
+        return len(self.keys)
+
+    def __add__(self, other: Self) -> Self:
+        """Add up key by key; what comes to nothing is gone."""
+        if self.size < other.size:
+            return other + self
+        if not other.size:
+            return self
+        places = np.searchsorted(self.keys, other.keys)
+        known = places < self.size
+        known[known] = self.keys[places[known]] == other.keys[known]
+        counts = self.counts.copy()
+        counts[places[known]] += other.counts[known]
+        new = ~known
+        keys = self.keys
+        if new.any():
+            keys = np.insert(keys, places[new], other.keys[new])
+            counts = np.insert(counts, places[new], other.counts[new], axis=0)
+        return type(self).of(keys, counts)
+
+    def times(self, factor: int) -> Self:
+        """Return the entries so many times."""
+        return type(self).of(self.keys, self.counts * factor)
+
+    def of_keys(self, keys: Keys) -> Counts:
+        """Return the counts of some keys (n, 2): zeros where there are none."""
+        found = np.zeros((len(keys), CLASSES), dtype=np.int64)
+        if self.size:
+            places = np.minimum(np.searchsorted(self.keys, keys), self.size - 1)
+            known = self.keys[places] == keys
+            found[known] = self.counts[places[known]]
+        return found
+
+    def within(self, lows: Keys, highs: Keys) -> Self:
+        """Return all entries of some ranges, which ascend and do not overlap."""
+        starts = np.searchsorted(self.keys, lows)
+        many = np.searchsorted(self.keys, highs, side="right") - starts
+        places = np.repeat(starts - (np.cumsum(many) - many), many) + np.arange(many.sum())
+        return type(self)(self.keys[places], self.counts[places])
+
+
+def width_of(entries: Entries) -> int:
+    """Return how many bytes a count of these entries needs: 4 or 8."""
+    largest = int(np.abs(entries.counts).max(initial=0))
+    return 4 if largest < 2**31 else 8
+
+
+def packed(entries: Entries, width: int) -> tuple[list[bytes], Keys]:
+    """Return the pages of entries, and the first key of each.
+
+    >>> entries = Entries.of_class(np.arange(500, dtype=np.uint64), np.ones(500, np.int64), 1)
+    >>> pages, firsts = packed(entries, 4)
+    >>> [len(page) for page in pages], firsts
+    ([3972, 3972, 68], array([  0, 248, 496], dtype=uint64))
+    """
+    kind = _kind(width)
+    step = PAGE_BYTES // kind.itemsize
+    flat = np.empty(entries.size, dtype=kind)
+    flat["key"], flat["counts"] = entries.keys, entries.counts
+    data = memoryview(flat.tobytes())
+    size = step * kind.itemsize
+    pages = [sealed(bytes(data[at : at + size])) for at in range(0, len(data), size)]
+    return pages, entries.keys[::step]
+
+
+def sealed(content: bytes) -> bytes:
+    """Return bytes with their checksum before them."""
+    return crc32(content).to_bytes(CHECK, "little") + content
+
+
+def unsealed(page: bytes) -> memoryview:
+    """Return the bytes that were sealed, or refuse others.
+
+    >>> bytes(unsealed(sealed(b"counts")))
+    b'counts'
+    """
+    content = memoryview(page)[CHECK:]
+    if crc32(content) != int.from_bytes(page[:CHECK], "little"):
+        raise Damage("a page of counts does not have the checksum it should")
+    return content
+
+
+def unpacked(pages: Sequence[bytes], width: int) -> Entries:
+    """Return the entries of pages, which follow each other."""
+    flat = np.frombuffer(b"".join(map(unsealed, pages)), dtype=_kind(width))
+    return Entries(flat["key"].astype(np.uint64), flat["counts"].astype(np.int64))
+
+
+def unpacked_within(pages: Sequence[bytes], width: int, lows: Keys, highs: Keys) -> Entries:
+    """Return the entries of some ranges, which ascend and do not overlap; the rest is not copied.
+
+    >>> entries = Entries.of_class(np.arange(500, dtype=np.uint64), np.ones(500, np.int64), 1)
+    >>> lows, highs = np.array([3, 490], dtype=np.uint64), np.array([5, 490], dtype=np.uint64)
+    >>> unpacked_within(packed(entries, 4)[0], 4, lows, highs).keys
+    array([  3,   4,   5, 490], dtype=uint64)
+    """
+    flat = np.frombuffer(b"".join(map(unsealed, pages)), dtype=_kind(width))
+    keys = flat["key"].astype(np.uint64)
+    starts = np.searchsorted(keys, lows)
+    many = np.searchsorted(keys, highs, side="right") - starts
+    before = np.cumsum(many) - many
+    places = np.arange(int(many.sum())) + np.repeat(starts - before, many)
+    return Entries(keys[places], flat["counts"][places].astype(np.int64))
+
+
+def _kind(width: int) -> np.dtype[np.void]:
+    return np.dtype([("key", "<u8"), ("counts", f"<i{width}", (CLASSES,))])

@@ -16,7 +16,7 @@ import numpy as np
 from suffice.kernels.compilation import part_of
 from suffice.kernels.ngrams.counts import ngram_keys
 from suffice.kernels.ngrams.texts import Texts, mask
-from suffice.mail.filter.entries import Entries
+from suffice.mail.filter.count_store import Entries
 from suffice.mail.headers import VERDICTS
 from suffice.mail.words import message_text
 from suffice.models.text.counting import term_hashes
@@ -25,7 +25,7 @@ from suffice.models.text.tokens import Tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from suffice.mail.filter.entries import Keys
+    from suffice.mail.filter.count_store import Keys
 
 TOKENS: Final = Tokens((1, 2))
 ORDER: Final = 5

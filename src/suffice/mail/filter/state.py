@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from suffice.mail.filter.entries import Entries
+    from suffice.mail.filter.count_store import Entries
     from suffice.mail.filter.message_identity import Letter
 
 TERMS, NGRAMS = "terms", "ngrams"

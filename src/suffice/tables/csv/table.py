@@ -11,7 +11,7 @@ from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows, end_of_lines, sp
 from suffice.tables.csv.dialect import SEEN_ROWS, Dialect, sniffed
 from suffice.tables.csv.inert_cells import plain_text
 from suffice.tables.csv.quotes import is_swallowed, opening
-from suffice.tables.table_columns import MOST_COLUMNS, checked_names, too_wide
+from suffice.tables.allowances import MOST_COLUMNS, checked_names, too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
