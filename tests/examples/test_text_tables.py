@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import BadSetting
 from suffice.printing import result_table as text_tables
-from suffice.printing.result_table import Decimals, Significant, p_value
-from suffice.printing.result_table import TableColumn, TextTable
+from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 from suffice.printing.terminal_words import cut, width
 
 NUMBERS = Significant(4)

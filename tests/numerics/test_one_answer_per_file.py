@@ -13,8 +13,12 @@ import suffice
 from suffice.errors import BadFile
 from suffice.rows import read_table
 from suffice.statistics import Moments
-from suffice.storage.model_file import read_checkpoint, write_checkpoint
-from suffice.storage.model_file import read_model, stored_posterior
+from suffice.storage.model_file import (
+    read_checkpoint,
+    read_model,
+    stored_posterior,
+    write_checkpoint,
+)
 from tests.numerics.test_model_files import changed, file_of, first, part, read, refused
 from tests.reference.model_file_mutations import opened, written
 

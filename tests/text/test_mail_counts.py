@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.mail.filter import count_store as mail_entries
-from suffice.mail.filter.count_store import RATIO, TABLES, CountStore
-from suffice.mail.filter.count_store import Entries
+from suffice.mail.filter.count_store import RATIO, TABLES, CountStore, Entries
 
 keys = st.one_of(st.integers(0, 40), st.integers(0, 2**64 - 1))
 changes = st.lists(

@@ -10,8 +10,7 @@ import numpy as np
 
 from suffice.errors import listed
 from suffice.models.linear.logistic.inference import wald
-from suffice.printing.result_table import Decimals, Significant, p_value
-from suffice.printing.result_table import TableColumn, TextTable
+from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 
 if TYPE_CHECKING:
     from suffice.models.bridge import Bridge

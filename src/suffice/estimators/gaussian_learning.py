@@ -16,9 +16,9 @@ from suffice.estimators.shared.labelled_batch import LabelledBatch, read_batch
 from suffice.estimators.shared.learned import Learned
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.waiting_rows import moderate
-from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.auto_covariance import choose
 from suffice.models.gaussian.family import FORMS, Gaussian
+from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import (
     Fit,
     GaussianLearner,

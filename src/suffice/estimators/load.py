@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from suffice.estimators.shared.saving import Persistent, restored
-from suffice.mail.filter.database import is_database
-from suffice.storage.locks import Stamp
-from suffice.storage.model_file import read_model
-from typing import TYPE_CHECKING
+
 from suffice.errors import BadFile
+from suffice.estimators.shared.saving import Persistent, restored
 from suffice.estimators.text.classifier import TextClassifier
 from suffice.mail.filter.calibration import statistics_of
-from suffice.mail.filter.database import refusals
+from suffice.mail.filter.database import is_database, refusals
 from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS
 from suffice.mail.filter.state import MailState
 from suffice.mail.filter.summary import LABELS
+from suffice.storage.locks import Stamp
+from suffice.storage.model_file import read_model
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from suffice.rows import Label
 
 
@@ -35,7 +35,6 @@ def load(path: str | Path) -> Any:
     array(['a', 'b'], dtype='<U1')
     """
     if is_database(path):
-
         return mail_classifier(path)
     stamp = Stamp.of(path)  # before it is read: what comes later is noticed when it is saved
     model = restored(path, read_model(path))

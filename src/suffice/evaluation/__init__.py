@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
     from suffice.evaluation.diagnostics import Diagnostics, diagnose
     from suffice.evaluation.labelled_rows import LabelledRows
-    from suffice.evaluation.merged_folds import stratified_folds
+    from suffice.evaluation.merged_folds import ShrinkageLosses, shrinkage_losses, stratified_folds
     from suffice.evaluation.metrics import (
         Reliability,
         accuracy,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     )
     from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
     from suffice.evaluation.recommendation import Recommendation
-    from suffice.evaluation.merged_folds import ShrinkageLosses, shrinkage_losses
 
 __all__ = [
     "BoxM",
@@ -74,7 +73,11 @@ __getattr__, __dir__ = lazy(
         "suffice.evaluation.curves": ["Crossing", "LearningCurves", "crossing", "learning_curves"],
         "suffice.evaluation.diagnostics": ["Diagnostics", "diagnose"],
         "suffice.evaluation.labelled_rows": ["LabelledRows"],
-        "suffice.evaluation.merged_folds": ["stratified_folds"],
+        "suffice.evaluation.merged_folds": [
+            "ShrinkageLosses",
+            "shrinkage_losses",
+            "stratified_folds",
+        ],
         "suffice.evaluation.metrics": [
             "Reliability",
             "accuracy",
@@ -85,6 +88,5 @@ __getattr__, __dir__ = lazy(
         ],
         "suffice.evaluation.normality": ["BoxM", "Mardia", "box_m", "mardia"],
         "suffice.evaluation.recommendation": ["Recommendation"],
-        "suffice.evaluation.merged_folds": ["ShrinkageLosses", "shrinkage_losses"],
     },
 )

@@ -17,8 +17,7 @@ from suffice.estimators.shared.table_recipe import TableNotes
 from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.evaluation.labelled_rows import LabelledRows
 from suffice.evaluation.metrics import Reliability, reliability
-from suffice.printing.result_table import Decimals
-from suffice.printing.result_table import TableColumn, TextTable
+from suffice.printing.result_table import Decimals, TableColumn, TextTable
 from suffice.rows import is_sparse, read_table
 
 if TYPE_CHECKING:

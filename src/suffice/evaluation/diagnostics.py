@@ -11,8 +11,7 @@ import numpy as np
 from suffice.errors import SufficeError, listed
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
-from suffice.printing.result_table import Decimals, Significant, p_value
-from suffice.printing.result_table import TableColumn, TextTable
+from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 from suffice.rows import CATEGORY, is_sparse, read_table
 
 if TYPE_CHECKING:

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from numbers import Integral
 from operator import add
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+from suffice.columns import Columns
 from suffice.errors import BadSetting
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.state import State, label_kind
-from suffice.rows.sparse import SparseRows
-from suffice.statistics import leave_one_out
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from suffice.columns import Columns
 from suffice.evaluation.metrics import CLIP
 from suffice.models.gaussian.auto_covariance import shrinkage_path
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.rows import read_table
 from suffice.rows.bad_cells import refuse_blanks
+from suffice.rows.sparse import SparseRows
+from suffice.statistics import leave_one_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
     from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.evaluation.labelled_rows import LabelledRows
-    from suffice.rows import IntArray
-    from collections.abc import Sequence
     from suffice.rows import FloatArray, IntArray
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
 from suffice.errors import BadSetting, listed
 from suffice.storage.atomic_writes import whole_file
-from typing import Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

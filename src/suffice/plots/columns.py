@@ -10,8 +10,18 @@ import numpy as np
 
 from suffice.errors import BadRows, BadSetting, NotADensity, listed
 from suffice.models.naive_bayes.families.registry import COMMON
-from suffice.plots.axes import BELOW, given_axes, legend_below, make_room, shortened
-from suffice.plots.axes import INK, colour, dashes, hatch, marker
+from suffice.plots.axes import (
+    BELOW,
+    INK,
+    colour,
+    dashes,
+    given_axes,
+    hatch,
+    legend_below,
+    make_room,
+    marker,
+    shortened,
+)
 from suffice.plots.planes import class_codes, class_names
 from suffice.plots.tables import draw_shares
 from suffice.rows import read_table

@@ -10,8 +10,7 @@ import numpy as np
 from suffice.errors import BadMatrix, BadSetting
 from suffice.models.gaussian.law.ellipses import radius
 from suffice.models.gaussian.law.normal import Normal
-from suffice.plots.axes import given_axes, solid_axes
-from suffice.plots.axes import INK
+from suffice.plots.axes import INK, given_axes, solid_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

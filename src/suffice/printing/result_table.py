@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
 import numpy as np
+
 from suffice.errors import BadSetting, listed
 from suffice.printing.terminal_words import WIDTH, cut, printable, width, wrapped
-import math
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from suffice.facade import lazy
 
 if TYPE_CHECKING:
-    from suffice.report.html_page import page
-    from suffice.report.html_page import write_report
+    from suffice.report.html_page import page, write_report
 
 __all__ = [
     "page",
@@ -25,7 +24,6 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "suffice.report.html_page": ["page"],
-        "suffice.report.html_page": ["write_report"],
+        "suffice.report.html_page": ["page", "write_report"],
     },
 )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice import __version__
+from suffice.evaluation import compare
 from suffice.printing.terminal_words import cut, printable
 from suffice.report.contents import Contents
 from suffice.report.data_summary import glance_section
@@ -20,15 +24,11 @@ from suffice.report.pictures import (
 )
 from suffice.report.planes import boundary_pictures
 from suffice.report.tables import confusion_counts, confusion_table, results_table
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from suffice.evaluation import compare
 from suffice.storage.atomic_writes import check_place, whole_file
 
 if TYPE_CHECKING:
     from suffice.evaluation import Candidate, Comparison
     from suffice.report.informative_columns import Informative
-    from suffice.evaluation import Comparison
 
 
 # Nothing is loaded and nothing runs, whatever the data hold: escaping is the first wall, this

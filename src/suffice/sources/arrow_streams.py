@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadFile, BadRows
 from suffice.sources.chunks import chunks_of
 from suffice.sources.local import LocalSource, chunk_rows
-from suffice.tables.arrow_checks import arrow_at_work
 from suffice.tables.allowances import refuse_same_names
+from suffice.tables.arrow_checks import arrow_at_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

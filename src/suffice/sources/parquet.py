@@ -14,10 +14,9 @@ from suffice.sources import local
 from suffice.sources.chunks import chunks_of, kind_of_type
 from suffice.sources.local import LocalSource, chunk_rows, identity_of
 from suffice.sources.table_files import check_names
-from suffice.tables.allowances import MUCH_TEXT, Allowance
+from suffice.tables.allowances import MUCH_TEXT, Allowance, checked_names
 from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
 from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
-from suffice.tables.allowances import checked_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,18 +6,19 @@ import hashlib
 import json
 import re
 import zipfile
+from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
 import numpy as np
+
 from suffice.errors import BadFile
 from suffice.storage.atomic_writes import whole_file
 from suffice.storage.stored_labels import MOST_PARTS, parts_of
-from math import prod
-from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
     from numpy.typing import NDArray
 
 

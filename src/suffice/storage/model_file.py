@@ -5,25 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
 from suffice.errors import BadFile, BadSetting, SufficeError
 from suffice.models.text.documents import Documents, read_texts
 from suffice.statistics.labels import written_label
-from suffice.storage.archive import read_archive, write_archive
+from suffice.storage.archive import PackedArrays, read_archive, write_archive
 from suffice.storage.checks.consistency import check_sound
 from suffice.storage.checks.estimated_models import check_settings, estimated
-from suffice.storage.checks.form_checks import refusal
+from suffice.storage.checks.form_checks import check_form, refusal
 from suffice.storage.known_classes import name_of
 from suffice.storage.object_trees import grown, planted
-from suffice.storage.archive import PackedArrays
 from suffice.storage.tree_checks import TreeCheck
-from suffice.errors import BadFile
-from suffice.storage.checks.form_checks import check_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
+
     from suffice.rows import FloatArray, Table
-    from collections.abc import Mapping
 
 
 NAME = "suffice model"
@@ -188,7 +186,7 @@ def stored_posterior(stored: StoredModel, table: Table, *, log: bool = False) ->
     return found
 
 
-NAME = "suffice checkpoint"
+CHECKPOINT = "suffice checkpoint"
 FORMAT = 1
 
 
@@ -204,15 +202,15 @@ def write_checkpoint(path: str | Path, state: Mapping[str, Any]) -> None:
     """
     arrays = PackedArrays()
     tree = planted(dict(state), arrays)
-    write_archive(path, {"name": NAME, "format": FORMAT, "state": tree}, arrays)
+    write_archive(path, {"name": CHECKPOINT, "format": FORMAT, "state": tree}, arrays)
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
     """Return what was collected so far: checked before it is believed."""
     content, arrays = read_archive(path)
-    if content.get("name") != NAME or content.get("format") != FORMAT:
+    if content.get("name") != CHECKPOINT or content.get("format") != FORMAT:
         raise BadFile(
-            f"{path} is not a {NAME} of format {FORMAT}",
+            f"{path} is not a {CHECKPOINT} of format {FORMAT}",
             hint="name another file: this one is not overwritten",
         )
     try:

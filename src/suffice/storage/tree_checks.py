@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
 from suffice.statistics.labels import READ
-from suffice.storage.known_classes import DATACLASSES, STATISTICS
 from suffice.storage.archive import MOST_AXES
+from suffice.storage.known_classes import DATACLASSES, STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.errors import BadFile, BadRows
 from collections import Counter
 from typing import TYPE_CHECKING
+
 from suffice.errors import BadFile, BadRows, listed
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from suffice.errors import NotANumber, NotFinite
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import Table, table_of_columns
-from suffice.tables.allowances import Allowance
+from suffice.tables.allowances import Allowance, checked_names
 from suffice.tables.arrow_checks import (
     BatchChecks,
     arrow_at_work,
@@ -25,7 +25,6 @@ from suffice.tables.arrow_checks import (
 from suffice.tables.arrow_messages import CheckedMessages
 from suffice.tables.csv.cells import ColumnEvidence, typed_cells
 from suffice.tables.parquet_pages import PageChecks, text_sizes
-from suffice.tables.allowances import checked_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

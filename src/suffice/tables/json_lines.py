@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
-from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines, TextRows
 from suffice.tables.allowances import MOST_COLUMNS, too_wide
+from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines, TextRows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

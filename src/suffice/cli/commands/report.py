@@ -71,8 +71,7 @@ def report(
     from suffice.evaluation import compare
     from suffice.report.contents import Contents
     from suffice.report.figures import Album
-    from suffice.report.html_page import rendered
-    from suffice.report.html_page import write_page
+    from suffice.report.html_page import rendered, write_page
 
     place = output or Path("report.html")
     printed = str(place) == "-"

@@ -9,8 +9,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, SeparationWarning, listed
 from suffice.models.linear.logistic.inference import checked_level, ratio_test, wald
-from suffice.printing.result_table import Decimals, Significant, p_value
-from suffice.printing.result_table import TableColumn, TextTable
+from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

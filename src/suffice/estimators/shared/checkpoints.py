@@ -12,8 +12,7 @@ from suffice.errors import BadFile, BadSetting
 from suffice.estimators.shared.saving import restored_dtype, stored_dtype
 from suffice.estimators.shared.state import State, class_array, label_kind
 from suffice.sources.local import LocalSource
-from suffice.storage.model_file import read_checkpoint, write_checkpoint
-from suffice.storage.model_file import no_model
+from suffice.storage.model_file import no_model, read_checkpoint, write_checkpoint
 
 if TYPE_CHECKING:
     from suffice.sources import Source, Wanted

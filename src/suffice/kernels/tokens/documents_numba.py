@@ -115,7 +115,9 @@ def hashed_terms(
     return joined(rows)
 
 
-def _gram_hashes(tokens: CompiledTokens, ngrams: tuple[int, int], room: Room) -> tuple[Keys, Places]:
+def _gram_hashes(
+    tokens: CompiledTokens, ngrams: tuple[int, int], room: Room
+) -> tuple[Keys, Places]:
     least, most = ngrams
     if most == 1:
         return tokens.hashes[: tokens.many], tokens.ends

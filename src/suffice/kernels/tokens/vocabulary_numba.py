@@ -12,8 +12,8 @@ from suffice.kernels.compilation import array, compiled, once
 from suffice.kernels.tokens import vocabulary_table_numba as loops
 from suffice.kernels.tokens.characters import PADDING
 from suffice.kernels.tokens.documents_numba import (
-    Room,
     CompiledTokens,
+    Room,
     blocks,
     bytes_,
     counted_keys,
@@ -151,7 +151,11 @@ class _Listed:
 
 
 def _number_words(
-    tokens: CompiledTokens | _Words | _Listed, many: int, table: VocabularyTable, grow: bool, out: Keys
+    tokens: CompiledTokens | _Words | _Listed,
+    many: int,
+    table: VocabularyTable,
+    grow: bool,
+    out: Keys,
 ) -> None:
     for start in range(0, many, WORDS_AT_ONCE):
         stop = min(start + WORDS_AT_ONCE, many)
@@ -168,7 +172,12 @@ def _number_words(
 
 
 def _gram_numbers(
-    words: Keys, token_ends: Places, ngrams: tuple[int, int], table: VocabularyTable, grow: bool, room: Room
+    words: Keys,
+    token_ends: Places,
+    ngrams: tuple[int, int],
+    table: VocabularyTable,
+    grow: bool,
+    room: Room,
 ) -> tuple[Keys, Places]:
     least, most = ngrams
     nodes = with_nodes(table)

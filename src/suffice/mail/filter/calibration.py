@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.kernels.ngrams.texts import mask
-from suffice.mail.filter.database import refusals
 from suffice.mail.filter.count_store import Damage, Entries
+from suffice.mail.filter.database import refusals
 from suffice.mail.filter.message_identity import LEVEL, LIMIT, ORDER, TOKENS, leveled
 from suffice.mail.filter.summary import LABELS
 from suffice.models.text.documents import Documents

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
-import numpy as np
 import sqlite3
-from typing import TYPE_CHECKING, Final, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from zlib import crc32
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     Keys = NDArray[np.uint64]
     Counts = NDArray[np.int64]

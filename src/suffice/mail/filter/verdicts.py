@@ -15,16 +15,15 @@ import numpy as np
 from suffice.errors import BadFile
 from suffice.kernels.ngrams.texts import SYMBOLS, mask
 from suffice.kernels.tokens.term_hash import term_hash
-from suffice.mail.filter.database import refusals
 from suffice.mail.filter.count_store import Damage
+from suffice.mail.filter.database import refusals
 from suffice.mail.filter.message_identity import ORDER, TOKENS, leveled
 from suffice.mail.filter.summary import HAM, SPAM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.mail.filter.count_store import CountStore
-    from suffice.mail.filter.count_store import Entries, Keys
+    from suffice.mail.filter.count_store import CountStore, Entries, Keys
     from suffice.mail.filter.message_identity import Letter
     from suffice.mail.filter.state import HeldState, MailState
     from suffice.mail.filter.summary import FilterSummary

@@ -18,9 +18,9 @@ from suffice.errors import (
     listed,
     meant,
 )
-from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.family import DIAGONAL_FORMS
+from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.law.normal import Normal
 from suffice.models.gaussian.missing.em import expectation_maximization
 from suffice.models.gaussian.missing.pattern_moments import Incomplete

@@ -119,7 +119,11 @@ def count_terms(
 
 
 def _counted_and_grown(
-    texts: Sequence[str | bytes], tokens: Tokens, table: VocabularyTable, boolean: bool, characters: int
+    texts: Sequence[str | bytes],
+    tokens: Tokens,
+    table: VocabularyTable,
+    boolean: bool,
+    characters: int,
 ) -> CountedTerms:
     """Count large documents, each share with a table of its own; the first has what was known."""
 

@@ -6,9 +6,9 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from suffice.tables.allowances import MOST_COLUMNS
 from suffice.tables.csv.cells import number_of
 from suffice.tables.csv.inert_cells import plain_text
-from suffice.tables.allowances import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -7,11 +7,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadRows
+from suffice.tables.allowances import MOST_COLUMNS, checked_names, too_wide
 from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows, end_of_lines, split_lines, too_long
 from suffice.tables.csv.dialect import SEEN_ROWS, Dialect, sniffed
 from suffice.tables.csv.inert_cells import plain_text
 from suffice.tables.csv.quotes import is_swallowed, opening
-from suffice.tables.allowances import MOST_COLUMNS, checked_names, too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
