@@ -120,6 +120,11 @@ def _pooled(
     return Downdated(out, unsafe)
 
 
+DIGITS_LEFT = 1e-5
+"""Share of a scatter that has to be left for a downdate: of its sixteen digits, five or six are then
+gone with the row, and ten are promised."""
+
+
 def diagonal_log_densities(
     family: Gaussian,
     summary: ClassSummary,
@@ -161,6 +166,9 @@ def diagonal_log_densities(
     if spherical:
         pooled = (rest @ unit / divisor.sum(axis=1))[:, np.newaxis] / unit
     unsafe |= np.any(seen & ~(pooled > 1e-19), axis=1)
+    # A row that holds nearly all of a scatter leaves rounding of it behind, and little else.
+    unsafe |= np.any(seen & (rest <= DIGITS_LEFT * scatters.sum(axis=0)), axis=1)
+    unsafe |= np.any(seen & (scatters[codes] - lost <= DIGITS_LEFT * scatters[codes]), axis=1)
     for j in range(summary.size):
         own = (codes == j)[:, np.newaxis]
         u = np.where(own, delta * stretch, np.where(seen, z - means[j], 0.0))
