@@ -23,8 +23,8 @@ from suffice.errors import (
 )
 from suffice.estimators.shared.collect import SummarizeChunk
 from suffice.sources import open_source
-from suffice.sources.clusters import spark as spark_source
-from suffice.sources.clusters.spark import predictions, spark_at_work
+from suffice.sources import spark as spark_source
+from suffice.sources.spark import predictions, spark_at_work
 from tests.engines.alike import assert_alike
 from tests.engines.hostile_rows import (
     LEARNERS,

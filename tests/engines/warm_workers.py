@@ -15,7 +15,7 @@ NEEDED = (
     "suffice.estimators.gaussian_discriminant",
     "suffice.estimators.linear.logistic_regression",
     "suffice.estimators.naive_bayes",
-    "suffice.sources.clusters.spark_tasks",
+    "suffice.sources.spark_tasks",
 )
 
 if __name__ == "__main__":

@@ -184,13 +184,13 @@ def _of_arrow(data: Any, name: str | None) -> Source | None:
 
 
 def _of_spark(data: Any, name: str | None) -> Source | None:
-    from suffice.sources.clusters.spark import open_spark
+    from suffice.sources.spark import open_spark
 
     return open_spark(data, name)
 
 
 def _of_dask(data: Any, name: str | None) -> Source | None:
-    from suffice.sources.clusters.dask import open_dask
+    from suffice.sources.dask import open_dask
 
     return open_dask(data, name)
 
