@@ -1,1 +1,0 @@
-"""Spark and Dask: partitions are summarized where they are."""
