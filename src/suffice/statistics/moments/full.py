@@ -171,7 +171,7 @@ class Moments:
         """Per column, the largest possible error of its variance as `scatter` has it.
 
         That of a product of two columns is √(e_i e_j) and what errors of their sums do to it
-        (`statistics/moments/rounding.py`): relative to √(S_ii S_jj), of the order of the larger bound.
+        (`rounding.py`): relative to √(S_ii S_jj), of the order of the larger bound.
         """
         return self._bound + 0.5 * EPSILON * np.diagonal(self.scatter)
 

@@ -121,8 +121,8 @@ def _pooled(
 
 
 DIGITS_LEFT = 1e-5
-"""Share of a scatter that has to be left for a downdate: of its sixteen digits, five or six are then
-gone with the row, and ten are promised."""
+"""Share of a scatter that has to be left for a downdate: of its sixteen digits, five or six are
+then gone with the row, and ten are promised."""
 
 
 def diagonal_log_densities(
