@@ -12,8 +12,7 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as QDA  
 from benchmarks.contest import Contest
 from suffice import GaussianDiscriminant
 from suffice.families import Gaussian
-from suffice.models import GaussianLearner
-from suffice.models.gaussian import auto_covariance as shrinkage_path
+from suffice.models import GaussianLearner, shrinkage_path
 from suffice.statistics import leave_one_out
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import pytest
 from suffice import GaussianDiscriminant
 from suffice.errors import BadSetting
 from suffice.families import Gaussian
-from suffice.models import GaussianLearner
-from suffice.models.gaussian import auto_covariance as shrinkage_path
+from suffice.models import GaussianLearner, shrinkage_path
 from suffice.statistics import leave_one_out, total
 
 

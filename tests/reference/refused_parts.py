@@ -20,8 +20,7 @@ from suffice.families import (
     LogNormal,
     Normal,
 )
-from suffice.models import GaussianLearner
-from suffice.models.gaussian import auto_covariance as shrinkage_path
+from suffice.models import GaussianLearner, shrinkage_path
 from suffice.sources import open_source, sql_source
 from suffice.statistics import leave_one_out, total
 from suffice.text import TfIdf, Tokens, count_terms, hash_terms, read_documents
