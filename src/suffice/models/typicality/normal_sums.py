@@ -37,7 +37,7 @@ class Cumulants(NamedTuple):
 
     value: FloatArray
     slope: FloatArray
-    bend: FloatArray
+    curvature: FloatArray
 
 
 def single_tail(freedom: ArrayLike, sums: ArrayLike) -> FloatArray:
@@ -145,7 +145,7 @@ def _saddlepoint(columns: Columns, rate: float) -> tuple[FloatArray, FloatArray,
     k = cumulants(columns, thetas)
     w = np.sqrt(2.0 * np.maximum(thetas * k.slope - k.value, 1e-300))
     mills = np.sqrt(np.pi / 2.0) * erfcx(w / np.sqrt(2.0))
-    ratio = np.maximum(mills + 1.0 / (thetas * np.sqrt(k.bend)) - 1.0 / w, 1e-300)
+    ratio = np.maximum(mills + 1.0 / (thetas * np.sqrt(k.curvature)) - 1.0 / w, 1e-300)
     logs = -w * w / 2.0 - np.log(2.0 * np.pi) / 2.0 + np.log(ratio)
     return k.slope, logs, float(thetas[-1])
 

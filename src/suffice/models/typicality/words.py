@@ -59,7 +59,7 @@ class Words:
         Rows of the class itself, by `codes`, are scored without their own words, `gone` being
         their weight. Ranks count the row itself, so no p-value is zero.
         """
-        found = self._found(code, codes, gone)
+        found = self._log_probabilities(code, codes, gone)
         out = np.ones(len(found))
         for length in np.unique(self.lengths):
             if length == 0:
@@ -76,7 +76,7 @@ class Words:
             out[here] = (rank + 1.0) / (DRAWS + 1.0)
         return out
 
-    def _found(self, code: int, codes: IntArray | None, gone: FloatArray) -> FloatArray:
+    def _log_probabilities(self, code: int, codes: IntArray | None, gone: FloatArray) -> FloatArray:
         one = np.full(len(self.lengths), code, dtype=np.intp)
         scores = self.scores
         if codes is not None:

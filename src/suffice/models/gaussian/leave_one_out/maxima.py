@@ -244,7 +244,7 @@ class LeftOutMaxima:
 
     # The iteration
 
-    def found(
+    def moments_at_maxima(
         self, means: FloatArray, covariances: FloatArray, removed: Removed, *, flat: bool = False
     ) -> tuple[Expected, NDArray[np.bool_]]:
         """Return the expected moments at each row's own maximum, and which rows have one.

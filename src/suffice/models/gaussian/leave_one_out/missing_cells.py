@@ -213,7 +213,7 @@ class _Table:
             codes = np.searchsorted(classes, self.codes[own])
             removed = Removed(cells, codes, self.weights[own], patterns)
             shared = len(maxima.groups) == 1 and len(classes) > 1
-            moments, done = maxima.found(
+            moments, done = maxima.moments_at_maxima(
                 means[classes], covariances if shared else covariances[classes], removed, flat=flat
             )
             for i in np.flatnonzero(done):

@@ -110,7 +110,7 @@ class _Aid:
         self.weights, self.shared = weights, shared
         self.given = np.zeros((1 if shared else len(weights), width, width))
         self.trifle = np.zeros((width, width))
-        self.looks = 0
+        self.checks = 0
         self.changed = False
 
     def __call__(self, covariances: FloatArray) -> FloatArray:
@@ -122,14 +122,14 @@ class _Aid:
         """Whether any direction is held up by what was given."""
         return bool(self.trifle.any() or self.given.any())
 
-    def look(self, covariances: FloatArray) -> None:
-        """Look, at first and then now and again, for directions that have vanished.
+    def detect_lost_directions(self, covariances: FloatArray) -> None:
+        """Check, at first and then now and again, for directions that have vanished.
 
         Only after a step: a leap leaves traces of where it came from.
         """
-        self.looks += 1
+        self.checks += 1
         self.changed = False
-        if self.looks > 3 and self.looks % 5:
+        if self.checks > 3 and self.checks % 5:
             return
         shares = np.ones(1) if self.shared else self.weights / self.weights.sum()
         pooled = np.tensordot(shares, covariances, axes=1)
@@ -138,7 +138,7 @@ class _Aid:
         silent = values < LACKING
         blank = spread[:, np.newaxis] * basis[:, silent]
         if silent.any():
-            # Told again at every look, the same directions are no change but rounding.
+            # Detected again at every check, the same directions are no change but rounding.
             trifle = TRIFLE * (blank @ blank.T)
             moved = np.abs(trifle - self.trifle).max(initial=0.0)
             self.changed = bool(moved > 1e-3 * np.abs(trifle).max(initial=0.0))
@@ -168,7 +168,7 @@ def _step(
 ) -> tuple[tuple[FloatArray, FloatArray], ClassSummary]:
     summary = data.completed(here[0], aid(here[1]))
     covariances = _covariances(family, summary)
-    aid.look(covariances)
+    aid.detect_lost_directions(covariances)
     return (summary.means, covariances), summary
 
 

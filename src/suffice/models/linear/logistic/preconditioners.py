@@ -26,10 +26,10 @@ ROWS = 4096
 """Rows that are multiplied at a time."""
 
 
-def sampled_bend(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
+def sampled_hessian(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
     """Return the Hessian of a sample, and of the share of the penalty that it has."""
     share = sample.weight / objective.loss.weight
-    point = Objective(sample, objective.penalty * share, objective.basis).look(at, True)
+    point = Objective(sample, objective.penalty * share, objective.basis).evaluate(at, True)
     assert point.hessian is not None
     return point.hessian
 
@@ -138,8 +138,8 @@ def spread_of_classes(loss: LogisticLoss, theta: FloatArray) -> FloatArray:
     return total / loss.weight
 
 
-def least_pull(objective: Objective, loss: LogisticLoss, at: FloatArray) -> float:
-    """Return what `largest_pull` is at least by a sample's Hessian, from its diagonal alone.
+def row_norm_lower_bound(objective: Objective, loss: LogisticLoss, at: FloatArray) -> float:
+    """Return what `row_norm_upper_bound` of a sample is at least, by its diagonal alone.
 
     The trace of an inverse is no less than the sum of one over each entry of the diagonal.
     """
@@ -157,7 +157,7 @@ def least_pull(objective: Objective, loss: LogisticLoss, at: FloatArray) -> floa
     return float(np.sqrt(pairs * loss.reach * trace))
 
 
-def largest_pull(objective: Objective, factor: Factor, reach: float) -> float:
+def row_norm_upper_bound(objective: Objective, factor: Factor, reach: float) -> float:
     """Return a bound of ρ: how far one row can pull, in the norm of H⁻¹.
 
     The longest row, whose square is `reach` at most, times the largest eigenvalue of H⁻¹, which

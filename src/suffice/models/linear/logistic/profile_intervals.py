@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from suffice.models.linear.logistic.objective import Objective, Point
     from suffice.rows import FloatArray
 
-    Look = Callable[[FloatArray, bool], Point]
+    Evaluate = Callable[[FloatArray, bool], Point]
 
 NEAR = 0.05
 """Squared decrement, relative to the drop, from which on the parabola is believed."""
@@ -54,14 +54,14 @@ class _Reduced:
     decrement   its λ²: about twice what is to be gained
     tangent     how they follow when s moves by one
     slope       the profile's derivative by s, and its second one
-    bend
+    curvature
     """
 
     step: FloatArray
     decrement: float
     tangent: FloatArray
     slope: float
-    bend: float
+    curvature: float
 
     @classmethod
     def of(cls, point: Point, basis: FloatArray) -> _Reduced:
@@ -86,25 +86,25 @@ class _Reduced:
 class Profile:
     """The profiles of an objective around its minimum.
 
-    `look` gives value, gradient and Hessian at a place (`Objective.look`; any smooth objective
-    with one minimum will do, and a Hessian that is merely close costs more looks). `at` is the
-    minimum, or a place near it. The coordinates are those in which the Hessian at 0 is the
-    identity: nothing depends on units, and what the rows cannot tell apart is known there also
-    when the classes are separated.
+    `evaluate` gives value, gradient and Hessian at a place (`Objective.evaluate`; any smooth
+    objective with one minimum will do, and a Hessian that is merely close costs more passes).
+    `at` is the minimum, or a place near it. The coordinates are those in which the Hessian at 0
+    is the identity: nothing depends on units, and what the rows cannot tell apart is known there
+    also when the classes are separated.
 
     >>> from suffice.models.linear.logistic.loss import LogisticLoss
     >>> from suffice.models.linear.logistic.objective import Objective
     >>> rows, codes = np.array([[-2.0], [-1.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
     >>> loss = LogisticLoss(rows, codes, 2, None, np.zeros(1), np.ones(1))
-    >>> slopes = Profile(Objective(loss).look, np.zeros(2))
+    >>> slopes = Profile(Objective(loss).evaluate, np.zeros(2))
     >>> low, high = slopes.interval(np.array([0.0, 1.0]))
     >>> round(low, 4), round(high, 4)
     (-0.9598, 4.0108)
     """
 
-    def __init__(self, look: Look, at: FloatArray) -> None:
-        self._look = look
-        origin = look(np.zeros_like(at), True)
+    def __init__(self, evaluate: Evaluate, at: FloatArray) -> None:
+        self._evaluate = evaluate
+        origin = evaluate(np.zeros_like(at), True)
         assert origin.hessian is not None
         diagonal = np.diagonal(origin.hessian)
         self._scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -116,7 +116,7 @@ class Profile:
         self._vectors = vectors[:, kept]
         self._basis = self._scale[:, np.newaxis] * self._vectors / np.sqrt(values[kept])
         self._ignorance = origin.value
-        self._best = self._polished(look(at, True))
+        self._best = self._polished(evaluate(at, True))
 
     def interval(self, direction: FloatArray, level: float = 0.95) -> tuple[float, float]:
         """Return the ends of the interval of directionᵀθ.
@@ -130,7 +130,7 @@ class Profile:
         length = float(np.linalg.norm(along))
         if length == 0.0 or self._is_unseen(direction):
             return -np.inf, np.inf
-        basis = _turned(self._basis, along / length)
+        basis = _reflected(self._basis, along / length)
         start = _Reduced.of(self._best, basis)
         middle = float(direction @ self._best.at)
         low = self._end(basis, start, drop, -1.0)
@@ -146,7 +146,7 @@ class Profile:
         length = float(np.linalg.norm(along))
         if length == 0.0 or self._is_unseen(direction):
             return np.nan
-        basis = _turned(self._basis, along / length)
+        basis = _reflected(self._basis, along / length)
         here, left = self._best, -float(direction @ self._best.at) / length
         share = 1.0
         for _ in range(LOOKS):
@@ -161,7 +161,7 @@ class Profile:
                 continue
             # The others follow; where all would leave what can be computed, a part of the way.
             follow = basis[:, 0] + basis[:, 1:] @ seen.tangent
-            there = self._look(here.at + share * left * follow, True)
+            there = self._evaluate(here.at + share * left * follow, True)
             if np.isfinite(there.value):
                 here, left, share = there, (1.0 - share) * left, 1.0
             else:
@@ -196,7 +196,7 @@ class Profile:
         """Return a lower point along a step, or None at the floor of rounding."""
         share = 1.0
         for _ in range(SHORTENINGS):
-            there = self._look(here.at + share * step, True)
+            there = self._evaluate(here.at + share * step, True)
             if there.value <= here.value - 1e-4 * share * decrement:
                 return there
             # Far out a loss is made of straight lines: its minimum is near where they meet.
@@ -226,7 +226,7 @@ class Profile:
                     return np.inf
             elif believed and here.value - 2.0 * seen.decrement > target:
                 outside = min(outside, s)
-            change = _root(side * seen.slope, seen.bend, gap)
+            change = _root(side * seen.slope, seen.curvature, gap)
             close = abs(gap) <= SETTLED * drop + rounding
             if close and seen.decrement <= SETTLED * drop + rounding:
                 return s + change
@@ -271,7 +271,7 @@ class Profile:
         share = 1.0
         aim, highest = (aim, highest) if here.value < highest else (here.value, here.value)
         for _ in range(SHORTENINGS):
-            there = self._look(here.at + share * step, True)
+            there = self._evaluate(here.at + share * step, True)
             if there.value <= highest:
                 break
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -280,17 +280,17 @@ class Profile:
         return there, share
 
 
-def _root(slope: float, bend: float, gap: float) -> float:
-    """Return x with slope·x + ½bend·x² = gap, the one in front; where there is none, the bottom."""
-    under = slope * slope + 2.0 * bend * gap
+def _root(slope: float, curvature: float, gap: float) -> float:
+    """Return the x in front with slope·x + ½curvature·x² = gap; without one, the bottom."""
+    under = slope * slope + 2.0 * curvature * gap
     if under < 0.0:
-        return -slope / bend
+        return -slope / curvature
     below = slope + float(np.sqrt(under))
     return 2.0 * gap / below if below > 0.0 else np.inf if gap > 0.0 else 0.0
 
 
-def _turned(basis: FloatArray, first: FloatArray) -> FloatArray:
-    """Return a basis turned so that its first vector goes along `first`, by a reflection."""
+def _reflected(basis: FloatArray, first: FloatArray) -> FloatArray:
+    """Return a basis whose first vector goes along `first`, by a Householder reflection."""
     mirror = first.copy()
     mirror[0] += np.copysign(1.0, first[0])
     mirror /= np.linalg.norm(mirror)
@@ -334,7 +334,7 @@ def profiles_of(
     """
     loss = objective.loss
     m, width = theta.shape
-    profile = Profile(objective.look, objective.place(theta))
+    profile = Profile(objective.evaluate, objective.place(theta))
     low, high = np.full((2, m, width), np.inf)
     found = Profiles(-low, high, np.full((m, width), np.nan))
     others = [c for c in range(m + 1) if c != reference]

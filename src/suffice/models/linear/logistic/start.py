@@ -38,7 +38,7 @@ class Start:
     correlations: FloatArray
 
 
-def first_look(loss: LogisticLoss) -> Start:
+def gda_start(loss: LogisticLoss) -> Start:
     """Return GDA's implied θ over the rows of a loss, in standardised columns.
 
     Without an intercept there is none to imply: θ = 0, and correlations are about 0.

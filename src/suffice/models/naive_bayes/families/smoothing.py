@@ -95,8 +95,8 @@ def best_smoothing(log_likelihood: Callable[[float], float]) -> float:
             break
         low, high, points = grid[top - 1], grid[top + 1], MORE_POINTS
     left, middle, right = values[top - 1 : top + 2]
-    bend = (middle - left) + (middle - right)
-    shift = (right - left) / (2.0 * bend) if bend > 0.0 else 0.0
+    curvature = (middle - left) + (middle - right)
+    shift = (right - left) / (2.0 * curvature) if curvature > 0.0 else 0.0
     return float(np.exp(grid[top] + step * shift))
 
 

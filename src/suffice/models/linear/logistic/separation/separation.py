@@ -88,7 +88,7 @@ def find_separation(loss: LogisticLoss, theta: FloatArray, margin: float) -> Sep
     ('complete', (0,), 10)
     """
     with pinned():
-        return _through_zero(loss, _found(loss, theta, margin))
+        return _through_zero(loss, _separation_of(loss, theta, margin))
 
 
 def shown_separation(loss: LogisticLoss, theta: FloatArray) -> Separation | None:
@@ -114,7 +114,7 @@ def _through_zero(loss: LogisticLoss, found: Separation | None) -> Separation | 
     return replace(found, direction=scaled(direction))
 
 
-def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
+def _separation_of(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
     at = theta if np.isfinite(theta).all() else np.zeros(loss.shape)
     first = first_survey(loss, at)
     independent = _independent(loss)
@@ -164,14 +164,14 @@ def finite_theta(loss: LogisticLoss, theta: FloatArray, separation: Separation) 
     """
     length = float(np.linalg.norm(separation.direction))
 
-    def look(some: slice, design: FloatArray) -> _Farthest:
+    def farthest_of_block(some: slice, design: FloatArray) -> _Farthest:
         codes = loss.codes[some]
         along = margins_along(separation.direction, design, codes)
         apart = along > TIED * length * np.linalg.norm(design, axis=1, keepdims=True)
         behind = AHEAD - margins_along(theta, design, codes)[apart]
         return _Farthest(float((behind / along[apart]).max(initial=0.0)))
 
-    return theta + collect_design(loss, look).value * separation.direction
+    return theta + collect_design(loss, farthest_of_block).value * separation.direction
 
 
 @dataclass(frozen=True, slots=True)
