@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 MOST_STEPS = 10_000
+"""Steps of EM for the priors, at most. A choice: a step is one product over rows and classes, and
+EM for mixture weights of classes that overlap much is slow (its rate is the share of missing
+information)."""
 TOLERANCE = 1e-12
+"""EM ends when no prior moves by more in a step: far below their standard errors, far above ε."""
 QUANTILE = 1.959963984540054
 """The 97.5 % point of the standard normal."""
 ABSENT = 1e-6

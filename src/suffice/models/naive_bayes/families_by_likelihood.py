@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label, Table
 
 FOLDS = 5
+"""Parts of the rows, each judged by the statistics of the others. A choice, the usual one: five
+leave 80 % of the rows to learn from."""
 IMPOSSIBLE = 1e-10
 """What stands for a probability of zero, where nothing is smoothed."""
 MOST_VALUES = 50
@@ -47,6 +49,8 @@ MOST_VALUES = 50
 SWEEP_CELLS = 60_000_000
 """Scores of all candidates that may be held for the sweeps over the whole model."""
 SWEEPS = 3
+"""Times that every column's family is chosen anew, given the others', at most: it ends when a sweep
+changes nothing. A choice."""
 MOST_ROWS = 20_000
 """Rows by which families are compared; of more, those with the smallest hashes."""
 LEAST_LOG = 745.0

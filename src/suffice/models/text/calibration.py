@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray, IntArray
 
-STEPS = 100
+MOST_STEPS = 100
+"""Newton's steps, at most. A choice: near the minimum every step doubles the digits, and `CLOSE`
+ends the search."""
 CLOSE = 1e-10
 """Relative gain of a step below which the search ends."""
 HALVINGS = 20
@@ -96,7 +98,7 @@ def _minimized(held: _Documents) -> tuple[Calibration, float]:
 
     at = start
     now, loss = objective(at)
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         gradient, curvature = held.slopes(at)
         gradient += precision * (at - start)
         step = np.linalg.solve(curvature + np.diag(precision), gradient)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 DRAWS = 9999
 """Rows that a row is compared with: p-values are multiples of 1/10,000, and never 0."""
 SEED = 20190229
+"""The seed of the draws: fixed, so that the same question has the same answer. The number itself
+means nothing."""
 MOST_TOKENS = 50_000_000
 """Words that may be drawn for one answer."""
 

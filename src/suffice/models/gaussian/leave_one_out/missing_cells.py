@@ -48,6 +48,8 @@ ANEW_BUDGET = 4e9
 STEP = 1e6
 """What a step of EM costs at least for each covariance, however small the table."""
 TYPICAL_STEPS = 10.0
+"""Steps along the chord that a row is reckoned to take when the budget is shared out. A choice:
+every step is at most half the one before (`maxima.CONTRACTION`)."""
 FEW_STEPS = 30
 """Steps from EM's own beginning for rows that must not be followed, beyond the budget."""
 

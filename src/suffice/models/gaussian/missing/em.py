@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-10
 """EM stops when no mean moves by more (in standard deviations), and no covariance either."""
 MOST_STEPS = 1000
+"""Steps of EM, at most, before `DidNotConverge` is said. A choice: accelerated as it is, a search
+that takes more is taken for one that does not end."""
 STILL = 1e-6
 """Parameters that move by no more have converged, as far as rounding allows."""
 PATIENCE = 40

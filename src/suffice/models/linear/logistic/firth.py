@@ -42,9 +42,10 @@ MOST_COEFFICIENTS = 6000
 """Coefficients whose covariance is still a matrix to work with (300 MB)."""
 
 MOST_WORK = 4e10
-"""Multiplications that one fit may take: about four seconds; and for every row, so that large
-tables may take as much longer as they have more rows:"""
+"""Multiplications that one fit may take: about four seconds; to which `ROW_WORK` is added."""
 ROW_WORK = 2e6
+"""Multiplications that a fit may take more for every row, so that large tables may take as much
+longer as they have more rows. A choice: from 20,000 rows on it is more than `MOST_WORK`."""
 
 FEWEST = 20
 """Passes within which classes that overlap have their maximum; of separated ones it takes about a
