@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 MOST_PARAMETERS = 4000
 """Lines and columns of the matrices that are summed over rows: 128 MB each."""
 MOST_CELLS = 2e9
-"""Cells of one bootstrap sample."""
+"""Cells of one bootstrap sample, at most. A choice: each is a random number to draw, again for
+every sample."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,8 @@ TOLERANCE = 1e-12
 QUANTILE = 1.959963984540054
 """The 97.5 % point of the standard normal."""
 ABSENT = 1e-6
-"""A prior estimated as no more than this counts as zero."""
+"""A prior estimated as no more than this counts as zero. A choice: EM comes near zero without ever
+reaching it."""
 LIKELIHOOD_DROP = 1.3527
 """Half the 90 % point of χ²(1): a one-sided 95 % bound by profile likelihood."""
 

@@ -31,7 +31,7 @@ SEED = 20190229
 """The seed of the draws: fixed, so that the same question has the same answer. The number itself
 means nothing."""
 MOST_TOKENS = 50_000_000
-"""Words that may be drawn for one answer."""
+"""Words that may be drawn for one answer: 400 MB if all are of one length. A choice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

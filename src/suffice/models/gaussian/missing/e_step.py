@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 BATCH_CELLS = 4_000_000
-"""How many cells a batch of pattern matrices may have."""
+"""Cells of one batch of pattern matrices, at most (32 MB). A choice."""
 
 
 class Shown(NamedTuple):

@@ -206,7 +206,8 @@ def _leap(
 
 
 MEMORY = 8
-"""How many earlier steps are combined."""
+"""Earlier steps that Anderson's acceleration combines. A choice: more would be nearly combinations
+of each other."""
 GROWTH = 2.0
 """A point whose step is longer than that many of the last one was no progress."""
 RIDGE = 1e-12

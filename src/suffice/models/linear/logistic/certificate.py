@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
-ENOUGH = 0.5
-"""What λρ may be for a proof, with room for rounding below 1."""
+PROOF_PRODUCT = 0.5
+"""What λρ may be for a proof: any number below 1 will do, and half leaves room for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Certificate:
         if not factor.exact:
             return cls(decrement, np.inf)
         norm = row_norm_upper_bound(found.objective, factor, found.objective.loss.farthest)
-        if decrement * norm > ENOUGH:  # a look at the rows themselves
+        if decrement * norm > PROOF_PRODUCT:  # a look at the rows themselves
             norm = row_norm_upper_bound(found.objective, factor, found.objective.loss.reach)
         return cls(decrement, norm)
 
@@ -53,7 +53,7 @@ class Certificate:
         """Whether the maximum exists, surely."""
         # Where classes are separated λρ comes down to 1, and rounding may bring it below; where
         # there is a maximum, a step or two bring it to nearly nothing.
-        return self.decrement * self.norm <= ENOUGH
+        return self.decrement * self.norm <= PROOF_PRODUCT
 
     @property
     def bound(self) -> float:

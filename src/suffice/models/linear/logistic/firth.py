@@ -21,17 +21,20 @@ from suffice.models.linear.logistic.objective import Objective, Point
 if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
-ENOUGH = 1e-6
-"""Standard errors by which θ may still be off where rounding leaves no better place."""
+ROUNDING_FLOOR = 1e-6
+"""Standard errors by which θ may still be off where rounding leaves no better place. As in
+`fit.FLOOR`: no report of an estimate shows as many digits of its error."""
 
-NEAR = 1e-10
-"""Share of the sums under which differences between them say nothing."""
+VALUE_ROUNDING = 1e-10
+"""Share of the sums under which differences between them say nothing: far above ε, since a
+determinant of a matrix that is nearly singular loses digits."""
 
 MEMORY = 20
-"""How many steps are remembered."""
+"""How many steps are remembered: the most that Nocedal and Wright (2006, section 7.2) find of use,
+since a step here costs far more than its memory."""
 
 HALVINGS = 20
-"""How often a step is halved before it is given up."""
+"""How often a step is halved before it is given up: 2⁻²⁰ = 1e-6 of it is left."""
 
 GROWN = 4.0
 """How many times as long, in standard errors, the step from the next place may be. A place from
@@ -47,7 +50,7 @@ ROW_WORK = 2e6
 """Multiplications that a fit may take more for every row, so that large tables may take as much
 longer as they have more rows. A choice: from 20,000 rows on it is more than `MOST_WORK`."""
 
-FEWEST = 20
+FEWEST_PASSES = 20
 """Passes within which classes that overlap have their maximum; of separated ones it takes about a
 hundred. A fit that may not make so many is not begun."""
 
@@ -114,7 +117,7 @@ def fit_firth(
             hint=f"it is made for up to {MOST_COEFFICIENTS}: use a penalty, or fewer columns",
         )
     affordable = affordable_passes(len(objective.loss), size)
-    if affordable < FEWEST:
+    if affordable < FEWEST_PASSES:
         raise BadSetting(
             f"Firth's correction of {size:,} coefficients by {len(objective.loss):,} rows would "
             "take too long",
@@ -161,7 +164,7 @@ def _maximum(problem: _Problem, here: _Point, tolerance: float) -> FirthFit:
             pairs.clear()
             found = _line_search(problem, here, slope, pairs)
         if found is None:  # the floor of rounding, or the passes are spent
-            return problem.fit(here, size, iterations, size <= max(tolerance, ENOUGH))
+            return problem.fit(here, size, iterations, size <= max(tolerance, ROUNDING_FLOOR))
         there, new = found
         moved, change = there.at - here.at, new - slope
         if moved @ change > EPSILON * float(np.abs(moved) @ np.abs(change)):
@@ -184,7 +187,7 @@ def _line_search(
     promised = -float(slope @ step)
     if promised <= 0.0:
         return None
-    near = NEAR * (1.0 + abs(here.loss) + abs(here.value))
+    near = VALUE_ROUNDING * (1.0 + abs(here.loss) + abs(here.value))
     beyond: tuple[_Point, FloatArray] | None = None
     for _ in range(HALVINGS):
         there = problem.first_pass(here.at + step)

@@ -12,7 +12,7 @@ from suffice.models.linear.logistic.certificate import Certificate, covariance_o
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.models.linear.logistic.newton import Minimum
 from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
-from suffice.models.linear.logistic.search import MOST, Search, objective_of, search
+from suffice.models.linear.logistic.search import MOST_PASSES, Search, objective_of, search
 from suffice.models.linear.logistic.separation.programs import Undecided
 from suffice.models.linear.logistic.separation.separation import (
     AHEAD,
@@ -39,21 +39,24 @@ FLOOR = 1e-6
 """Standard errors from the optimum that rounding may leave, and that still count as converged."""
 
 NEARER = 0.03
-"""How much nearer to the maximum a proof is looked for next."""
+"""How much nearer to the maximum a proof is looked for next: its share of the decrement. A
+choice."""
 SURE = 1e-8
 """The decrement that nearly always is a proof."""
 
-EARLY = 200
-"""Passes after which a search that has not ended is asked whether it runs away."""
+EARLY_PASSES = 200
+"""Passes after which a search that has not ended is asked whether it runs away. A choice."""
 
-USUAL = 10
-"""Powers of two that weights may be away from 1."""
+USUAL_POWERS = 10
+"""Powers of two that the largest weight may be away from 1 and stay as it is. A choice."""
 
-FILLED = 0.5
-"""The share of cells from which sparse rows are quicker, and more exact, as dense ones."""
+FILLED_SHARE = 0.5
+"""The share of cells from which sparse rows are quicker, and more exact, as dense ones. A
+choice."""
 
 LARGEST_PROGRAM = 5e7
-"""Cells of the filled rows up to which separation is looked for by linear programming."""
+"""Cells of the filled rows up to which separation is looked for by linear programming (400 MB). A
+choice."""
 
 
 def fit_logistic(
@@ -68,7 +71,7 @@ def fit_logistic(
     start: LinearForm | None = None,
     tolerance: float = 1e-8,
     standard_errors: bool | None = None,
-    most: int = MOST,
+    most: int = MOST_PASSES,
 ) -> LogisticFit:
     """Return the maximum of the likelihood: row i belongs to labels[codes[i]], each has rows.
 
@@ -125,7 +128,7 @@ def standardised_loss(
     intercept: bool = True,
 ) -> LogisticLoss:
     """Return the loss over rows, in columns standardised by themselves."""
-    if isinstance(rows, SparseRows) and rows.stored > FILLED * rows.size * rows.width:
+    if isinstance(rows, SparseRows) and rows.stored > FILLED_SHARE * rows.size * rows.width:
         rows = rows.toarray()
     scale = Standardisation.of(rows, weights)
     if not intercept:
@@ -155,9 +158,9 @@ def _ended(
     most: int,
 ) -> _Ending:
     """Search until there is a proof: that the maximum exists, or that it does not."""
-    early = penalty == 0.0 and loss.is_here and loss.shape[0] > 1 and most > EARLY
-    found = search(loss, penalty, begin, tolerance, with_hessian, EARLY if early else most)
-    if early and found.found.passes >= EARLY and found.found.decrement > tolerance:
+    early = penalty == 0.0 and loss.is_here and loss.shape[0] > 1 and most > EARLY_PASSES
+    found = search(loss, penalty, begin, tolerance, with_hessian, EARLY_PASSES if early else most)
+    if early and found.found.passes >= EARLY_PASSES and found.found.decrement > tolerance:
         # Long ways are mostly those to no maximum: perhaps the search has shown so by now.
         if found.found.point.margin <= 0.0:
             shown = shown_separation(loss, found.objective.theta(found.found.point.at))
@@ -275,7 +278,7 @@ def of_moderate_size(
     if weights is None:
         return None, penalty, 0
     mean = float(np.frexp(weights.max())[1])
-    if abs(mean) <= USUAL:
+    if abs(mean) <= USUAL_POWERS:
         return weights, penalty, 0
     factor = int(mean)
     return np.ldexp(weights, -factor), float(np.ldexp(penalty, -factor)), factor

@@ -27,19 +27,21 @@ if TYPE_CHECKING:
     Evaluate = Callable[[FloatArray, bool], Point]
     Solve = Callable[[FloatArray], FloatArray]
 
-ENOUGH = 1e-4
-"""The share of the promised decrease that a step has to bring (Armijo)."""
+ARMIJO = 1e-4
+"""The share of the promised decrease that a step has to bring (Armijo): the usual one (Nocedal and
+Wright 2006, section 3.1)."""
 
 MEMORY = 12
-"""Pairs of steps and changes of the gradient that L-BFGS remembers."""
+"""Pairs of steps and changes of the gradient that L-BFGS remembers: between 3 and 20 do well
+(Nocedal and Wright 2006, section 7.2)."""
 
 TIMID = 0.8
 """The share of the slope that is left after a step much shorter than one that was too long, from
 which on a step between the two is tried: else a search creeps along a wall."""
 
 HALVINGS = 40
-"""How often a step is shortened before it is given up,"""
-FEW = 3
+"""How often a step is shortened before it is given up, each time to 0.7 or less. A choice;"""
+FEW_HALVINGS = 3
 """and how often where what it could bring is lost in rounding."""
 
 
@@ -279,7 +281,7 @@ def _line_search(
             continue
         gain, new = here.value - there.value, float(there.gradient @ step)
         blurred = -slope * length <= noise
-        if gain >= -ENOUGH * length * slope and not blurred:
+        if gain >= -ARMIJO * length * slope and not blurred:
             if new > TIMID * slope or failed < 16.0 * length or np.isinf(failed):
                 return there, tried
             accepted, length = there, float(np.sqrt(length * failed))
@@ -291,7 +293,7 @@ def _line_search(
         least = 0.25 if -gain <= 10.0 * abs(here.value) else 1e-3
         failed = length
         length = min(max(best, least * length), 0.7 * length)
-        if blurred and tried >= FEW:
+        if blurred and tried >= FEW_HALVINGS:
             break
     return accepted, tried
 

@@ -22,8 +22,8 @@ FLATTEST, RIDGE = 1e-6, 1e-6
 """Doubt per row, p(1 - p), below which a block counts as no flatter, and what is added to its
 diagonal, relatively: a preconditioner need not be exact, but must not be singular."""
 
-ROWS = 4096
-"""Rows that are multiplied at a time."""
+BLOCK_ROWS = 4096
+"""Rows that are multiplied at a time. A choice."""
 
 
 def sampled_hessian(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
@@ -123,7 +123,7 @@ def _class_blocks(objective: Objective, loss: LogisticLoss, at: FloatArray) -> F
 
 
 def _short(size: int) -> list[slice]:
-    return [slice(start, min(start + ROWS, size)) for start in range(0, size, ROWS)]
+    return [slice(start, min(start + BLOCK_ROWS, size)) for start in range(0, size, BLOCK_ROWS)]
 
 
 def spread_of_classes(loss: LogisticLoss, theta: FloatArray) -> FloatArray:

@@ -27,23 +27,26 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[FloatArray, bool], Point]
 
-NEAR = 0.05
-"""Squared decrement, relative to the drop, from which on the parabola is believed."""
+NEAR_DECREMENT = 0.05
+"""Squared decrement, relative to the drop, from which on the parabola is believed. A choice."""
 SETTLED = 1e-9
-"""Squared decrement and gap, relative to the drop, at which an end is found."""
-FLAT = 1e-6
-"""A rise, relative to the drop, that is none."""
-SEPARATED = 1e3
-"""How far out, relative to the best θ, a flat profile stays flat for ever: its rows are certain."""
-FAR = 1e10
-"""How far out an end is infinite in any case."""
-LOOKS = 200
-"""Passes over the rows after which the search for one end is given up."""
+"""Squared decrement and gap, relative to the drop, at which an end is found: what is left moves it
+by about half as much of itself."""
+FLAT_RISE = 1e-6
+"""A rise of the profile, relative to the drop, that is none. A choice."""
+SEPARATED_DISTANCE = 1e3
+"""How far out, relative to the best θ, a flat profile stays flat for ever: its rows are certain. A
+choice."""
+INFINITE_DISTANCE = 1e10
+"""How far out, relative to the best θ, an end is infinite in any case. A choice."""
+MOST_PASSES = 200
+"""Passes over the rows after which the search for one end is given up. A choice."""
 SHORTENINGS = 40
 """How often one step is shortened before it is given up. A choice: in `_lower` a step is at most
 0.6 of the one before, and in the end 0.6⁴⁰ = 1e-9 of the first."""
-LEAST = 1e-18
-"""Added to Hessians, relative to the one at 0, so that steps stay finite."""
+HESSIAN_RIDGE = 1e-18
+"""Added to the diagonal of Hessians, which is 1 at θ = 0, so that steps stay finite: below ε, and
+so without effect wherever anything is known."""
 UNSEEN = 1e-7
 """The share of a direction that may lie outside what the rows can tell apart: rounding."""
 
@@ -72,7 +75,7 @@ class _Reduced:
             gradient = basis.T @ point.gradient
             hessian = basis.T @ point.hessian @ basis
             # Far out every row may be certain, and the Hessian zero; at θ = 0 it is the identity.
-            np.einsum("ii->i", hessian)[:] += LEAST
+            np.einsum("ii->i", hessian)[:] += HESSIAN_RIDGE
             factor = Factor(hessian[1:, 1:])
             step = factor.solve(-gradient[1:])
             tangent = factor.solve(-hessian[1:, 0])
@@ -151,7 +154,7 @@ class Profile:
         basis = _reflected(self._basis, along / length)
         here, left = self._best, -float(direction @ self._best.at) / length
         share = 1.0
-        for _ in range(LOOKS):
+        for _ in range(MOST_PASSES):
             seen = _Reduced.of(here, basis)
             if left == 0.0:
                 if seen.decrement <= 1e-12 + 4.0 * EPSILON * abs(here.value):
@@ -178,12 +181,12 @@ class Profile:
     def _polished(self, here: Point) -> Point:
         """Return the minimum itself: of separated classes, so far out that nothing is left."""
         drop = 1e-10
-        for _ in range(LOOKS):
+        for _ in range(MOST_PASSES):
             assert here.hessian is not None
             with pinned():
                 gradient = self._basis.T @ here.gradient
                 hessian = self._basis.T @ here.hessian @ self._basis
-                np.einsum("ii->i", hessian)[:] += LEAST
+                np.einsum("ii->i", hessian)[:] += HESSIAN_RIDGE
                 step = Factor(hessian).solve(-gradient)
             decrement = max(-float(gradient @ step), 0.0)
             if decrement <= drop + 4.0 * EPSILON * abs(here.value):
@@ -216,15 +219,18 @@ class Profile:
         rounding = 64.0 * EPSILON * abs(target)
         size = 1.0 + float(np.abs(here.at).max(initial=0.0))
         size *= 1.0 + drop / max(self._ignorance, 1e-300)  # what little weight can tell at all
-        for _ in range(LOOKS):
+        for _ in range(MOST_PASSES):
             # What the best fit with this s is worth: here, less what is still to be gained.
             gap = target - (here.value - 0.5 * seen.decrement)
-            believed = seen.decrement <= NEAR * drop + rounding
+            believed = seen.decrement <= NEAR_DECREMENT * drop + rounding
             if here.value < target:
                 inside = max(inside, s)
                 # λ² is what is to be gained on the tail of an exponential.
-                flat = here.value - seen.decrement - self._best.value <= FLAT * drop + rounding
-                if self._away(here) > (SEPARATED if flat else 0.5 * FAR) * size:
+                flat = here.value - seen.decrement - self._best.value <= FLAT_RISE * drop + rounding
+                if (
+                    self._away(here)
+                    > (SEPARATED_DISTANCE if flat else 0.5 * INFINITE_DISTANCE) * size
+                ):
                     return np.inf
             elif believed and here.value - 2.0 * seen.decrement > target:
                 outside = min(outside, s)
@@ -246,12 +252,12 @@ class Profile:
             if not inside < s + change < outside:
                 change = 0.5 * (inside + outside) - s if np.isfinite(outside) else 9.0 * (s + 1.0)
             follow = side * (basis[:, 0] + basis[:, 1:] @ seen.tangent)
-            change = min(change, FAR * size / float(np.abs(follow).max()))
+            change = min(change, INFINITE_DISTANCE * size / float(np.abs(follow).max()))
             step = basis[:, 1:] @ seen.step + change * follow
             there, share = self._near(here, step, target + 0.5 * drop, target + drop)
             s += share * change
             here, seen = there, _Reduced.of(there, basis)
-        if here.value < target and self._away(here) > SEPARATED * size:
+        if here.value < target and self._away(here) > SEPARATED_DISTANCE * size:
             return np.inf  # rounding kept it from going on
         warnings.warn(
             "the end of a profile interval was not found to all its digits",

@@ -36,13 +36,14 @@ PER_COLUMN = 20
 relative to the true one, lie between (1 ∓ √(1/20))², 0.60 and 1.50 (Marchenko and Pastur 1967):
 near enough for a preconditioner."""
 
-WHOLE = 4
-"""Samples that all rows must be worth, for a sample to pay."""
+FEWEST_SAMPLES = 4
+"""Samples that all rows must be worth, for a sample to pay. A choice."""
 
-SMALL = 4e8
-"""(n + p)·p² up to which Newton's steps over all rows are the quickest way;"""
-MODERATE = 1e10
-"""and up to which they are quick enough, for two classes without a sample."""
+SMALL_WORK = 4e8
+"""(n + p)·p², the multiplications of one Hessian, up to which Newton's steps over all rows are the
+quickest way. A choice: a step takes some hundredths of a second;"""
+MODERATE_WORK = 1e10
+"""and up to which they are quick enough, for two classes without a sample: about a second."""
 
 FEW_ROWS = 5_000
 """Rows of a sample where there are many parameters, at least;"""
@@ -50,36 +51,39 @@ PER_PARAMETER = 4
 """and rows for each of them. A choice: fewer than `PER_COLUMN`, since with many parameters every
 row costs more."""
 
-MANY = 3_000
-"""Parameters from which no Hessian is written down unless it is asked for."""
+MANY_PARAMETERS = 3_000
+"""Parameters from which no Hessian is written down unless it is asked for: it takes 72 MB."""
 
-WIDE = 2_500
-"""Columns from which not even their correlations are."""
+MANY_COLUMNS = 2_500
+"""Columns from which not even their correlations are: 50 MB, and as many squares a row."""
 
 ROUNDS = (25, 25, 50, 100)
-"""Passes after which an idea of the Hessian is exchanged for a newer one; the last is repeated."""
+"""Passes after which an idea of the Hessian is exchanged for a newer one; the last is repeated. A
+choice: the nearer the minimum, the less it changes."""
 
 NEWTON_WORK = 1e10
 """Multiplications that Newton's steps may take where it is not known whether a maximum exists: a
 second or two. Where one is known to exist they lead to it, however many there are."""
 
-ENDING = 50
-"""Passes, by the Hessian of all rows, in which a maximum that is near is found."""
+ENDING_PASSES = 50
+"""Passes, by the Hessian of all rows, in which a maximum that is near is found. A choice."""
 
-STEPS = 30
-"""Newton's steps after which those that hardly help end the search: there may be no maximum;"""
+PATIENT_STEPS = 30
+"""Newton's steps after which those that hardly help end the search: there may be no maximum.
+Choices, all three;"""
 FEW_STEPS = 5
 """and after which they end the search from where it began;"""
 MOST_STEPS = 200
 """and how many passes they may take."""
 
-MOST = 1_000
-"""Passes over the rows, at most."""
+MOST_PASSES = 1_000
+"""Passes over the rows, at most. A choice."""
 
-NEAR = 1e-4
-"""The decrement from which the Hessian is worth a look: it will hardly change any more;"""
-SAME = 1e-7
-"""and how much it may, relatively, until the end."""
+NEAR_DECREMENT = 1e-4
+"""The decrement, in standard errors, from which the Hessian is computed: it will hardly change any
+more;"""
+SAME_HESSIAN = 1e-7
+"""and how much it may, relatively, until the end: seven digits of a covariance are enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +106,7 @@ def search(
     start: FloatArray | None,
     tolerance: float,
     with_hessian: bool,
-    most: int = MOST,
+    most: int = MOST_PASSES,
     patient: bool = False,
 ) -> Search:
     """Return the maximum of the likelihood, however it is best looked for.
@@ -115,20 +119,20 @@ def search(
     n, p = len(loss), m * width
     if not loss.intercept:
         return _without_intercept(loss, penalty, start, tolerance, with_hessian, most, patient)
-    if width > WIDE or (isinstance(loss, SparseLoss) and p > MANY):
+    if width > MANY_COLUMNS or (isinstance(loss, SparseLoss) and p > MANY_PARAMETERS):
         return _wide(loss, penalty, start, tolerance, with_hessian, most)
     sample = loss.sampled(max(SAMPLE, PER_COLUMN * width))
-    if len(sample) * WHOLE > n or (sample.class_weights < width).any():
+    if len(sample) * FEWEST_SAMPLES > n or (sample.class_weights < width).any():
         sample = loss
     first = gda_start(sample)
     objective = Objective(loss, penalty, _basis(loss, sample, first, penalty))
     begin = objective.place(first.theta if start is None else start)
     cost = float(n + p) * p**2
-    if cost <= (SMALL if sample is loss else 0.1 * SMALL):
+    if cost <= (SMALL_WORK if sample is loss else 0.1 * SMALL_WORK):
         return _by_newton(objective, begin, tolerance, most, patient)
     if m == 1 and sample is not loss:
         return _by_sample(objective, sample, begin, tolerance, with_hessian, most)
-    if m == 1 and cost <= MODERATE:
+    if m == 1 and cost <= MODERATE_WORK:
         return _by_newton(objective, begin, tolerance, most, patient)
     return _by_product(objective, first, begin, tolerance, with_hessian, most, cost, patient)
 
@@ -147,7 +151,7 @@ def _without_intercept(
     What stands for the Hessian elsewhere is about centred columns.
     """
     p = loss.shape[0] * loss.shape[1]
-    if loss.shape[1] > WIDE or float(len(loss) + p) * p**2 > MODERATE:
+    if loss.shape[1] > MANY_COLUMNS or float(len(loss) + p) * p**2 > MODERATE_WORK:
         return _wide(loss, penalty, start, tolerance, with_hessian, most)
     objective = objective_of(loss, penalty)
     begin = objective.place(np.zeros(loss.shape) if start is None else start)
@@ -156,7 +160,7 @@ def _without_intercept(
 
 def objective_of(loss: LogisticLoss, penalty: float) -> Objective:
     """Return the objective over rows, in the directions that they can tell apart."""
-    if loss.shape[1] > WIDE:
+    if loss.shape[1] > MANY_COLUMNS:
         return Objective(loss, penalty)
     return Objective(loss, penalty, _basis(loss, loss, gda_start(loss), penalty))
 
@@ -184,7 +188,7 @@ def _by_newton(
     point, passes = found.point, found.passes
     if found.decrement > tolerance and point.margin <= 0.0 and passes < most:
         plain = objective.evaluate(objective.place(_frequencies(objective.loss)), True)
-        patience = 0 if objective.penalty or patient else STEPS
+        patience = 0 if objective.penalty or patient else PATIENT_STEPS
         again = newton(objective.evaluate, plain, tolerance, most - passes, patience)
         better = again.point.value <= point.value or again.decrement <= tolerance
         found = again if better else found
@@ -220,12 +224,12 @@ def _by_sample(
     """Newton's steps over a sample; then all rows, looked at by their gradients only."""
     share = sample.weight / objective.loss.weight
     small = Objective(sample, objective.penalty * share, objective.basis)
-    near = newton(small.evaluate, _better(small, begin, True), 0.1, 30, STEPS)
+    near = newton(small.evaluate, _better(small, begin, True), 0.1, 30, PATIENT_STEPS)
     assert near.point.hessian is not None
     factor = Factor(for_all_rows(small, near.point.hessian, share))
     here = _better(objective, near.point.at, False)
     found = descend(
-        objective.evaluate, here, factor.solve, NEAR if with_hessian else tolerance, most
+        objective.evaluate, here, factor.solve, NEAR_DECREMENT if with_hessian else tolerance, most
     )
     if with_hessian:
         return _finished(objective, found, tolerance, most)
@@ -242,7 +246,7 @@ def _finished(objective: Objective, found: Minimum, tolerance: float, most: int)
     moved = last.point.at - here.at
     distance = max(float(moved @ hessian @ moved), 0.0) ** 0.5
     if (
-        distance * row_norm_upper_bound(objective, factor, objective.loss.reach) > SAME
+        distance * row_norm_upper_bound(objective, factor, objective.loss.reach) > SAME_HESSIAN
     ):  # the curvature is another there
         again = objective.evaluate(last.point.at, True).hessian
         assert again is not None
@@ -267,7 +271,7 @@ def _by_product(
     affordable (`cost` is that of one), and without them where perhaps there is no maximum.
     """
     loss = objective.loss
-    enough = NEAR if with_hessian else tolerance
+    enough = NEAR_DECREMENT if with_hessian else tolerance
     few = loss.sampled(max(FEW_ROWS, PER_PARAMETER * begin.size))
     columns = first.correlations
     if objective.basis is not None:
@@ -284,8 +288,8 @@ def _by_product(
             break
         if rounds <= len(ROUNDS) or found.decrement <= 0.5 * before:
             continue
-        steps = STEPS if exists else int(min(NEWTON_WORK / cost, STEPS))
-        if cost <= MODERATE and steps > 1:
+        steps = PATIENT_STEPS if exists else int(min(NEWTON_WORK / cost, PATIENT_STEPS))
+        if cost <= MODERATE_WORK and steps > 1:
             here = objective.evaluate(found.point.at, True)
             patience = 0 if exists else steps
             last = newton(
@@ -297,7 +301,7 @@ def _by_product(
             break
     found = Minimum(found.point, found.decrement, passes)
     if with_hessian:
-        return _finished(objective, found, tolerance, most if exists else passes + ENDING)
+        return _finished(objective, found, tolerance, most if exists else passes + ENDING_PASSES)
     return Search(objective, found, None, _lower(objective, few, found))
 
 
@@ -307,7 +311,7 @@ def _preconditioner(
     """Return what stands for the inverse of the Hessian in one of the rounds."""
     if rounds == 0 and objective.shape[0] > 1:
         return bound_inverse(objective, columns)
-    if rounds == 0 or (objective.shape[0] == 1 and at.size > MANY):
+    if rounds == 0 or (objective.shape[0] == 1 and at.size > MANY_PARAMETERS):
         return product_inverse(objective, few, columns, at)
     if objective.shape[0] > 1:
         return blocks_inverse(objective, few, at)
@@ -318,7 +322,7 @@ def _preconditioner(
 def _lower(objective: Objective, few: LogisticLoss, found: Minimum) -> FloatArray | None:
     """Return the Hessian of some rows, where it can prove that the maximum exists."""
     size = found.point.at.size
-    if objective.penalty > 0.0 or size > MANY or found.point.margin > 0.0:
+    if objective.penalty > 0.0 or size > MANY_PARAMETERS or found.point.margin > 0.0:
         return None
     hopeless = found.decrement * row_norm_lower_bound(objective, few, found.point.at) > 1.0
     return None if hopeless else sampled_hessian(objective, few, found.point.at)

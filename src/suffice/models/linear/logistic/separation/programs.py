@@ -34,7 +34,7 @@ ATTEMPTS = (("highs-ipm", 1e-9), ("highs-ds", 1e-8), ("highs-ipm", 1e-7), ("high
 """Methods and tolerances, one after the other. What comes out is checked in any case."""
 
 MOST_CELLS = 20_000_000
-"""Cells of the largest program that is tried."""
+"""Cells of the largest program that is tried (160 MB). A choice."""
 
 MOST_WORK = 2e8
 """Multiplications that all programs of one table may take together: a second or two. A program of
