@@ -22,8 +22,8 @@ SMALLEST_DEVIATION = 1e-14
 choice: 45ε, since mean and cells are both rounded."""
 
 LEAST_VARIANCE = 1e-304
-"""Variances below this have lost digits, or all of them: 5,000 times the smallest number that has
-all its digits, 2.2e-308."""
+"""Variances below this have lost digits, or all of them: 4,500 times the smallest number that has
+all its digits, 2.2e-308, with room for the squares that it is a mean of."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

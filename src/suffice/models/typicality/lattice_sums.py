@@ -29,7 +29,8 @@ STEP = 1.0 / 32.0
 MOST_POINTS = 1 << 17
 """Points of the lattice. Only what reaches farther, of one or two rows a class, is coarser."""
 MANY_LAWS = 1000
-"""Laws of whole rows from which on they are many. A choice."""
+"""Different laws of whole rows above which frequencies that hardly count are left out first. A
+choice: of fewer, that takes as long as it saves."""
 DROPPED = 1e-6
 """What leaving out small transforms may change a p-value by."""
 CELLS = 1 << 16

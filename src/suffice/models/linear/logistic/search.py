@@ -43,7 +43,7 @@ SMALL_WORK = 4e8
 """(n + p)·p², the multiplications of one Hessian, up to which Newton's steps over all rows are the
 quickest way. A choice: a step takes some hundredths of a second;"""
 MODERATE_WORK = 1e10
-"""and up to which they are quick enough, for two classes without a sample: about a second."""
+"""and up to which they are quick enough, for two classes without a sample: a second or two."""
 
 FEW_ROWS = 5_000
 """Rows of a sample where there are many parameters, at least;"""
@@ -55,7 +55,7 @@ MANY_PARAMETERS = 3_000
 """Parameters from which no Hessian is written down unless it is asked for: it takes 72 MB."""
 
 MANY_COLUMNS = 2_500
-"""Columns from which not even their correlations are: 50 MB, and as many squares a row."""
+"""Columns from which not even their correlations are: 50 MB, and as many products for every row."""
 
 ROUNDS = (25, 25, 50, 100)
 """Passes after which an idea of the Hessian is exchanged for a newer one; the last is repeated. A

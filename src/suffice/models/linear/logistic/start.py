@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FLAT_EIGENVALUE = 1e-13
 """Eigenvalue of the correlations, times columns, from which a direction counts as none at all:
-450ε, some hundred times what rounding leaves of a zero."""
+450ε, above what rounding leaves of a zero."""
 
 FARTHEST_MEAN = 4.0
 """Standard deviations that classes may lie from the mean of all, in the start. Where they lie
