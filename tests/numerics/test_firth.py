@@ -142,7 +142,7 @@ def test_the_score_is_the_slope_of_the_penalised_likelihood(seed, classes, weigh
     loss = loss_of(rows, codes, rng.uniform(0.2, 3.0, 25) if weighted else None)
     problem = firth._Problem(Objective(loss), 100)
     theta = rng.normal(size=loss.shape)
-    slope = problem.slope(problem.look(theta.ravel())).reshape(loss.shape)
+    slope = problem.slope(problem.first_pass(theta.ravel())).reshape(loss.shape)
     np.testing.assert_allclose(slope, -score(loss, theta), rtol=1e-8, atol=1e-9)
     step = 1e-5 * rng.normal(size=loss.shape)
     difference = penalised_loss(loss, theta + step) - penalised_loss(loss, theta - step)

@@ -13,17 +13,33 @@ from suffice.models.linear.logistic import search as logistic_search
 SAMPLED = {"SAMPLE": 256, "PER_COLUMN": 1, "FEW_ROWS": 128, "PER_PARAMETER": 1, "BLOCK": 32}
 WAYS = {
     "newton": ({}, "_by_newton"),
-    "a sample": ({**SAMPLED, "SMALL": 0.0}, "_by_sample"),
-    "product": ({**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9}, "_by_product"),
+    "a sample": ({**SAMPLED, "SMALL_WORK": 0.0}, "_by_sample"),
+    "product": (
+        {**SAMPLED, "SMALL_WORK": 0.0, "MODERATE_WORK": 0.0, "FEWEST_SAMPLES": 1e9},
+        "_by_product",
+    ),
     "product, not for long": (
-        {**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9, "ROUNDS": (2, 8, 25)},
+        {
+            **SAMPLED,
+            "SMALL_WORK": 0.0,
+            "MODERATE_WORK": 0.0,
+            "FEWEST_SAMPLES": 1e9,
+            "ROUNDS": (2, 8, 25),
+        },
         "_by_product",
     ),
     "product, no Hessian": (
-        {**SAMPLED, "SMALL": 0.0, "MODERATE": 0.0, "WHOLE": 1e9, "ROUNDS": (4, 16, 25), "MANY": 0},
+        {
+            **SAMPLED,
+            "SMALL_WORK": 0.0,
+            "MODERATE_WORK": 0.0,
+            "FEWEST_SAMPLES": 1e9,
+            "ROUNDS": (4, 16, 25),
+            "MANY_PARAMETERS": 0,
+        },
         "_by_product",
     ),
-    "wide": ({"WIDE": 0}, "_wide"),
+    "wide": ({"MANY_COLUMNS": 0}, "_wide"),
 }
 """Settings of the search that force a way, and the function that goes it."""
 
@@ -163,7 +179,7 @@ def test_a_sample_of_many_rows_leads_where_newton_leads(by_way, monkeypatch):
     monkeypatch.setattr(logistic_search, "_by_sample", noted)
     model = LogisticRegression(standard_errors=True).fit(Z, y)
     assert taken
-    monkeypatch.setattr(logistic_search, "SMALL", np.inf)
+    monkeypatch.setattr(logistic_search, "SMALL_WORK", np.inf)
     exact = LogisticRegression(tolerance=1e-12).fit(Z, y)
     assert len(taken) == 1
     expected, spread = told(exact)

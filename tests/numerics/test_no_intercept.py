@@ -39,7 +39,7 @@ def model_of(penalty=0.0, **settings):
 def test_two_classes_have_the_estimates_and_errors_of_statsmodels(seed, kind, monkeypatch):
     X, y, _ = drawn(seed, 2)
     if kind == "many":  # as where there is too much for Newton's steps
-        monkeypatch.setattr(logistic_search, "MODERATE", 0.0)
+        monkeypatch.setattr(logistic_search, "MODERATE_WORK", 0.0)
     given_rows = X * (X > 0.0) if kind == "sparse" else X
     theirs = sm.Logit(y, given_rows).fit(disp=0, method="newton", tol=1e-14)
     ours = model_of(standard_errors=True)

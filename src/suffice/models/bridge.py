@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 MOST_PARAMETERS = 4000
 """Lines and columns of the matrices that are summed over rows: 128 MB each."""
 MOST_CELLS = 2e9
-"""Cells of one bootstrap sample."""
+"""Cells of one bootstrap sample, at most. A choice: each is a random number to draw, again for
+every sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +94,12 @@ class Bridge:
         found[0, 1:] = found[1:, 0] = gap * (1.0 / second - 1.0 / first) / 2.0
         found[1:, 1:] = np.outer(gap, gap) / classes.weight
         found[1:, 1:] += np.eye(len(gap)) * (both + square / classes.weight)
-        return self._told(found, classes.middle(of, against), of, against)
+        return self._covariance_in_user_units(found, classes.middle(of, against), of, against)
 
     def robust_covariance(self, of: int, against: int = 0) -> FloatArray:
         """Return the covariance of (θ₀, θ) from influences, Σwψψᵀ/n²: whatever the classes are."""
         found = self._pair(self.sums.influence, of, against) / self.weight**2
-        return self._told(found, np.zeros(len(self.classes.scale)), of, against)
+        return self._covariance_in_user_units(found, np.zeros(len(self.classes.scale)), of, against)
 
     def difference_covariance(self, of: int, against: int = 0) -> FloatArray | None:
         """Return the covariance of logistic regression's (θ₀, θ) minus GDA's; None if it has none.
@@ -114,7 +115,7 @@ class Bridge:
         if np.any(np.abs(sum(parts)) > LOADED * sum(np.abs(part) for part in parts)):
             return None
         found = self._pair(covariance, of, against)
-        return self._told(found, np.zeros(len(self.classes.scale)), of, against)
+        return self._covariance_in_user_units(found, np.zeros(len(self.classes.scale)), of, against)
 
     @cached_property
     def _differences(self) -> tuple[FloatArray, FloatArray]:
@@ -129,7 +130,9 @@ class Bridge:
         inverse: FloatArray = turned[:, known] / values[known] @ turned[:, known].T
         return inverse @ self.contrasts @ inverse, turned[:, ~known]
 
-    def _told(self, covariance: FloatArray, zero: FloatArray, of: int, against: int) -> FloatArray:
+    def _covariance_in_user_units(
+        self, covariance: FloatArray, zero: FloatArray, of: int, against: int
+    ) -> FloatArray:
         """Return a covariance of (θ₀, θ) at `zero` in the user's units, where there is one."""
         found = self.classes.in_user_units(covariance, zero)
         lost = np.flatnonzero(~self.is_estimable(of, against))

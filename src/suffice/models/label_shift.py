@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 
 MOST_STEPS = 10_000
+"""Steps of EM for the priors, at most. A choice: a step is one product over rows and classes, and
+EM for mixture weights of classes that overlap much is slow (its rate is the share of missing
+information)."""
 TOLERANCE = 1e-12
+"""EM ends when no prior moves by more in a step: far below their standard errors, far above ε."""
 QUANTILE = 1.959963984540054
 """The 97.5 % point of the standard normal."""
 ABSENT = 1e-6
-"""A prior estimated as no more than this counts as zero."""
+"""A prior estimated as no more than this counts as zero. A choice: EM comes near zero without ever
+reaching it."""
 LIKELIHOOD_DROP = 1.3527
 """Half the 90 % point of χ²(1): a one-sided 95 % bound by profile likelihood."""
 

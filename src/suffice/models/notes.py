@@ -26,7 +26,7 @@ class Note:
     silent: bool = False
     """Whether it concerns only directions that say nothing, so that no answer depends on it."""
 
-    def told(self, names: Sequence[str], labels: Sequence[Label]) -> str:
+    def sentence(self, names: Sequence[str], labels: Sequence[Label]) -> str:
         """Return the note as a sentence that names columns and classes."""
         text = self.problem
         if self.columns:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 
 RANK_FLOOR = 1e-10
-"""Eigenvalues of a correlation matrix that count as zero."""
+"""Eigenvalues of a correlation matrix that count as zero: the floor of covariances too
+(`EIGENVALUE_FLOOR`)."""
 NOISE = 1e-20
-"""Below this share of the score's own variance, a contrast is rounding."""
+"""Below this share of the score's own variance, a contrast is rounding: its deviation is below
+1e-10 of the score's. A choice, far above ε."""
 
 CHI_SQUARED = "score test, χ²"
 BOOTSTRAP = "score test, parametric bootstrap"

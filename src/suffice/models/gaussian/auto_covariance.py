@@ -29,11 +29,16 @@ if TYPE_CHECKING:
 
 
 POOLS = (1.0, 0.65, 0.354, 0.125, 0.0)
+"""Shares of the pooled covariance that are tried, the strongest regularization first: the grid of
+Friedman (1989, Regularized Discriminant Analysis, JASA 84), his λ."""
 SHRINKS = (1.0, 0.75, 0.5, 0.25, 0.0)
-"""Friedman's grid, the strongest regularization first: a tie goes to the simpler model."""
+"""Shares of the shrinkage target that are tried: the same grid, his γ. Strongest first here too: a
+tie goes to the simpler model."""
 JUDGED_BUDGET = 2e11
 """Operations that may be spent on judging rows; beyond, a stratified part of them is judged."""
 FEWEST_JUDGED = 400
+"""Rows that are judged at least, whatever they cost. A choice: the standard error of a share of 400
+rows is at most √(¼/400) = 2.5 %."""
 EXACT_BUDGET = 4e8
 """Operations for all candidates together by which shrinking is judged exactly, row by row."""
 REFIT_BUDGET = 2e8

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 MOST_CELLS = 50_000_000
-"""Pairs of columns are kept for every row; beyond this many the question is refused."""
-FAR = 400
-"""From 2^400 standard deviations on, squares divided by a floor leave the range of a double."""
+"""Rows times pairs of columns that are held for an answer (400 MB); more are refused. A choice."""
+FAR_POWER = 400
+"""Power of two of standard deviations from which rows are explained apart: squares of 2^400,
+divided by a floor of variances (1e-20) and of eigenvalues (1e-10), are 2^900, and numbers end at
+2^1024."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +111,7 @@ def _terms(
     z = (rows - law.origin - law.origin_low) / law.scale
     baseline = law.log_volumes[against] - law.log_volumes[of]
     parts, pairs = _squares(law, z, None, of, against)
-    near = np.abs(z) < 2.0**FAR
+    near = np.abs(z) < 2.0**FAR_POWER
     far = np.flatnonzero(~near.all(axis=1))
     if len(far):
         # Differences of squares, both beyond all numbers: taken in units of 2^power, and back.

@@ -37,6 +37,8 @@ FORMS = FULL_FORMS + DIAGONAL_FORMS
 SHRINK_TARGETS = ("diagonal", "scaled")
 DIVISORS = ("mle", "unbiased")
 PINNED_WIDTH = 24
+"""Columns from which BLAS is held to one thread while covariances are factored. A choice, as is
+`engines.threads.TINY`: narrower matrices are done in the time that it takes to set the limit."""
 
 GaussianStatistics = (
     ByPattern[PooledMoments] | ByPattern[ByClass[Moments]] | ByClass[DiagonalMoments]

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 NOTICEABLE_LOSS = 1e-8
+"""Relative doubt about a variance above which there is a warning: a choice: near √ε = 1.5e-8, so
+that half the digits of a double may go without a word."""
 REFUSED_LOSS = 1e-3
+"""Relative doubt about a variance above which forgetting is refused. A choice: with fewer than
+three digits left, a variance says more about rounding than about the rows that stay."""
 SMALL_DEVIATION = 1e-140
 """Standard deviations from which no digit of a square is lost below the range of a double."""
 

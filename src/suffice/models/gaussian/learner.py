@@ -189,7 +189,7 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
 def warn_of(notes: Sequence[Note], names: Sequence[str], labels: Sequence[Label]) -> None:
     """Tell the user, by name, what was degenerate and what was done about it."""
     if notes:
-        text = ". ".join(note.told(names, labels) for note in notes)
+        text = ". ".join(note.sentence(names, labels) for note in notes)
         warnings.warn(text, DegenerateData, stacklevel=4)
 
 

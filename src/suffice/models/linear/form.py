@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 SHRUNK = 600
-"""Powers of two by which rows are divided where their scores would overflow."""
+"""Powers of two by which rows are divided where their scores would overflow: the largest double,
+2^1024, becomes 2^424, and times a weight of up to 2^600 it is still a number."""
 
 
 @dataclass(frozen=True, eq=False)

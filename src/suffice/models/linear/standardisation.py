@@ -17,11 +17,13 @@ from suffice.statistics.moments.diagonal import DiagonalMoments
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
-SMALLEST = 1e-14
-"""Standard deviation, relative to the mean, below which a column is constant but for rounding."""
+SMALLEST_DEVIATION = 1e-14
+"""Standard deviation, relative to the mean, below which a column is constant but for rounding. A
+choice: 45ε, since mean and cells are both rounded."""
 
-LEAST = 1e-304
-"""Variances below this have lost digits, or all of them."""
+LEAST_VARIANCE = 1e-304
+"""Variances below this have lost digits, or all of them: 4,500 times the smallest number that has
+all its digits, 2.2e-308, with room for the squares that it is a mean of."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +83,8 @@ class Standardisation:
     @classmethod
     def _from(cls, mean: FloatArray, variances: FloatArray, rows: FloatArray | SparseRows) -> Self:
         deviations = np.sqrt(np.maximum(variances, 0.0))
-        refuse_narrow(rows, np.flatnonzero(variances < LEAST))
-        varies = deviations > SMALLEST * np.abs(mean)
+        refuse_narrow(rows, np.flatnonzero(variances < LEAST_VARIANCE))
+        varies = deviations > SMALLEST_DEVIATION * np.abs(mean)
         inverse = np.zeros_like(deviations)
         np.divide(1.0, deviations, out=inverse, where=varies)
         return cls(mean, inverse)

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 AUTO, SELECT = "auto", "select"
 """Settings by which families are chosen: by looks, and by held-out rows."""
 FEW_VALUES = 10
+"""Different values up to which whole numbers count as categories: a choice, as many as one digit
+has."""
 OVERDISPERSED = 2.0
+"""Variance over mean, within classes, from which counts are no longer Poisson's, whose ratio is 1.
+A choice: twice that leaves room for chance, and for a little overdispersion."""
 MANY_WHOLE = 100
 """Numbers of a type with fractions that have to be whole for the column to count as whole: then the
 next one is a fraction in less than one of a hundred columns (the rule of succession)."""

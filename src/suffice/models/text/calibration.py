@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
     from suffice.rows import FloatArray, IntArray
 
-STEPS = 100
+MOST_STEPS = 100
+"""Newton's steps, at most. A choice: near the minimum every step doubles the digits, and `CLOSE`
+ends the search."""
 CLOSE = 1e-10
-"""Relative gain of a step below which the search ends."""
+"""Relative gain of a step below which the search ends. A choice, far above ε."""
 HALVINGS = 20
-"""Of a step that would make it worse."""
+"""How often a step that would make it worse is halved, at most: 2⁻²⁰ = 1e-6 of it is left."""
 USUAL, FACTORS = 0.3, 4.0
 """What is known of β beforehand, and the precision of its logarithm: give or take two thirds.
 Messages of 80 bytes and mails of 3,000 have β from 0.1 to 0.8; √n, 9 and 55, would take their
@@ -96,7 +98,7 @@ def _minimized(held: _Documents) -> tuple[Calibration, float]:
 
     at = start
     now, loss = objective(at)
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         gradient, curvature = held.slopes(at)
         gradient += precision * (at - start)
         step = np.linalg.solve(curvature + np.diag(precision), gradient)

@@ -119,7 +119,8 @@ class TermLaws:
         return TermScores(self.family.event, self.index, known, hits, left_out)
 
 
-BITS = 64
+KEY_BITS = 64
+"""Bits of a term's key, by which keys are sorted: that of a hash, a uint64."""
 
 
 class KnownTerms(NamedTuple):
@@ -158,7 +159,7 @@ class TermIndex:
     def of(cls, groups: Sequence[TermCounts]) -> Self:
         """Put the counts of classes side by side."""
         every = np.concatenate([group.keys for group in groups])
-        keys, order = sort_keys(every, BITS)
+        keys, order = sort_keys(every, KEY_BITS)
         firsts = runs(keys)
         classes = np.repeat(np.arange(len(groups)), [group.width for group in groups])[order]
         counts = np.concatenate([group.counts for group in groups])[order]

@@ -169,14 +169,16 @@ def say_unknown(few: NDArray[np.bool_], alone: int, paired: int) -> None:
         warnings.warn(text, NoPValue, stacklevel=6)
 
 
-LARGE = 400.0
-"""A count of larger variance has the law of a near one: within a percent they do not differ."""
+LARGE_VARIANCE = 400.0
+"""Variance of a count above which sums that differ by less than a percent share one law: nearly
+normal, it depends on them no more."""
 MOST_SUM = 1e12
 """Larger sums have the law of this one: -log p is a square of a normal number, halved."""
 WINDOW = 12.0
 """Counts farther from their mean than so many standard deviations have no share worth a number."""
-FEW = 2000
-"""Atoms of one count: more are put together."""
+MOST_ATOMS = 2000
+"""Atoms of one count's law, at most: where there are more, neighbours are put together. A choice:
+24 standard deviations (twice `WINDOW`) in steps of about a hundredth."""
 STIRLING = 1e9
 """From here on Stirling's formula is right to rounding, and differences of gammas are not."""
 
@@ -280,7 +282,7 @@ def count_atoms(total: float, weight: float, cells: FloatArray, gone: FloatArray
     mode = np.minimum(np.floor((sums + 1.0) * chances), sums)
     own = _log_binomial(mode, sums, chances) - _log_binomial(counts, sums, chances)
     logs = np.round(np.log(np.maximum(sums, 1.0)) * 100.0) / 100.0
-    large = sums * chances * (1.0 - chances) > LARGE
+    large = sums * chances * (1.0 - chances) > LARGE_VARIANCE
     near = np.where(large, np.minimum(np.round(np.exp(logs)), MOST_SUM), sums)
     pairs, kinds = _unique_pairs(near, chances)
     made = [_binomial(float(n), float(q)) for n, q in pairs]
@@ -320,10 +322,10 @@ def _binomial(size: float, chance: float) -> tuple[FloatArray, FloatArray]:
     reach = WINDOW * np.sqrt(mean * (1.0 - chance)) + 30.0
     low, high = max(0.0, np.floor(mean - reach)), min(size, np.ceil(mean + reach))
     counts, cells = np.arange(0.0), np.ones(1)
-    if high - low < FEW:
+    if high - low < MOST_ATOMS:
         counts = np.arange(low, high + 1.0)
     else:
-        edges = np.linspace(low, high, FEW + 1)
+        edges = np.linspace(low, high, MOST_ATOMS + 1)
         counts, cells = np.floor((edges[1:] + edges[:-1]) / 2.0), np.diff(edges)
     logs = _log_binomial(counts, np.full_like(counts, size), np.full_like(counts, chance))
     shares = np.exp(logs) * cells

@@ -28,8 +28,9 @@ STEP = 1.0 / 32.0
 """How fine g is: a statistic that is coarser is as valid, and a little less sharp (3 % of p)."""
 MOST_POINTS = 1 << 17
 """Points of the lattice. Only what reaches farther, of one or two rows a class, is coarser."""
-MANY = 1000
-"""Laws of whole rows from which on they are many."""
+MANY_LAWS = 1000
+"""Different laws of whole rows above which frequencies that hardly count are left out first. A
+choice: of fewer, that takes as long as it saves."""
 DROPPED = 1e-6
 """What leaving out small transforms may change a p-value by."""
 CELLS = 1 << 16
@@ -271,7 +272,7 @@ def _nothing(part: Part) -> int:
 
 def _worth_keeping(parts: Sequence[Part], kinds: Kinds, lattice: Lattice) -> Lattice:
     """Return the lattice with the frequencies at which some row's transform is not negligible."""
-    if len(kinds.laws) <= MANY:
+    if len(kinds.laws) <= MANY_LAWS:
         return lattice
     frequencies = lattice.frequencies
     largest = np.zeros(len(frequencies))

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 4_000_000
-"""Cells that are judged at once; more are judged in parts."""
+"""Cells that are judged at once (32 MB); more are judged in parts. A choice."""
 MOST_FREEDOMS = 60
-"""Different degrees of freedom among the normal columns of mixed rows."""
+"""Different degrees of freedom among the normal columns of mixed rows, at most. A choice."""
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ LATTICE = 1 << 14
 """Points of the lattice. With 2 ≤ D ≤ 100 columns, tails are right to about 1e-5 of themselves."""
 JOINT = 1e-8
 """Tails below this are the saddlepoint's, made continuous here: a transform leaves about 1e-15."""
-LARGE = 1000.0
+LARGE_FREEDOM = 1000.0
 """Degrees of freedom above which the incomplete beta function is slow, and Hill's tail exact."""
 MOST_LAWS = 4
 """Different laws of one answer that are made, at some milliseconds each."""
@@ -37,7 +37,7 @@ class Cumulants(NamedTuple):
 
     value: FloatArray
     slope: FloatArray
-    bend: FloatArray
+    curvature: FloatArray
 
 
 def single_tail(freedom: ArrayLike, sums: ArrayLike) -> FloatArray:
@@ -80,7 +80,7 @@ def steepest(columns: Columns) -> float:
 def masses(freedom: float, step: float, size: int) -> FloatArray:
     """Return P(g nearest to k·step), k = 0 … size - 1; the last one has all that is beyond."""
     edges: FloatArray = (np.arange(size - 1, dtype=np.float64) + 0.5) * step
-    tail = single_tail(freedom, edges) if freedom <= LARGE else _large_tail(freedom, edges)
+    tail = single_tail(freedom, edges) if freedom <= LARGE_FREEDOM else _large_tail(freedom, edges)
     return -np.diff(np.concatenate([[1.0], tail, [0.0]]))
 
 
@@ -145,7 +145,7 @@ def _saddlepoint(columns: Columns, rate: float) -> tuple[FloatArray, FloatArray,
     k = cumulants(columns, thetas)
     w = np.sqrt(2.0 * np.maximum(thetas * k.slope - k.value, 1e-300))
     mills = np.sqrt(np.pi / 2.0) * erfcx(w / np.sqrt(2.0))
-    ratio = np.maximum(mills + 1.0 / (thetas * np.sqrt(k.bend)) - 1.0 / w, 1e-300)
+    ratio = np.maximum(mills + 1.0 / (thetas * np.sqrt(k.curvature)) - 1.0 / w, 1e-300)
     logs = -w * w / 2.0 - np.log(2.0 * np.pi) / 2.0 + np.log(ratio)
     return k.slope, logs, float(thetas[-1])
 

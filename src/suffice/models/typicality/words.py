@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 DRAWS = 9999
 """Rows that a row is compared with: p-values are multiples of 1/10,000, and never 0."""
 SEED = 20190229
+"""The seed of the draws: fixed, so that the same question has the same answer. The number itself
+means nothing."""
 MOST_TOKENS = 50_000_000
-"""Words that may be drawn for one answer."""
+"""Words that may be drawn for one answer: 400 MB if all are of one length. A choice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +61,7 @@ class Words:
         Rows of the class itself, by `codes`, are scored without their own words, `gone` being
         their weight. Ranks count the row itself, so no p-value is zero.
         """
-        found = self._found(code, codes, gone)
+        found = self._log_probabilities(code, codes, gone)
         out = np.ones(len(found))
         for length in np.unique(self.lengths):
             if length == 0:
@@ -76,7 +78,7 @@ class Words:
             out[here] = (rank + 1.0) / (DRAWS + 1.0)
         return out
 
-    def _found(self, code: int, codes: IntArray | None, gone: FloatArray) -> FloatArray:
+    def _log_probabilities(self, code: int, codes: IntArray | None, gone: FloatArray) -> FloatArray:
         one = np.full(len(self.lengths), code, dtype=np.intp)
         scores = self.scores
         if codes is not None:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 ASYMMETRY = 1e-8
-"""By how much C_ij and C_ji may differ, relative to √(C_ii C_jj)."""
+"""By how much C_ij and C_ji may differ, relative to √(C_ii C_jj). A choice near √ε: a matrix
+written with eight digits passes."""
 
 
 def _numbers(values: ArrayLike, name: str) -> FloatArray:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 20_000_000
-"""Rows times classes (or columns) that are judged at once; more are judged in parts."""
+"""Rows times classes (or columns) that are judged at once (160 MB); more are judged in parts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.models.gaussian.missing.e_step import Shown
     from suffice.rows import FloatArray, IntArray
 
-ENOUGH = 1e-11
+LAST_STEP = 1e-11
 """A step no longer than this, in standard deviations, is the last: rounding moves as much."""
 ROUNDING = 1e-8
 """Below this a step that does not get shorter is rounding, and the last one too."""
@@ -34,10 +34,12 @@ MOST_STEPS = 30
 """With every step half of the one before, 1e-11 is reached well before that many."""
 FIXED = 1e-6
 """How far one EM step may move the parameters of the fit: more, and they are no fixed point."""
-FLAT = 1e8
-"""A larger condition of I - J tells of a direction that the likelihood does not know."""
-FIRM = 1e-6
-"""The least eigenvalue of correlations: far above the floors, which would need a fit anew."""
+FLAT_CONDITION = 1e8
+"""A larger condition of I - J tells of a direction that the likelihood does not know. A choice:
+1/√ε, where half the digits of a solution would be gone."""
+FIRM_EIGENVALUE = 1e-6
+"""The least eigenvalue of correlations: far above the floors (1e-8, 1e-10), which would need a fit
+anew."""
 CELLS = 1_000_000
 """Cells of all covariances that are worked on at once, eight megabytes and a few copies."""
 
@@ -239,12 +241,16 @@ class LeftOutMaxima:
         if not np.isfinite(jacobian).all():
             return None
         if flat:
-            return np.asarray(-np.linalg.pinv(jacobian, rcond=1.0 / FLAT))
-        return None if np.linalg.cond(jacobian) > FLAT else np.asarray(-np.linalg.inv(jacobian))
+            return np.asarray(-np.linalg.pinv(jacobian, rcond=1.0 / FLAT_CONDITION))
+        return (
+            None
+            if np.linalg.cond(jacobian) > FLAT_CONDITION
+            else np.asarray(-np.linalg.inv(jacobian))
+        )
 
     # The iteration
 
-    def found(
+    def moments_at_maxima(
         self, means: FloatArray, covariances: FloatArray, removed: Removed, *, flat: bool = False
     ) -> tuple[Expected, NDArray[np.bool_]]:
         """Return the expected moments at each row's own maximum, and which rows have one.
@@ -264,7 +270,9 @@ class LeftOutMaxima:
                 moves = self._steps(here[active], removed.of(active)) @ chord.T
                 length = np.abs(moves).max(axis=1)
                 sound = np.isfinite(length)
-                still = (length <= ENOUGH) | ((length <= ROUNDING) & (length > last[active] / 2.0))
+                still = (length <= LAST_STEP) | (
+                    (length <= ROUNDING) & (length > last[active] / 2.0)
+                )
                 shorter = length < CONTRACTION * last[active]
                 here[active[sound]] += moves[sound]
                 done[active[sound & still]] = True
@@ -292,7 +300,7 @@ class LeftOutMaxima:
         roots = np.sqrt(np.where(variances > 0.0, variances, 1.0))
         scaled = covariances / roots[:, :, :, np.newaxis] / roots[:, :, np.newaxis, :]
         least = np.linalg.eigvalsh(scaled).min(axis=(1, 2))
-        firm: NDArray[np.bool_] = positive & (least > FIRM)
+        firm: NDArray[np.bool_] = positive & (least > FIRM_EIGENVALUE)
         return firm
 
 

@@ -48,6 +48,8 @@ ANEW_BUDGET = 4e9
 STEP = 1e6
 """What a step of EM costs at least for each covariance, however small the table."""
 TYPICAL_STEPS = 10.0
+"""Steps along the chord that a row is reckoned to take when the budget is shared out. A choice:
+every step is at most half the one before (`maxima.CONTRACTION`)."""
 FEW_STEPS = 30
 """Steps from EM's own beginning for rows that must not be followed, beyond the budget."""
 
@@ -213,7 +215,7 @@ class _Table:
             codes = np.searchsorted(classes, self.codes[own])
             removed = Removed(cells, codes, self.weights[own], patterns)
             shared = len(maxima.groups) == 1 and len(classes) > 1
-            moments, done = maxima.found(
+            moments, done = maxima.moments_at_maxima(
                 means[classes], covariances if shared else covariances[classes], removed, flat=flat
             )
             for i in np.flatnonzero(done):

@@ -121,9 +121,9 @@ class _Asked:
 
     def rows(self) -> FloatArray:
         """Return u itself."""
-        return self.turned(self.deltas, self.gaps)
+        return self.in_coordinates(self.deltas, self.gaps)
 
-    def turned(self, deltas: FloatArray, gaps: FloatArray) -> FloatArray:
+    def in_coordinates(self, deltas: FloatArray, gaps: FloatArray) -> FloatArray:
         """Return u in other coordinates, from δ and the gaps in them."""
         found: FloatArray = self.stretch * deltas + gaps[self.codes]
         return found
@@ -224,7 +224,10 @@ def _by_series(
     d_white = change.deltas @ whitening.T
     d_solved = d_white @ spoken
     gaps = asked.gaps @ whitening.T
-    u_white, u_solved = asked.turned(d_white, gaps), asked.turned(d_solved, gaps @ spoken)
+    u_white, u_solved = (
+        asked.in_coordinates(d_white, gaps),
+        asked.in_coordinates(d_solved, gaps @ spoken),
+    )
     d_moved, u_moved = (small * d_solved) @ spoken.T, (small * u_solved) @ spoken.T
     t = _dot(d_white, d_white) + _dot(small * d_solved, d_solved) + _dot(d_moved, d_moved)
     r = _dot(d_white, u_white) + _dot(small * d_solved, u_solved) + _dot(d_moved, u_moved)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 BATCH_CELLS = 4_000_000
-"""How many cells a batch of pattern matrices may have."""
+"""Cells of one batch of pattern matrices, at most (32 MB). A choice."""
 
 
 class Shown(NamedTuple):
@@ -214,7 +214,9 @@ def solved(blocks: FloatArray, across: FloatArray) -> FloatArray:
     return np.asarray(basis @ (inverse * (basis.swapaxes(1, 2) @ right)) / scale)
 
 
-FAR = 1e150
+FAR_CELL = 1e150
+"""Cells beyond which rows are filled in apart, scaled by 2⁻⁶⁰⁰: a choice below √1.8e308 = 1.3e154,
+from which on squares leave the range of a double."""
 
 
 def imputed(
@@ -258,7 +260,7 @@ def _filled(
     if seen.all():
         return rows
     gone = np.flatnonzero(~seen)
-    far = np.abs(rows[:, seen]).max(axis=1, initial=0.0) > FAR
+    far = np.abs(rows[:, seen]).max(axis=1, initial=0.0) > FAR_CELL
     if far.any() and not far.all():
         result = np.empty_like(rows)
         for some in (far, ~far):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-10
 """EM stops when no mean moves by more (in standard deviations), and no covariance either."""
 MOST_STEPS = 1000
+"""Steps of EM, at most, before `DidNotConverge` is said. A choice: accelerated as it is, a search
+that takes more is taken for one that does not end."""
 STILL = 1e-6
 """Parameters that move by no more have converged, as far as rounding allows."""
 PATIENCE = 40
@@ -110,7 +112,7 @@ class _Aid:
         self.weights, self.shared = weights, shared
         self.given = np.zeros((1 if shared else len(weights), width, width))
         self.trifle = np.zeros((width, width))
-        self.looks = 0
+        self.checks = 0
         self.changed = False
 
     def __call__(self, covariances: FloatArray) -> FloatArray:
@@ -122,14 +124,14 @@ class _Aid:
         """Whether any direction is held up by what was given."""
         return bool(self.trifle.any() or self.given.any())
 
-    def look(self, covariances: FloatArray) -> None:
-        """Look, at first and then now and again, for directions that have vanished.
+    def detect_lost_directions(self, covariances: FloatArray) -> None:
+        """Check, at first and then now and again, for directions that have vanished.
 
         Only after a step: a leap leaves traces of where it came from.
         """
-        self.looks += 1
+        self.checks += 1
         self.changed = False
-        if self.looks > 3 and self.looks % 5:
+        if self.checks > 3 and self.checks % 5:
             return
         shares = np.ones(1) if self.shared else self.weights / self.weights.sum()
         pooled = np.tensordot(shares, covariances, axes=1)
@@ -138,7 +140,7 @@ class _Aid:
         silent = values < LACKING
         blank = spread[:, np.newaxis] * basis[:, silent]
         if silent.any():
-            # Told again at every look, the same directions are no change but rounding.
+            # Detected again at every check, the same directions are no change but rounding.
             trifle = TRIFLE * (blank @ blank.T)
             moved = np.abs(trifle - self.trifle).max(initial=0.0)
             self.changed = bool(moved > 1e-3 * np.abs(trifle).max(initial=0.0))
@@ -168,7 +170,7 @@ def _step(
 ) -> tuple[tuple[FloatArray, FloatArray], ClassSummary]:
     summary = data.completed(here[0], aid(here[1]))
     covariances = _covariances(family, summary)
-    aid.look(covariances)
+    aid.detect_lost_directions(covariances)
     return (summary.means, covariances), summary
 
 
@@ -204,7 +206,8 @@ def _leap(
 
 
 MEMORY = 8
-"""How many earlier steps are combined."""
+"""Earlier steps that Anderson's acceleration combines. A choice: more would be nearly combinations
+of each other."""
 GROWTH = 2.0
 """A point whose step is longer than that many of the last one was no progress."""
 RIDGE = 1e-12

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.models.linear.logistic.newton import Factor
-from suffice.models.linear.logistic.preconditioners import largest_pull
+from suffice.models.linear.logistic.preconditioners import row_norm_upper_bound
 
 if TYPE_CHECKING:
     from suffice.models.linear.logistic.search import Search
     from suffice.rows import FloatArray
 
 
-ENOUGH = 0.5
-"""What λρ may be for a proof, with room for rounding below 1."""
+PROOF_PRODUCT = 0.5
+"""What λρ may be for a proof: any number below 1 will do, and half leaves room for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Certificate:
     """
 
     decrement: float
-    pull: float
+    norm: float
 
     @classmethod
     def of(cls, found: Search) -> Self | None:
@@ -43,26 +43,26 @@ class Certificate:
         decrement = max(float(gradient @ factor.solve(gradient)), 0.0) ** 0.5
         if not factor.exact:
             return cls(decrement, np.inf)
-        pull = largest_pull(found.objective, factor, found.objective.loss.farthest)
-        if decrement * pull > ENOUGH:  # a look at the rows themselves
-            pull = largest_pull(found.objective, factor, found.objective.loss.reach)
-        return cls(decrement, pull)
+        norm = row_norm_upper_bound(found.objective, factor, found.objective.loss.farthest)
+        if decrement * norm > PROOF_PRODUCT:  # a look at the rows themselves
+            norm = row_norm_upper_bound(found.objective, factor, found.objective.loss.reach)
+        return cls(decrement, norm)
 
     @property
     def proves(self) -> bool:
         """Whether the maximum exists, surely."""
         # Where classes are separated λρ comes down to 1, and rounding may bring it below; where
         # there is a maximum, a step or two bring it to nearly nothing.
-        return self.decrement * self.pull <= ENOUGH
+        return self.decrement * self.norm <= PROOF_PRODUCT
 
     @property
     def bound(self) -> float:
         """How many standard errors any coefficient can be away from the optimum."""
         if not self.proves:
             return np.inf
-        if self.pull == 0.0:
+        if self.norm == 0.0:
             return self.decrement
-        return float(-np.log1p(-self.decrement * self.pull) / self.pull)
+        return float(-np.log1p(-self.decrement * self.norm) / self.norm)
 
 
 def covariance_of(found: Search) -> FloatArray | None:

@@ -21,17 +21,20 @@ from suffice.models.linear.logistic.objective import Objective, Point
 if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
-ENOUGH = 1e-6
-"""Standard errors by which θ may still be off where rounding leaves no better place."""
+ROUNDING_FLOOR = 1e-6
+"""Standard errors by which θ may still be off where rounding leaves no better place. As in
+`fit.FLOOR`: no report of an estimate shows as many digits of its error."""
 
-NEAR = 1e-10
-"""Share of the sums under which differences between them say nothing."""
+VALUE_ROUNDING = 1e-10
+"""Share of the sums under which differences between them say nothing: far above ε, since a
+determinant of a matrix that is nearly singular loses digits."""
 
 MEMORY = 20
-"""How many steps are remembered."""
+"""How many steps are remembered: the most that Nocedal and Wright (2006, section 7.2) find of use,
+since a step here costs far more than its memory."""
 
 HALVINGS = 20
-"""How often a step is halved before it is given up."""
+"""How often a step is halved before it is given up: 2⁻²⁰ = 1e-6 of it is left."""
 
 GROWN = 4.0
 """How many times as long, in standard errors, the step from the next place may be. A place from
@@ -42,11 +45,12 @@ MOST_COEFFICIENTS = 6000
 """Coefficients whose covariance is still a matrix to work with (300 MB)."""
 
 MOST_WORK = 4e10
-"""Multiplications that one fit may take: about four seconds; and for every row, so that large
-tables may take as much longer as they have more rows:"""
+"""Multiplications that one fit may take: about four seconds; to which `ROW_WORK` is added."""
 ROW_WORK = 2e6
+"""Multiplications that a fit may take more for every row, so that large tables may take as much
+longer as they have more rows. A choice: from 20,000 rows on it is more than `MOST_WORK`."""
 
-FEWEST = 20
+FEWEST_PASSES = 20
 """Passes within which classes that overlap have their maximum; of separated ones it takes about a
 hundred. A fit that may not make so many is not begun."""
 
@@ -113,7 +117,7 @@ def fit_firth(
             hint=f"it is made for up to {MOST_COEFFICIENTS}: use a penalty, or fewer columns",
         )
     affordable = affordable_passes(len(objective.loss), size)
-    if affordable < FEWEST:
+    if affordable < FEWEST_PASSES:
         raise BadSetting(
             f"Firth's correction of {size:,} coefficients by {len(objective.loss):,} rows would "
             "take too long",
@@ -121,14 +125,14 @@ def fit_firth(
         )
     with pinned():
         problem = _Problem(objective, min(most, affordable))
-        here = problem.look(np.zeros(objective.shape).ravel())
+        here = problem.first_pass(np.zeros(objective.shape).ravel())
         if here is None:
             raise BadSetting(
                 f"the information about {size} coefficients is singular",
                 hint="drop columns that others add up to, or use a penalty",
             )
         if start is not None and np.isfinite(start).all():
-            there = problem.look(objective.place(start))
+            there = problem.first_pass(objective.place(start))
             if there is not None and there.value < here.value:
                 here = there
         return _maximum(problem, here, tolerance)
@@ -155,20 +159,20 @@ def _maximum(problem: _Problem, here: _Point, tolerance: float) -> FirthFit:
         size = here.errors(slope)
         if size <= tolerance or problem.is_spent:
             return problem.fit(here, size, iterations, size <= tolerance)
-        found = _stepped(problem, here, slope, pairs)
+        found = _line_search(problem, here, slope, pairs)
         if found is None and pairs:  # the memory misleads: once more without it
             pairs.clear()
-            found = _stepped(problem, here, slope, pairs)
+            found = _line_search(problem, here, slope, pairs)
         if found is None:  # the floor of rounding, or the passes are spent
-            return problem.fit(here, size, iterations, size <= max(tolerance, ENOUGH))
+            return problem.fit(here, size, iterations, size <= max(tolerance, ROUNDING_FLOOR))
         there, new = found
-        moved, bent = there.at - here.at, new - slope
-        if moved @ bent > EPSILON * float(np.abs(moved) @ np.abs(bent)):
-            pairs.append((moved, bent))
+        moved, change = there.at - here.at, new - slope
+        if moved @ change > EPSILON * float(np.abs(moved) @ np.abs(change)):
+            pairs.append((moved, change))
         here, slope, iterations = there, new, iterations + 1
 
 
-def _stepped(
+def _line_search(
     problem: _Problem,
     here: _Point,
     slope: FloatArray,
@@ -179,14 +183,14 @@ def _stepped(
     Near the maximum what a step brings is lost in the rounding of the determinant; there the slope
     must become smaller instead.
     """
-    step = -_turned(here, slope, pairs)
+    step = -_two_loop_recursion(here, slope, pairs)
     promised = -float(slope @ step)
     if promised <= 0.0:
         return None
-    near = NEAR * (1.0 + abs(here.loss) + abs(here.value))
+    near = VALUE_ROUNDING * (1.0 + abs(here.loss) + abs(here.value))
     beyond: tuple[_Point, FloatArray] | None = None
     for _ in range(HALVINGS):
-        there = problem.look(here.at + step)
+        there = problem.first_pass(here.at + step)
         if there is not None and promised > near and there.value <= here.value - 1e-4 * promised:
             new = problem.slope(there)
             if there.errors(new) <= GROWN * max(here.errors(slope), 1.0):
@@ -202,18 +206,18 @@ def _stepped(
     return beyond
 
 
-def _turned(
+def _two_loop_recursion(
     here: _Point, slope: FloatArray, pairs: deque[tuple[FloatArray, FloatArray]]
 ) -> FloatArray:
-    """Return L-BFGS's two loops around I⁻¹, the information where θ is now."""
+    """Return L-BFGS's estimate of H⁻¹g, with I⁻¹ where θ is now between its two loops."""
     left, shares = slope.copy(), []
-    for moved, bent in reversed(pairs):
-        share = float(moved @ left) / float(moved @ bent)
-        left -= share * bent
+    for moved, change in reversed(pairs):
+        share = float(moved @ left) / float(moved @ change)
+        left -= share * change
         shares.append(share)
     found: FloatArray = here.whitening.T @ (here.whitening @ left)
-    for (moved, bent), share in zip(pairs, reversed(shares), strict=True):
-        found += (share - float(bent @ found) / float(moved @ bent)) * moved
+    for (moved, change), share in zip(pairs, reversed(shares), strict=True):
+        found += (share - float(change @ found) / float(moved @ change)) * moved
     return found
 
 
@@ -236,20 +240,20 @@ class FirthObjective(Objective):
                 "would take too long",
                 hint="summary() without rows has Wald's intervals",
             )
-        here = _Problem(objective, 1).look(np.zeros(size))
+        here = _Problem(objective, 1).first_pass(np.zeros(size))
         level = 0.0 if here is None else here.loss - here.value
         return cls(objective.loss, 0.0, objective.basis, level)
 
-    def look(self, at: FloatArray, hessian: bool) -> Point:  # noqa: ARG002  it comes for nothing
+    def evaluate(self, at: FloatArray, hessian: bool) -> Point:  # noqa: ARG002  it comes for nothing
         """Return value, gradient and information at a place: two passes over the rows."""
         with pinned():
             problem = _Problem(self, 2)
-            here = problem.look(at)
+            here = problem.first_pass(at)
             if here is None:  # nearly singular: as bad as can be
                 none = np.zeros_like(at)
                 return Point(at, np.inf, none, np.diag(none), -np.inf)
-            slope, bend = problem.slope(here), self.inside(here.information)
-            return Point(at, here.value + self.level, slope, bend, -np.inf)
+            slope, information = problem.slope(here), self.inside(here.information)
+            return Point(at, here.value + self.level, slope, information, -np.inf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,7 +286,7 @@ class _Problem:
         """Whether as many passes were made as may be: the one that is under way is ended."""
         return self.passes >= self.most
 
-    def look(self, at: FloatArray) -> _Point | None:
+    def first_pass(self, at: FloatArray) -> _Point | None:
         """Return what the first pass says; None where the information is singular to rounding."""
         self.passes += 1
         found = self.objective.loss.curvature(self.objective.theta(at))
@@ -324,14 +328,14 @@ class _Problem:
             u = (design @ roots).reshape(len(design), m, size)
             g_p = np.einsum("nas,ns->na", u, np.einsum("nbs,nb->ns", u, p))
             q = np.einsum("nas,nas->na", u, u) - 2.0 * g_p
-            pull = 0.5 * p * (q - (p * q).sum(axis=1, keepdims=True))
+            residual = 0.5 * p * (q - (p * q).sum(axis=1, keepdims=True))
             if weights is not None:
-                pull *= weights[some, np.newaxis]
-            found: FloatArray = pull.T @ design
+                residual *= weights[some, np.newaxis]
+            found: FloatArray = residual.T @ design
             return found
 
-        pulled = collect_design(loss, summarize, width=m * size)
-        return here.gradient - self.objective.place(pulled)
+        gradient = collect_design(loss, summarize, width=m * size)
+        return here.gradient - self.objective.place(gradient)
 
     def fit(self, here: _Point, decrement: float, iterations: int, converged: bool) -> FirthFit:
         """Return the answer."""

@@ -12,7 +12,7 @@ from suffice.models.linear.logistic.certificate import Certificate, covariance_o
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.models.linear.logistic.newton import Minimum
 from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
-from suffice.models.linear.logistic.search import MOST, Search, objective_of, search
+from suffice.models.linear.logistic.search import MOST_PASSES, Search, objective_of, search
 from suffice.models.linear.logistic.separation.programs import Undecided
 from suffice.models.linear.logistic.separation.separation import (
     AHEAD,
@@ -39,21 +39,24 @@ FLOOR = 1e-6
 """Standard errors from the optimum that rounding may leave, and that still count as converged."""
 
 NEARER = 0.03
-"""How much nearer to the maximum a proof is looked for next."""
+"""How much nearer to the maximum a proof is looked for next: its share of the decrement. A
+choice."""
 SURE = 1e-8
 """The decrement that nearly always is a proof."""
 
-EARLY = 200
-"""Passes after which a search that has not ended is asked whether it runs away."""
+EARLY_PASSES = 200
+"""Passes after which a search that has not ended is asked whether it runs away. A choice."""
 
-USUAL = 10
-"""Powers of two that weights may be away from 1."""
+USUAL_POWERS = 10
+"""Powers of two that the largest weight may be away from 1 and stay as it is. A choice."""
 
-FILLED = 0.5
-"""The share of cells from which sparse rows are quicker, and more exact, as dense ones."""
+FILLED_SHARE = 0.5
+"""The share of cells from which sparse rows are quicker, and more exact, as dense ones. A
+choice."""
 
 LARGEST_PROGRAM = 5e7
-"""Cells of the filled rows up to which separation is looked for by linear programming."""
+"""Cells of the filled rows up to which separation is looked for by linear programming (400 MB). A
+choice."""
 
 
 def fit_logistic(
@@ -68,7 +71,7 @@ def fit_logistic(
     start: LinearForm | None = None,
     tolerance: float = 1e-8,
     standard_errors: bool | None = None,
-    most: int = MOST,
+    most: int = MOST_PASSES,
 ) -> LogisticFit:
     """Return the maximum of the likelihood: row i belongs to labels[codes[i]], each has rows.
 
@@ -111,8 +114,10 @@ def fit_loss(
     most = max(most, 2)  # one to look where the search begins, and one to take a step
     p = loss.shape[0] * loss.shape[1]
     cheap = p <= MOST_PARAMETERS and (len(loss) + p) * float(p) ** 2 <= CHEAP
-    bends = cheap if standard_errors is None else standard_errors
-    return _told(_ended(loss, penalty, begin, tolerance, bends, most), labels, tolerance)
+    with_hessian = cheap if standard_errors is None else standard_errors
+    return _fit_of_ending(
+        _ended(loss, penalty, begin, tolerance, with_hessian, most), labels, tolerance
+    )
 
 
 def standardised_loss(
@@ -123,7 +128,7 @@ def standardised_loss(
     intercept: bool = True,
 ) -> LogisticLoss:
     """Return the loss over rows, in columns standardised by themselves."""
-    if isinstance(rows, SparseRows) and rows.stored > FILLED * rows.size * rows.width:
+    if isinstance(rows, SparseRows) and rows.stored > FILLED_SHARE * rows.size * rows.width:
         rows = rows.toarray()
     scale = Standardisation.of(rows, weights)
     if not intercept:
@@ -149,19 +154,19 @@ def _ended(
     penalty: float,
     begin: FloatArray | None,
     tolerance: float,
-    bends: bool,
+    with_hessian: bool,
     most: int,
 ) -> _Ending:
     """Search until there is a proof: that the maximum exists, or that it does not."""
-    early = penalty == 0.0 and loss.is_here and loss.shape[0] > 1 and most > EARLY
-    found = search(loss, penalty, begin, tolerance, bends, EARLY if early else most)
-    if early and found.found.passes >= EARLY and found.found.decrement > tolerance:
+    early = penalty == 0.0 and loss.is_here and loss.shape[0] > 1 and most > EARLY_PASSES
+    found = search(loss, penalty, begin, tolerance, with_hessian, EARLY_PASSES if early else most)
+    if early and found.found.passes >= EARLY_PASSES and found.found.decrement > tolerance:
         # Long ways are mostly those to no maximum: perhaps the search has shown so by now.
         if found.found.point.margin <= 0.0:
             shown = shown_separation(loss, found.objective.theta(found.found.point.at))
             if shown is not None:
                 return _Ending(found, None, exists=False, separation=shown)
-        found = _continued(found, tolerance, bends, most, patient=False)
+        found = _continued(found, tolerance, with_hessian, most, patient=False)
     proof = Certificate.of(found)
     nearer = tolerance
     while (
@@ -173,7 +178,7 @@ def _ended(
     ):
         # Near enough for the caller, but not for a proof: a step or two are cheaper than a program.
         nearer = max(NEARER * nearer, SURE)
-        found = _continued(found, nearer, bends, most, patient=False)
+        found = _continued(found, nearer, with_hessian, most, patient=False)
         proof = Certificate.of(found)
     if penalty > 0.0:
         return _Ending(found, proof, exists=True)
@@ -191,23 +196,31 @@ def _ended(
     if separation is not None:
         return _Ending(found, proof, exists=False, separation=separation)
     if found.found.decrement > tolerance and found.found.passes < most:
-        found = _continued(found, tolerance, bends, most, patient=True)
+        found = _continued(found, tolerance, with_hessian, most, patient=True)
         proof = Certificate.of(found)
     return _Ending(found, proof, exists=True)
 
 
-def _continued(found: Search, tolerance: float, bends: bool, most: int, patient: bool) -> Search:
+def _continued(
+    found: Search, tolerance: float, with_hessian: bool, most: int, patient: bool
+) -> Search:
     """Search on from where a search ended."""
     objective, passes = found.objective, found.found.passes
     theta = objective.theta(found.found.point.at)
     more = search(
-        objective.loss, objective.penalty, theta, tolerance, bends, max(most - passes, 1), patient
+        objective.loss,
+        objective.penalty,
+        theta,
+        tolerance,
+        with_hessian,
+        max(most - passes, 1),
+        patient,
     )
     total = Minimum(more.found.point, more.found.decrement, passes + more.found.passes)
     return replace(more, found=total)
 
 
-def _told(ending: _Ending, labels: tuple[Label, ...], tolerance: float) -> LogisticFit:
+def _fit_of_ending(ending: _Ending, labels: tuple[Label, ...], tolerance: float) -> LogisticFit:
     """Return an ending as a fit, with the proof, or with what there is instead."""
     found, proof = ending.search, ending.proof
     objective, decrement = found.objective, found.found.decrement
@@ -265,13 +278,13 @@ def of_moderate_size(
     if weights is None:
         return None, penalty, 0
     mean = float(np.frexp(weights.max())[1])
-    if abs(mean) <= USUAL:
+    if abs(mean) <= USUAL_POWERS:
         return weights, penalty, 0
     factor = int(mean)
     return np.ldexp(weights, -factor), float(np.ldexp(penalty, -factor)), factor
 
 
-def _fit(objective: Objective, labels: tuple[Label, ...], **told: Any) -> LogisticFit:
+def _fit(objective: Objective, labels: tuple[Label, ...], **measured: Any) -> LogisticFit:
     loss = objective.loss
     return LogisticFit(
         labels=labels,
@@ -284,13 +297,15 @@ def _fit(objective: Objective, labels: tuple[Label, ...], **told: Any) -> Logist
         rank=objective.shape[1] - loss.intercept,
         penalty=objective.penalty,
         intercept=loss.intercept,
-        **told,
+        **measured,
     )
 
 
 def _without_penalty(found: Search) -> float:
     objective, point = found.objective, found.found.point
-    pull = 0.5 * float(objective.pulled(point.at) @ point.at) if objective.penalty else 0.0
+    pull = (
+        0.5 * float(objective.penalty_gradient(point.at) @ point.at) if objective.penalty else 0.0
+    )
     return point.value - pull
 
 

@@ -1,9 +1,9 @@
 """Newton's method, and what comes near it when a Hessian of all rows costs too much.
 
-All three minimise a convex objective; every look at it is one pass over the rows, which may be in
-memory, in files or on a cluster, as long as the curvatures of their parts add up. Decrements λ are
-in units of standard errors: λ² = gᵀH⁻¹g, and no coefficient is more than about λ of its standard
-errors away from the optimum.
+All three minimise a convex objective; every evaluation of it is one pass over the rows, which
+may be in memory, in files or on a cluster, as long as the curvatures of their parts add up.
+Decrements λ are in units of standard errors: λ² = gᵀH⁻¹g, and no coefficient is more than about λ
+of its standard errors away from the optimum.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ if TYPE_CHECKING:
     from suffice.models.linear.logistic.objective import Point
     from suffice.rows import FloatArray
 
-    Look = Callable[[FloatArray, bool], Point]
+    Evaluate = Callable[[FloatArray, bool], Point]
     Solve = Callable[[FloatArray], FloatArray]
 
-ENOUGH = 1e-4
-"""The share of the promised decrease that a step has to bring (Armijo)."""
+ARMIJO = 1e-4
+"""The share of the promised decrease that a step has to bring (Armijo): the usual one (Nocedal and
+Wright 2006, section 3.1)."""
 
 MEMORY = 12
-"""How many pairs of steps and slopes L-BFGS remembers."""
+"""Pairs of steps and changes of the gradient that L-BFGS remembers: between 3 and 20 do well
+(Nocedal and Wright 2006, section 7.2)."""
 
 TIMID = 0.8
 """The share of the slope that is left after a step much shorter than one that was too long, from
 which on a step between the two is tried: else a search creeps along a wall."""
 
 HALVINGS = 40
-"""How often a step is shortened before it is given up,"""
-FEW = 3
+"""How often a step is shortened before it is given up, each time to 0.7 or less. A choice;"""
+FEW_HALVINGS = 3
 """and how often where what it could bring is lost in rounding."""
 
 
@@ -108,7 +110,9 @@ class Factor:
         return found * self._scale[:, np.newaxis]
 
 
-def newton(look: Look, start: Point, tolerance: float, most: int, patience: int = 0) -> Minimum:
+def newton(
+    evaluate: Evaluate, start: Point, tolerance: float, most: int, patience: int = 0
+) -> Minimum:
     """Return the minimum by Newton's steps, halved where they bring too little.
 
     Stops as well where θ separates the classes (there is no minimum then), at the floor of
@@ -117,14 +121,14 @@ def newton(look: Look, start: Point, tolerance: float, most: int, patience: int 
     """
     here, passes, steps, before = start, 1, 0, np.inf
     while True:
-        factor = Factor(_bend(here))
+        factor = Factor(_hessian_of(here))
         step = factor.solve(-here.gradient)
         decrement = _root(-(here.gradient @ step))
         ended = decrement <= tolerance or here.margin > 0.0 or passes >= most
         if ended or (patience and steps >= patience and decrement > 0.5 * before):
             return Minimum(here, decrement, passes)
         steps += 1
-        there, tried = _shortened(look, here, step, hessian=True)
+        there, tried = _line_search(evaluate, here, step, hessian=True)
         passes += tried
         if there is None:  # the floor of rounding
             return Minimum(here, decrement, passes)
@@ -132,7 +136,12 @@ def newton(look: Look, start: Point, tolerance: float, most: int, patience: int 
 
 
 def descend(
-    look: Look, start: Point, solve: Solve, tolerance: float, most: int, memory: int = MEMORY
+    evaluate: Evaluate,
+    start: Point,
+    solve: Solve,
+    tolerance: float,
+    most: int,
+    memory: int = MEMORY,
 ) -> Minimum:
     """Return the minimum by L-BFGS, preconditioned: only gradients of all rows are looked at.
 
@@ -144,29 +153,29 @@ def descend(
     scale = 1.0
     decrement = np.inf
     while True:
-        eased = solve(here.gradient)
-        step = -_turned(here.gradient, pairs, solve, scale, eased)
+        preconditioned = solve(here.gradient)
+        step = -_two_loop_recursion(here.gradient, pairs, solve, scale, preconditioned)
         # Whichever of the two estimates of H⁻¹ thinks worse of the place.
-        decrement = max(_root(here.gradient @ eased), _root(-(here.gradient @ step)))
+        decrement = max(_root(here.gradient @ preconditioned), _root(-(here.gradient @ step)))
         if decrement <= tolerance or here.margin > 0.0 or passes >= most:
             return Minimum(here, decrement, passes)
-        there, tried = _shortened(look, here, step, hessian=False)
+        there, tried = _line_search(evaluate, here, step, hessian=False)
         passes += tried
         if there is None:
             if not pairs:
                 return Minimum(here, decrement, passes)
             pairs.clear()  # the memory misleads: once more without it
             continue
-        moved, bent = there.at - here.at, there.gradient - here.gradient
-        along = float(moved @ bent)
-        if along > EPSILON * float(np.abs(moved) @ np.abs(bent)):
-            pairs.append((moved, bent, 1.0 / along))
-            scale = along / float(bent @ solve(bent))
+        moved, change = there.at - here.at, there.gradient - here.gradient
+        along = float(moved @ change)
+        if along > EPSILON * float(np.abs(moved) @ np.abs(change)):
+            pairs.append((moved, change, 1.0 / along))
+            scale = along / float(change @ solve(change))
         here = there
 
 
 def conjugate(
-    look: Callable[[FloatArray], tuple[Point, Solve]],
+    evaluate: Callable[[FloatArray], tuple[Point, Solve]],
     start: tuple[Point, Solve],
     solve: Solve,
     tolerance: float,
@@ -174,15 +183,15 @@ def conjugate(
 ) -> Minimum:
     """Return the minimum by Newton's steps, each solved for by conjugate gradients.
 
-    `look` returns a point and the product with its Hessian, for problems whose Hessian is too
+    `evaluate` returns a point and the product with its Hessian, for problems whose Hessian is too
     large to be written down. `solve` is a preconditioner. Early steps are solved roughly, later
     ones the better the nearer the minimum is: convergence stays faster than linear.
     """
     (here, product), passes = start, 1
     first = np.inf
     while True:
-        eased = solve(here.gradient)
-        rough = _root(here.gradient @ eased)
+        preconditioned = solve(here.gradient)
+        rough = _root(here.gradient @ preconditioned)
         first = min(first, rough) if np.isfinite(first) else rough
         accuracy = min(0.25, float(np.sqrt(rough / first)) * 0.25) if first > 0.0 else 0.0
         step, products = _solved(product, here.gradient, solve, accuracy)
@@ -192,12 +201,12 @@ def conjugate(
             return Minimum(here, decrement, passes)
         kept: dict[int, tuple[Point, Solve]] = {}
 
-        def looked(at: FloatArray, _: bool, kept: Any = kept) -> Point:
-            found = look(at)
+        def evaluate_and_keep(at: FloatArray, _: bool, kept: Any = kept) -> Point:
+            found = evaluate(at)
             kept[0] = found
             return found[0]
 
-        there, tried = _shortened(looked, here, step, hessian=False)
+        there, tried = _line_search(evaluate_and_keep, here, step, hessian=False)
         passes += tried
         if there is None:
             return Minimum(here, decrement, passes)
@@ -209,47 +218,47 @@ def _solved(
 ) -> tuple[FloatArray, int]:
     """Return the step -H⁻¹g, to a relative accuracy, and the number of products it took."""
     step, rest = np.zeros_like(gradient), -gradient
-    eased = solve(rest)
-    direction, size = eased.copy(), float(rest @ eased)
+    preconditioned = solve(rest)
+    direction, size = preconditioned.copy(), float(rest @ preconditioned)
     enough, count = accuracy * accuracy * size, 0
     while size > enough and size > 0.0 and count < 10 * len(gradient):
-        bent = product(direction)
+        image = product(direction)
         count += 1
-        curve = float(direction @ bent)
+        curve = float(direction @ image)
         if curve <= 0.0:  # flat to the last digit
             break
         far = size / curve
         step += far * direction
-        rest -= far * bent
-        eased = solve(rest)
-        size, before = float(rest @ eased), size
-        direction = eased + (size / before) * direction
+        rest -= far * image
+        preconditioned = solve(rest)
+        size, before = float(rest @ preconditioned), size
+        direction = preconditioned + (size / before) * direction
     return (step if step.any() else -solve(gradient)), count
 
 
-def _turned(
+def _two_loop_recursion(
     gradient: FloatArray,
     pairs: deque[tuple[FloatArray, FloatArray, float]],
     solve: Solve,
     scale: float,
-    eased: FloatArray,
+    preconditioned: FloatArray,
 ) -> FloatArray:
     """Return L-BFGS's estimate of H⁻¹g from what is remembered (two loops)."""
     if not pairs:
-        return eased
+        return preconditioned
     left, shares = gradient.copy(), []
-    for moved, bent, inverse in reversed(pairs):
+    for moved, change, inverse in reversed(pairs):
         share = inverse * float(moved @ left)
-        left -= share * bent
+        left -= share * change
         shares.append(share)
     found = scale * solve(left)
-    for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
-        found += (share - inverse * float(bent @ found)) * moved
+    for (moved, change, inverse), share in zip(pairs, reversed(shares), strict=True):
+        found += (share - inverse * float(change @ found)) * moved
     return found
 
 
-def _shortened(
-    look: Look, here: Point, step: FloatArray, hessian: bool
+def _line_search(
+    evaluate: Evaluate, here: Point, step: FloatArray, hessian: bool
 ) -> tuple[Point | None, int]:
     """Return the point after a step, shortened until it brings enough; None if none does.
 
@@ -264,7 +273,7 @@ def _shortened(
     length, failed = 1.0, np.inf
     accepted: Point | None = None
     for tried in range(1, HALVINGS + 1):
-        there = look(here.at + length * step, hessian)
+        there = evaluate(here.at + length * step, hessian)
         if accepted is not None:  # whether a longer step was better than the one that would do
             return (there if there.value < accepted.value else accepted), tried
         if not np.isfinite(there.value):
@@ -272,7 +281,7 @@ def _shortened(
             continue
         gain, new = here.value - there.value, float(there.gradient @ step)
         blurred = -slope * length <= noise
-        if gain >= -ENOUGH * length * slope and not blurred:
+        if gain >= -ARMIJO * length * slope and not blurred:
             if new > TIMID * slope or failed < 16.0 * length or np.isinf(failed):
                 return there, tried
             accepted, length = there, float(np.sqrt(length * failed))
@@ -284,7 +293,7 @@ def _shortened(
         least = 0.25 if -gain <= 10.0 * abs(here.value) else 1e-3
         failed = length
         length = min(max(best, least * length), 0.7 * length)
-        if blurred and tried >= FEW:
+        if blurred and tried >= FEW_HALVINGS:
             break
     return accepted, tried
 
@@ -294,6 +303,6 @@ def _root(square: Any) -> float:
     return math.sqrt(number) if number > 0.0 else 0.0 if number <= 0.0 else math.inf
 
 
-def _bend(point: Point) -> FloatArray:
+def _hessian_of(point: Point) -> FloatArray:
     assert point.hessian is not None
     return point.hessian

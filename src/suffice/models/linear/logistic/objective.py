@@ -67,19 +67,19 @@ class Objective:
             theta = np.concatenate((theta[:, :1], theta[:, 1:] @ self.basis), axis=1)
         return np.ascontiguousarray(theta).ravel()
 
-    def look(self, at: FloatArray, hessian: bool) -> Point:
+    def evaluate(self, at: FloatArray, hessian: bool) -> Point:
         """Return value, gradient and (if asked for) Hessian at a place: one pass over the rows."""
-        return self.seen(at, self.loss.curvature(self.theta(at), hessian))
+        return self.point_of(at, self.loss.curvature(self.theta(at), hessian))
 
-    def seen(self, at: FloatArray, found: Curvature) -> Point:
+    def point_of(self, at: FloatArray, found: Curvature) -> Point:
         """Return what a curvature over the rows says about a place."""
         gradient = self.place(found.gradient)
         hessian = None if found.hessian is None else self.inside(found.hessian)
         value = found.loss
         if self.penalty:
-            pull = self.pulled(at)
-            value += 0.5 * float(pull @ at)
-            gradient = gradient + pull
+            slope = self.penalty_gradient(at)
+            value += 0.5 * float(slope @ at)
+            gradient = gradient + slope
             if hessian is not None:
                 hessian = hessian + self.penalty_matrix()
         # With a penalty there is a minimum, whatever the margins are.
@@ -109,13 +109,13 @@ class Objective:
         full[0, :first], full[1:, first:] = 1.0, basis
         return full
 
-    def pulled(self, at: FloatArray) -> FloatArray:
+    def penalty_gradient(self, at: FloatArray) -> FloatArray:
         """Return the penalty's gradient at a place."""
         free = at.reshape(self.shape)
-        pull = self.penalty * (self.between @ free)
+        slope = self.penalty * (self.between @ free)
         if self.loss.intercept:
-            pull[:, 0] = 0.0
-        return pull.ravel()
+            slope[:, 0] = 0.0
+        return slope.ravel()
 
     def penalty_matrix(self) -> FloatArray:
         """Return the penalty's Hessian."""

@@ -22,14 +22,14 @@ FLATTEST, RIDGE = 1e-6, 1e-6
 """Doubt per row, p(1 - p), below which a block counts as no flatter, and what is added to its
 diagonal, relatively: a preconditioner need not be exact, but must not be singular."""
 
-ROWS = 4096
-"""Rows that are multiplied at a time."""
+BLOCK_ROWS = 4096
+"""Rows that are multiplied at a time. A choice."""
 
 
-def sampled_bend(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
+def sampled_hessian(objective: Objective, sample: LogisticLoss, at: FloatArray) -> FloatArray:
     """Return the Hessian of a sample, and of the share of the penalty that it has."""
     share = sample.weight / objective.loss.weight
-    point = Objective(sample, objective.penalty * share, objective.basis).look(at, True)
+    point = Objective(sample, objective.penalty * share, objective.basis).evaluate(at, True)
     assert point.hessian is not None
     return point.hessian
 
@@ -123,7 +123,7 @@ def _class_blocks(objective: Objective, loss: LogisticLoss, at: FloatArray) -> F
 
 
 def _short(size: int) -> list[slice]:
-    return [slice(start, min(start + ROWS, size)) for start in range(0, size, ROWS)]
+    return [slice(start, min(start + BLOCK_ROWS, size)) for start in range(0, size, BLOCK_ROWS)]
 
 
 def spread_of_classes(loss: LogisticLoss, theta: FloatArray) -> FloatArray:
@@ -138,8 +138,8 @@ def spread_of_classes(loss: LogisticLoss, theta: FloatArray) -> FloatArray:
     return total / loss.weight
 
 
-def least_pull(objective: Objective, loss: LogisticLoss, at: FloatArray) -> float:
-    """Return what `largest_pull` is at least by a sample's Hessian, from its diagonal alone.
+def row_norm_lower_bound(objective: Objective, loss: LogisticLoss, at: FloatArray) -> float:
+    """Return what `row_norm_upper_bound` of a sample is at least, by its diagonal alone.
 
     The trace of an inverse is no less than the sum of one over each entry of the diagonal.
     """
@@ -157,7 +157,7 @@ def least_pull(objective: Objective, loss: LogisticLoss, at: FloatArray) -> floa
     return float(np.sqrt(pairs * loss.reach * trace))
 
 
-def largest_pull(objective: Objective, factor: Factor, reach: float) -> float:
+def row_norm_upper_bound(objective: Objective, factor: Factor, reach: float) -> float:
     """Return a bound of ρ: how far one row can pull, in the norm of H⁻¹.
 
     The longest row, whose square is `reach` at most, times the largest eigenvalue of H⁻¹, which

@@ -25,23 +25,28 @@ if TYPE_CHECKING:
     from suffice.models.linear.logistic.objective import Objective, Point
     from suffice.rows import FloatArray
 
-    Look = Callable[[FloatArray, bool], Point]
+    Evaluate = Callable[[FloatArray, bool], Point]
 
-NEAR = 0.05
-"""Squared decrement, relative to the drop, from which on the parabola is believed."""
+NEAR_DECREMENT = 0.05
+"""Squared decrement, relative to the drop, from which on the parabola is believed. A choice."""
 SETTLED = 1e-9
-"""Squared decrement and gap, relative to the drop, at which an end is found."""
-FLAT = 1e-6
-"""A rise, relative to the drop, that is none."""
-SEPARATED = 1e3
-"""How far out, relative to the best θ, a flat profile stays flat for ever: its rows are certain."""
-FAR = 1e10
-"""How far out an end is infinite in any case."""
-LOOKS = 200
-"""Passes over the rows after which the search for one end is given up."""
+"""Squared decrement and gap, relative to the drop, at which an end is found: what is left moves it
+by about half as much of itself."""
+FLAT_RISE = 1e-6
+"""A rise of the profile, relative to the drop, that is none. A choice."""
+SEPARATED_DISTANCE = 1e3
+"""How far out, relative to the best θ, a flat profile stays flat for ever: its rows are certain. A
+choice."""
+INFINITE_DISTANCE = 1e10
+"""How far out, relative to the best θ, an end is infinite in any case. A choice."""
+MOST_PASSES = 200
+"""Passes over the rows after which the search for one end is given up. A choice."""
 SHORTENINGS = 40
-LEAST = 1e-18
-"""Added to Hessians, relative to the one at 0, so that steps stay finite."""
+"""How often one step is shortened before it is given up. A choice: in `_lower` a step is at most
+0.6 of the one before, and in the end 0.6⁴⁰ = 1e-9 of the first."""
+HESSIAN_RIDGE = 1e-18
+"""Added to the diagonal of Hessians, which is 1 at θ = 0, so that steps stay finite: below ε, and
+so without effect wherever anything is known."""
 UNSEEN = 1e-7
 """The share of a direction that may lie outside what the rows can tell apart: rounding."""
 
@@ -54,14 +59,14 @@ class _Reduced:
     decrement   its λ²: about twice what is to be gained
     tangent     how they follow when s moves by one
     slope       the profile's derivative by s, and its second one
-    bend
+    curvature
     """
 
     step: FloatArray
     decrement: float
     tangent: FloatArray
     slope: float
-    bend: float
+    curvature: float
 
     @classmethod
     def of(cls, point: Point, basis: FloatArray) -> _Reduced:
@@ -70,7 +75,7 @@ class _Reduced:
             gradient = basis.T @ point.gradient
             hessian = basis.T @ point.hessian @ basis
             # Far out every row may be certain, and the Hessian zero; at θ = 0 it is the identity.
-            np.einsum("ii->i", hessian)[:] += LEAST
+            np.einsum("ii->i", hessian)[:] += HESSIAN_RIDGE
             factor = Factor(hessian[1:, 1:])
             step = factor.solve(-gradient[1:])
             tangent = factor.solve(-hessian[1:, 0])
@@ -86,25 +91,25 @@ class _Reduced:
 class Profile:
     """The profiles of an objective around its minimum.
 
-    `look` gives value, gradient and Hessian at a place (`Objective.look`; any smooth objective
-    with one minimum will do, and a Hessian that is merely close costs more looks). `at` is the
-    minimum, or a place near it. The coordinates are those in which the Hessian at 0 is the
-    identity: nothing depends on units, and what the rows cannot tell apart is known there also
-    when the classes are separated.
+    `evaluate` gives value, gradient and Hessian at a place (`Objective.evaluate`; any smooth
+    objective with one minimum will do, and a Hessian that is merely close costs more passes).
+    `at` is the minimum, or a place near it. The coordinates are those in which the Hessian at 0
+    is the identity: nothing depends on units, and what the rows cannot tell apart is known there
+    also when the classes are separated.
 
     >>> from suffice.models.linear.logistic.loss import LogisticLoss
     >>> from suffice.models.linear.logistic.objective import Objective
     >>> rows, codes = np.array([[-2.0], [-1.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
     >>> loss = LogisticLoss(rows, codes, 2, None, np.zeros(1), np.ones(1))
-    >>> slopes = Profile(Objective(loss).look, np.zeros(2))
+    >>> slopes = Profile(Objective(loss).evaluate, np.zeros(2))
     >>> low, high = slopes.interval(np.array([0.0, 1.0]))
     >>> round(low, 4), round(high, 4)
     (-0.9598, 4.0108)
     """
 
-    def __init__(self, look: Look, at: FloatArray) -> None:
-        self._look = look
-        origin = look(np.zeros_like(at), True)
+    def __init__(self, evaluate: Evaluate, at: FloatArray) -> None:
+        self._evaluate = evaluate
+        origin = evaluate(np.zeros_like(at), True)
         assert origin.hessian is not None
         diagonal = np.diagonal(origin.hessian)
         self._scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -116,7 +121,7 @@ class Profile:
         self._vectors = vectors[:, kept]
         self._basis = self._scale[:, np.newaxis] * self._vectors / np.sqrt(values[kept])
         self._ignorance = origin.value
-        self._best = self._polished(look(at, True))
+        self._best = self._polished(evaluate(at, True))
 
     def interval(self, direction: FloatArray, level: float = 0.95) -> tuple[float, float]:
         """Return the ends of the interval of directionᵀθ.
@@ -130,7 +135,7 @@ class Profile:
         length = float(np.linalg.norm(along))
         if length == 0.0 or self._is_unseen(direction):
             return -np.inf, np.inf
-        basis = _turned(self._basis, along / length)
+        basis = _reflected(self._basis, along / length)
         start = _Reduced.of(self._best, basis)
         middle = float(direction @ self._best.at)
         low = self._end(basis, start, drop, -1.0)
@@ -146,10 +151,10 @@ class Profile:
         length = float(np.linalg.norm(along))
         if length == 0.0 or self._is_unseen(direction):
             return np.nan
-        basis = _turned(self._basis, along / length)
+        basis = _reflected(self._basis, along / length)
         here, left = self._best, -float(direction @ self._best.at) / length
         share = 1.0
-        for _ in range(LOOKS):
+        for _ in range(MOST_PASSES):
             seen = _Reduced.of(here, basis)
             if left == 0.0:
                 if seen.decrement <= 1e-12 + 4.0 * EPSILON * abs(here.value):
@@ -161,7 +166,7 @@ class Profile:
                 continue
             # The others follow; where all would leave what can be computed, a part of the way.
             follow = basis[:, 0] + basis[:, 1:] @ seen.tangent
-            there = self._look(here.at + share * left * follow, True)
+            there = self._evaluate(here.at + share * left * follow, True)
             if np.isfinite(there.value):
                 here, left, share = there, (1.0 - share) * left, 1.0
             else:
@@ -176,12 +181,12 @@ class Profile:
     def _polished(self, here: Point) -> Point:
         """Return the minimum itself: of separated classes, so far out that nothing is left."""
         drop = 1e-10
-        for _ in range(LOOKS):
+        for _ in range(MOST_PASSES):
             assert here.hessian is not None
             with pinned():
                 gradient = self._basis.T @ here.gradient
                 hessian = self._basis.T @ here.hessian @ self._basis
-                np.einsum("ii->i", hessian)[:] += LEAST
+                np.einsum("ii->i", hessian)[:] += HESSIAN_RIDGE
                 step = Factor(hessian).solve(-gradient)
             decrement = max(-float(gradient @ step), 0.0)
             if decrement <= drop + 4.0 * EPSILON * abs(here.value):
@@ -196,7 +201,7 @@ class Profile:
         """Return a lower point along a step, or None at the floor of rounding."""
         share = 1.0
         for _ in range(SHORTENINGS):
-            there = self._look(here.at + share * step, True)
+            there = self._evaluate(here.at + share * step, True)
             if there.value <= here.value - 1e-4 * share * decrement:
                 return there
             # Far out a loss is made of straight lines: its minimum is near where they meet.
@@ -214,19 +219,22 @@ class Profile:
         rounding = 64.0 * EPSILON * abs(target)
         size = 1.0 + float(np.abs(here.at).max(initial=0.0))
         size *= 1.0 + drop / max(self._ignorance, 1e-300)  # what little weight can tell at all
-        for _ in range(LOOKS):
+        for _ in range(MOST_PASSES):
             # What the best fit with this s is worth: here, less what is still to be gained.
             gap = target - (here.value - 0.5 * seen.decrement)
-            believed = seen.decrement <= NEAR * drop + rounding
+            believed = seen.decrement <= NEAR_DECREMENT * drop + rounding
             if here.value < target:
                 inside = max(inside, s)
                 # λ² is what is to be gained on the tail of an exponential.
-                flat = here.value - seen.decrement - self._best.value <= FLAT * drop + rounding
-                if self._away(here) > (SEPARATED if flat else 0.5 * FAR) * size:
+                flat = here.value - seen.decrement - self._best.value <= FLAT_RISE * drop + rounding
+                if (
+                    self._away(here)
+                    > (SEPARATED_DISTANCE if flat else 0.5 * INFINITE_DISTANCE) * size
+                ):
                     return np.inf
             elif believed and here.value - 2.0 * seen.decrement > target:
                 outside = min(outside, s)
-            change = _root(side * seen.slope, seen.bend, gap)
+            change = _root(side * seen.slope, seen.curvature, gap)
             close = abs(gap) <= SETTLED * drop + rounding
             if close and seen.decrement <= SETTLED * drop + rounding:
                 return s + change
@@ -244,12 +252,12 @@ class Profile:
             if not inside < s + change < outside:
                 change = 0.5 * (inside + outside) - s if np.isfinite(outside) else 9.0 * (s + 1.0)
             follow = side * (basis[:, 0] + basis[:, 1:] @ seen.tangent)
-            change = min(change, FAR * size / float(np.abs(follow).max()))
+            change = min(change, INFINITE_DISTANCE * size / float(np.abs(follow).max()))
             step = basis[:, 1:] @ seen.step + change * follow
             there, share = self._near(here, step, target + 0.5 * drop, target + drop)
             s += share * change
             here, seen = there, _Reduced.of(there, basis)
-        if here.value < target and self._away(here) > SEPARATED * size:
+        if here.value < target and self._away(here) > SEPARATED_DISTANCE * size:
             return np.inf  # rounding kept it from going on
         warnings.warn(
             "the end of a profile interval was not found to all its digits",
@@ -271,7 +279,7 @@ class Profile:
         share = 1.0
         aim, highest = (aim, highest) if here.value < highest else (here.value, here.value)
         for _ in range(SHORTENINGS):
-            there = self._look(here.at + share * step, True)
+            there = self._evaluate(here.at + share * step, True)
             if there.value <= highest:
                 break
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -280,17 +288,17 @@ class Profile:
         return there, share
 
 
-def _root(slope: float, bend: float, gap: float) -> float:
-    """Return x with slope·x + ½bend·x² = gap, the one in front; where there is none, the bottom."""
-    under = slope * slope + 2.0 * bend * gap
+def _root(slope: float, curvature: float, gap: float) -> float:
+    """Return the x in front with slope·x + ½curvature·x² = gap; without one, the bottom."""
+    under = slope * slope + 2.0 * curvature * gap
     if under < 0.0:
-        return -slope / bend
+        return -slope / curvature
     below = slope + float(np.sqrt(under))
     return 2.0 * gap / below if below > 0.0 else np.inf if gap > 0.0 else 0.0
 
 
-def _turned(basis: FloatArray, first: FloatArray) -> FloatArray:
-    """Return a basis turned so that its first vector goes along `first`, by a reflection."""
+def _reflected(basis: FloatArray, first: FloatArray) -> FloatArray:
+    """Return a basis whose first vector goes along `first`, by a Householder reflection."""
     mirror = first.copy()
     mirror[0] += np.copysign(1.0, first[0])
     mirror /= np.linalg.norm(mirror)
@@ -334,7 +342,7 @@ def profiles_of(
     """
     loss = objective.loss
     m, width = theta.shape
-    profile = Profile(objective.look, objective.place(theta))
+    profile = Profile(objective.evaluate, objective.place(theta))
     low, high = np.full((2, m, width), np.inf)
     found = Profiles(-low, high, np.full((m, width), np.nan))
     others = [c for c in range(m + 1) if c != reference]

@@ -49,7 +49,7 @@ def refitted(
         objective = replace(objective, loss=replace(loss, origin=fit.origin, inverse=fit.inverse))
         if fit.correction is not None:
             objective = FirthObjective.of(objective)
-        here = objective.look(objective.place(fit.theta), True)
+        here = objective.evaluate(objective.place(fit.theta), True)
         found = Search(objective, Minimum(here, fit.decrement, fit.passes), here.hessian, None)
         proof = Certificate.of(found)
         decrement = 0.0 if proof is None or not fit.converged else proof.decrement

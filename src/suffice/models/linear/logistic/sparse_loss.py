@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from suffice.rows.sparse_rows import SparseRows
 
 DENSE_CELLS = 1_000_000
-"""Cells of one filled block, where a Hessian is asked for."""
+"""Cells of one filled block (8 MB), where a Hessian is asked for. A choice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class SparseLoss(LogisticLoss):
     def curvature(self, theta: FloatArray, hessian: bool = True) -> Curvature:
         """Return loss, gradient and (if asked for) Hessian at θ; the latter fills blocks."""
         if hessian:
-            return self._bent(theta)
+            return self._dense_curvature(theta)
         return self.scored(theta)[0]
 
     def scored(self, theta: FloatArray) -> tuple[Curvature, FloatArray]:
@@ -97,8 +97,8 @@ class SparseLoss(LogisticLoss):
         """Return the loss itself: products over all rows are cheap."""
         return self
 
-    def _bent(self, theta: FloatArray) -> Curvature:
-        """Fill a block of rows at a time."""
+    def _dense_curvature(self, theta: FloatArray) -> Curvature:
+        """Return the curvature with its Hessian, filling a block of rows at a time."""
         step = max(DENSE_CELLS // max(self.rows.width, 1), 1)
         whole = Curvature.empty(theta)
         for start in range(0, len(self.rows), step):

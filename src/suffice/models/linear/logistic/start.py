@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from suffice.models.linear.logistic.loss import LogisticLoss
     from suffice.rows import FloatArray
 
-FLAT = 1e-13
-"""Eigenvalue of the correlations, times columns, from which a direction counts as none at all."""
+FLAT_EIGENVALUE = 1e-13
+"""Eigenvalue of the correlations, times columns, from which a direction counts as none at all:
+450ε, above what rounding leaves of a zero."""
 
-FAR = 4.0
+FARTHEST_MEAN = 4.0
 """Standard deviations that classes may lie from the mean of all, in the start. Where they lie
-further apart hardly a row is in doubt: the loss is flat, and says little about where to go."""
+further apart hardly a row is in doubt: the loss is flat, and says little about where to go. A
+choice."""
 
 RIDGE = 1e-6
 """Added to the correlations within classes for the start: it need not be exact, but finite."""
@@ -38,7 +40,7 @@ class Start:
     correlations: FloatArray
 
 
-def first_look(loss: LogisticLoss) -> Start:
+def gda_start(loss: LogisticLoss) -> Start:
     """Return GDA's implied θ over the rows of a loss, in standardised columns.
 
     Without an intercept there is none to imply: θ = 0, and correlations are about 0.
@@ -58,7 +60,7 @@ def first_look(loss: LogisticLoss) -> Start:
     slopes = np.linalg.solve(held, means.T).T
     levels = np.log(shares) - 0.5 * np.einsum("cj,cj->c", slopes, means)
     apart = np.einsum("cj,cj->c", slopes, means)  # D² of each class from the mean of all, about
-    cut = FAR / max(float(np.sqrt(max(apart.max(initial=0.0), 0.0))), FAR)
+    cut = FARTHEST_MEAN / max(float(np.sqrt(max(apart.max(initial=0.0), 0.0))), FARTHEST_MEAN)
     every = np.zeros((loss.size, width + 1))
     for place, label in enumerate(labels):
         every[int(label), 0], every[int(label), 1:] = levels[place], slopes[place]  # type: ignore[call-overload]
@@ -74,7 +76,9 @@ def are_independent(correlations: FloatArray) -> bool:
     factors = inverse_factor(correlations)
     if factors is None:
         return False
-    return bool(1.0 / float(np.square(factors[1]).sum()) > 1e4 * FLAT * len(correlations))
+    return bool(
+        1.0 / float(np.square(factors[1]).sum()) > 1e4 * FLAT_EIGENVALUE * len(correlations)
+    )
 
 
 def basis_of(correlations: FloatArray, varies: NDArray[np.bool_]) -> FloatArray | None:
@@ -84,7 +88,7 @@ def basis_of(correlations: FloatArray, varies: NDArray[np.bool_]) -> FloatArray 
     """
     active = np.flatnonzero(varies)
     values, vectors = np.linalg.eigh(correlations[np.ix_(active, active)])
-    kept = values > FLAT * len(values)
+    kept = values > FLAT_EIGENVALUE * len(values)
     if kept.all():
         if varies.all():
             return None

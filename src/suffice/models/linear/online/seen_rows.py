@@ -11,7 +11,7 @@ import numpy as np
 from suffice.engines.threads import collect_blocks
 from suffice.errors import DifferentKinds, NotFinite
 from suffice.models.linear.form import LinearForm
-from suffice.models.linear.standardisation import SMALLEST, Standardisation
+from suffice.models.linear.standardisation import SMALLEST_DEVIATION, Standardisation
 from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
 from suffice.statistics.labels import ordered
@@ -121,7 +121,7 @@ class SeenRows:
             np.divide(1.0, roots, out=inverse, where=roots > 0.0)
             return Standardisation(np.zeros(moments.width), inverse)
         deviations = np.sqrt(variances)
-        varies = deviations > SMALLEST * np.abs(moments.mean)
+        varies = deviations > SMALLEST_DEVIATION * np.abs(moments.mean)
         np.divide(1.0, deviations, out=inverse, where=varies)
         return Standardisation(moments.mean, inverse)
 

@@ -38,13 +38,15 @@ if TYPE_CHECKING:
 # there is, in each of them; over 1e4 rows within 2.1 %, but for nearly separated classes: 22 %,
 # for their θ is far away.
 FIRST = 2.0
-"""The first step α, times the mean of ‖(1, z)‖²."""
+"""The first step α, times the mean of ‖(1, z)‖². A choice: half of `FARTHEST`."""
 STEADY = 16.0
-"""For how many rows steps stay about as long, over that mean: then α falls like t^-POWER."""
+"""For how many rows steps stay about as long, over that mean: then α falls like t^-POWER. A
+choice."""
 POWER = 0.6
 """Between ½ and 1, so that the mean of θ loses nothing (Polyak and Juditsky 1992)."""
 RECENT = 3.0
-"""The mean of θ counts θ at time t about t^RECENT times: its first steps are soon forgotten."""
+"""The mean of θ counts θ at time t about t^RECENT times: its first steps are soon forgotten. A
+choice: that of the first half of the rows weighs 2⁻⁴, a sixteenth."""
 FARTHEST = 4.0
 """The longest step, times ‖(1, z)‖² of the row: 4 takes the score of two classes at most where
 their curvature at the boundary, ¼, would have it; no row, however far out, can do more."""

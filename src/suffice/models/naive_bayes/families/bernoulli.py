@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from suffice.rows.sparse import SparseRows
     from suffice.statistics import Totals
 
-WIDE = 2000
-"""Columns from which draws are sparse."""
+MANY_COLUMNS = 2000
+"""Columns from which draws are sparse. A choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class BernoulliColumns(LinearLaws):
         Above a threshold of 0 or more, a 1 stands for the least whole number above it.
         """
         found = present_rows(self.probabilities, codes, rng)
-        if self.width > WIDE and (self.threshold is None or self.threshold == 0.0):
+        if self.width > MANY_COLUMNS and (self.threshold is None or self.threshold == 0.0):
             return found
         one, zero = _representatives(self.threshold)
         return np.where(found.toarray() > 0.0, one, zero)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from suffice.statistics import Tallies
 
 BINS = 10
+"""Bins of a column, unless others are asked for. A choice, and the usual one: deciles."""
 
 
 @dataclass(frozen=True, slots=True)

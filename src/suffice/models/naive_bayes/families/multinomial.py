@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from suffice.statistics import Totals
 
 SHORT = 8
-"""Rows of more words than so many times the vocabulary are not drawn word by word."""
+"""Rows of more words than so many times the vocabulary are not drawn word by word. A choice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 HELD_OUT = "held-out"
-LEAST, MOST = 1e-8, 1e4
+LEAST_ALPHA, MOST_ALPHA = 1e-8, 1e4
+"""The smoothings α that are compared: from one that hardly differs from none to one that makes all
+but the largest counts alike. A choice, twelve powers of ten."""
 LARGEST = 1e100
 """Smoothing above this makes all classes alike, and sums of it too large."""
 FIRST_POINTS, MORE_POINTS = 49, 25
+"""Points of the first grid, four in each power of ten, and of the finer ones, each twelve times as
+fine: log α is known to 0.58, 0.048 and 0.004, which is below `FINE`."""
 FINE = 0.01
 """Spacing of the last grid of log α."""
 TIES = 1e-12
@@ -78,7 +82,7 @@ def best_smoothing(log_likelihood: Callable[[float], float]) -> float:
     rounding, merged in another order, give the same α to many digits. Of several that are as
     good, but for rounding, the nearest to 1 is taken.
     """
-    low, high, points = np.log(LEAST), np.log(MOST), FIRST_POINTS
+    low, high, points = np.log(LEAST_ALPHA), np.log(MOST_ALPHA), FIRST_POINTS
     while True:
         grid = np.linspace(low, high, points)
         values = np.array([log_likelihood(float(np.exp(x))) for x in grid])
@@ -95,8 +99,8 @@ def best_smoothing(log_likelihood: Callable[[float], float]) -> float:
             break
         low, high, points = grid[top - 1], grid[top + 1], MORE_POINTS
     left, middle, right = values[top - 1 : top + 2]
-    bend = (middle - left) + (middle - right)
-    shift = (right - left) / (2.0 * bend) if bend > 0.0 else 0.0
+    curvature = (middle - left) + (middle - right)
+    shift = (right - left) / (2.0 * curvature) if curvature > 0.0 else 0.0
     return float(np.exp(grid[top] + step * shift))
 
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 
 SHARE = 0.5
-"""Of the programs' budget, what may go to single classes."""
+"""Of the programs' budget, what may go to single classes. A choice: as much for them as for the
+rest."""
 TURNS = 4
 """How many times its part of that one class may take: some are decided at once."""
 FIXED = 100
@@ -149,9 +150,9 @@ def _added(loss: LogisticLoss, base: FloatArray, rest: FloatArray) -> FloatArray
 
 
 GAPS = 4
-"""How many of the widest gaps between margins are tried."""
+"""How many of the widest gaps between margins are tried. A choice."""
 
-LEAST, MOST = 2.0, 50.0
+TIED_MARGIN, GROWING_MARGIN = 2.0, 50.0
 """Margins below and above are surely those of ties, and surely growing: e⁻⁵⁰ is beyond rounding."""
 
 MOST_WORK = 2e9
@@ -193,9 +194,9 @@ def runaway_cone(loss: LogisticLoss, theta: FloatArray) -> tuple[Cone, bool] | N
 
 def _gaps(margins: FloatArray) -> list[float]:
     """Return the margins at which the widest gaps begin, by ratios, the widest first."""
-    ordered = np.sort(margins[margins <= MOST])
-    ordered = np.append(ordered, margins[margins > MOST].min(initial=np.inf))
-    steps = np.diff(np.log(np.maximum(ordered, LEAST)))
+    ordered = np.sort(margins[margins <= GROWING_MARGIN])
+    ordered = np.append(ordered, margins[margins > GROWING_MARGIN].min(initial=np.inf))
+    steps = np.diff(np.log(np.maximum(ordered, TIED_MARGIN)))
     widest = np.argsort(-steps, kind="stable")[:GAPS]
     return [float(ordered[place]) for place in widest if steps[place] > 0.0]
 

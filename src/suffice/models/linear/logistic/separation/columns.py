@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from suffice.models.linear.logistic.separation.programs import Cone
     from suffice.rows import FloatArray, IntArray
 
-FEW = 16
-"""Columns up to which a smaller set is looked for."""
+FEW_COLUMNS = 16
+"""Columns up to which a smaller set is looked for: more than can be read say nothing. A choice."""
 
 MOST_COEFFICIENTS = 300
 """Of more coefficients than this no program chooses: the direction is named as it is."""
@@ -68,13 +68,13 @@ def sparse_direction(loss: LogisticLoss, cone: Cone) -> FloatArray:
         return cone.direction
     order = _used(best)
     count = 0
-    while count < min(len(order), FEW + 1):
+    while count < min(len(order), FEW_COLUMNS + 1):
         found = search.direction(order[:count])
         if found is not None:
             best = found
             break
         count = max(2 * count, 1)
-    if len(_used(best)) <= FEW:
+    if len(_used(best)) <= FEW_COLUMNS:
         for column in _used(best)[::-1]:
             rest = _used(best)
             found = search.direction(rest[rest != column])

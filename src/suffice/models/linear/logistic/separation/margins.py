@@ -155,7 +155,7 @@ def survey(
             (np.zeros((1, width, hidden.shape[1])), hidden.reshape(m, width, -1))
         )
 
-    def look(some: slice, design: FloatArray) -> Survey:
+    def survey_block(some: slice, design: FloatArray) -> Survey:
         codes = loss.codes[some]
         margins = margins_along(direction, design, codes)
         sizes = np.sqrt(np.einsum("ij,ij->i", design, design))[:, np.newaxis]
@@ -188,7 +188,7 @@ def survey(
             most,
         )
 
-    return collect_design(loss, look)
+    return collect_design(loss, survey_block)
 
 
 def margins_along(direction: FloatArray, design: FloatArray, codes: IntArray) -> FloatArray:

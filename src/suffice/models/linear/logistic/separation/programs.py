@@ -34,7 +34,7 @@ ATTEMPTS = (("highs-ipm", 1e-9), ("highs-ds", 1e-8), ("highs-ipm", 1e-7), ("high
 """Methods and tolerances, one after the other. What comes out is checked in any case."""
 
 MOST_CELLS = 20_000_000
-"""Cells of the largest program that is tried."""
+"""Cells of the largest program that is tried (160 MB). A choice."""
 
 MOST_WORK = 2e8
 """Multiplications that all programs of one table may take together: a second or two. A program of
@@ -168,7 +168,7 @@ def _widest(
     while left.any():
         if rounds >= MOST_ROUNDS and matrix.size > QUICK:
             return total, left, False
-        beta = _pulled(matrix, left, sizes, budget, capped=bool(total.any()))
+        beta = _largest_margin_sum(matrix, left, sizes, budget, capped=bool(total.any()))
         rounds += 1
         if beta is None:
             break
@@ -177,7 +177,7 @@ def _widest(
     return total, left, True
 
 
-def _pulled(
+def _largest_margin_sum(
     matrix: FloatArray, left: BoolArray, sizes: FloatArray, budget: Budget, capped: bool
 ) -> FloatArray | None:
     """Return β with the largest sum of margins over what is left, Zβ ≥ 0, |β| ≤ 1; None for zero.

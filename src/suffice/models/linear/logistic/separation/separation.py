@@ -33,14 +33,16 @@ if TYPE_CHECKING:
     from suffice.models.linear.logistic.separation.margins import Constraints, Survey
     from suffice.rows import FloatArray
 
-DEAR = 5e6
-"""Multiplications of the first linear program from which a proof without one is tried first."""
+DEAR_WORK = 5e6
+"""Multiplications of the first linear program from which a proof without one is tried first. A
+choice: a fortieth of `programs.MOST_WORK`."""
 
 MOST_PRODUCTS = 4_000_000_000
-"""Products in the Gram matrix of all rows, at most."""
+"""Products in the Gram matrix of all rows, at most: a second or less. A choice."""
 
-FAR = 1e-5
-"""Rows at least this far from the plane of others, in units of their length, are independent."""
+INDEPENDENT_DISTANCE = 1e-5
+"""Rows at least this far from the plane of others, in units of their length, are independent:
+squared, 1e-10, it is still far above the rounding of a Gram matrix."""
 
 AHEAD = 20.0
 """Log odds by which a separated row's own class leads where θ is cut off: p = 1 - 2e-9."""
@@ -88,7 +90,7 @@ def find_separation(loss: LogisticLoss, theta: FloatArray, margin: float) -> Sep
     ('complete', (0,), 10)
     """
     with pinned():
-        return _through_zero(loss, _found(loss, theta, margin))
+        return _through_zero(loss, _separation_of(loss, theta, margin))
 
 
 def shown_separation(loss: LogisticLoss, theta: FloatArray) -> Separation | None:
@@ -114,7 +116,7 @@ def _through_zero(loss: LogisticLoss, found: Separation | None) -> Separation | 
     return replace(found, direction=scaled(direction))
 
 
-def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
+def _separation_of(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation | None:
     at = theta if np.isfinite(theta).all() else np.zeros(loss.shape)
     first = first_survey(loss, at)
     independent = _independent(loss)
@@ -133,7 +135,7 @@ def _found(loss: LogisticLoss, theta: FloatArray, margin: float) -> Separation |
 def _decided(loss: LogisticLoss, theta: FloatArray, worst: Constraints) -> Cone:
     """Return the cone by the cheapest proof there is."""
     found, budget = None, Budget()
-    if work_of(len(worst), theta.size) > DEAR:
+    if work_of(len(worst), theta.size) > DEAR_WORK:
         found = runaway_cone(loss, theta)
         if found is None and loss.size > 2:
             found = parted_cone(loss, theta, budget)
@@ -164,14 +166,14 @@ def finite_theta(loss: LogisticLoss, theta: FloatArray, separation: Separation) 
     """
     length = float(np.linalg.norm(separation.direction))
 
-    def look(some: slice, design: FloatArray) -> _Farthest:
+    def farthest_of_block(some: slice, design: FloatArray) -> _Farthest:
         codes = loss.codes[some]
         along = margins_along(separation.direction, design, codes)
         apart = along > TIED * length * np.linalg.norm(design, axis=1, keepdims=True)
         behind = AHEAD - margins_along(theta, design, codes)[apart]
         return _Farthest(float((behind / along[apart]).max(initial=0.0)))
 
-    return theta + collect_design(loss, look).value * separation.direction
+    return theta + collect_design(loss, farthest_of_block).value * separation.direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ def _independent(loss: LogisticLoss) -> FloatArray | None:
     rows = design / np.linalg.norm(design, axis=1, keepdims=True)
     factor = inverse_factor(rows @ rows.T)
     # The diagonal is how far each row is from the plane of those before it.
-    if factor is None or np.diagonal(factor[0]).min() < FAR:
+    if factor is None or np.diagonal(factor[0]).min() < INDEPENDENT_DISTANCE:
         return None
     targets = np.where(loss.codes[:, np.newaxis] == np.arange(1, m + 1), 1.0, -1.0)
     return scaled((factor[1].T @ (factor[1] @ targets)).T @ rows)
