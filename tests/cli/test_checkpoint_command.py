@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 KILLED = """
 import os, signal, sys
 from suffice.cli import main
-from suffice.estimators import checkpoints
-from suffice.files import tables
+from suffice.estimators.shared import checkpoints
+from suffice.tables import table_file as tables
 from suffice.sources import local
 
 checkpoints.EVERY, local.CELLS, tables.CELLS = 0.0, 400, 400

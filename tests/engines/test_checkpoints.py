@@ -145,7 +145,7 @@ def test_a_process_that_is_killed_goes_on_where_it_was(rows: Path) -> None:
     program = (
         "import sys\n"
         "from suffice import GaussianDiscriminant\n"
-        "from suffice.estimators import checkpoints\n"
+        "from suffice.estimators.shared import checkpoints\n"
         "from suffice.sources import local\n"
         "checkpoints.EVERY, local.CELLS = 0.0, 400\n"
         "model = GaussianDiscriminant().fit('a.parquet', target='y', checkpoint='state')\n"

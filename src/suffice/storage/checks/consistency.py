@@ -178,8 +178,10 @@ def _check_seen(seen: Any, found: Any) -> None:
         share = moments.counts / moments.weight
         near = np.abs(moments.mean * share - found.origin) <= room
         squares = moments.scatter / moments.weight
-        if seen.sparse:  # of the cells that are not zero
+        if seen.sparse or not found.intercept:  # of the cells that are not zero, or about zero
             squares = squares + share * np.square(moments.mean) - np.square(found.origin)
+        if not found.intercept:  # columns are not centred then
+            near = found.origin == 0.0
         # What is left of a constant, or of a difference of squares, is rounding.
         rooms = 1e-6 * np.square(deviations) + np.square(room)
         near &= np.abs(squares - np.square(deviations)) <= rooms + (seen.sparse * 1e-6 * squares)
