@@ -40,7 +40,8 @@ def test_the_matrix_has_every_estimator_and_every_parameter() -> None:
 
 
 def test_a_file_is_estimated_with_every_setting_of_its_estimator() -> None:
-    # A setting that `storage/checks/estimated_models.py` does not know would make two models of one file.
+    # A setting that `storage/checks/estimated_models.py` does not know would make two models of
+    # one file.
     for estimator, settings in ESTIMATED.items():
         assert set(settings) == _parameters(estimator), estimator
     kinds = {"GenerativeModel", "NaiveBayesModel"}

@@ -100,7 +100,7 @@ def read_model(path: str | Path) -> StoredModel:
     try:
         check = TreeCheck(arrays.lengths)
         for part in ("settings", "state"):
-            check.look(content[part])
+            check.check(content[part])
         found = StoredModel(
             name,
             _words(grown(content["settings"], arrays)),
@@ -214,7 +214,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             hint="name another file: this one is not overwritten",
         )
     try:
-        TreeCheck(arrays.lengths).look(content["state"])
+        TreeCheck(arrays.lengths).check(content["state"])
         found: dict[str, Any] = grown(content["state"], arrays)
         arrays.check_all_taken()
         _check_parts(found, "state")

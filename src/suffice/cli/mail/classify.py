@@ -103,7 +103,7 @@ def _answer(
                 raise BadRows(f"{messages[0]} holds several messages", hint="give it one")
             letter = letter_of(raw)
             if number == MANY:
-                held = state.held()
+                held = state.in_memory()
             if held is not None:
                 judgement = judged(held, letter)
             else:
