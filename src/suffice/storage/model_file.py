@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadSetting, SufficeError
-from suffice.models.text.documents import Documents, read_texts
 from suffice.statistics.labels import written_label
 from suffice.storage.archive import PackedArrays, read_archive, write_archive
 from suffice.storage.checks.consistency import check_sound
@@ -155,6 +154,8 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
     if name_of(model) == "GenerativeModel":
         return columns.encode(table, reader)
     if name_of(model) == "TextRecord":
+        from suffice.models.text.documents import Documents, read_texts
+
         return Documents.of(read_texts(table, columns)[1], model.limit)
     matched = columns.matched(table, reader)
     return model.product.read(matched, learning=False, chosen=partial(_chosen, stored))
