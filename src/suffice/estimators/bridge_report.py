@@ -200,6 +200,7 @@ def _root(variances: FloatArray) -> FloatArray:
 
 
 SOME, CLEAR = 0.05, 0.01
+"""p-values below which there is some sign, and a clear one: the customary levels of 5 % and 1 %."""
 NEAR, FAR = 1.5, 3.5
 """Distances between which χ² keeps its level: nearer it rejects too rarely, further too often or,
 with many columns or classes, hardly ever."""

@@ -189,6 +189,8 @@ def stored_posterior(stored: StoredModel, table: Table, *, log: bool = False) ->
 
 CHECKPOINT = "suffice checkpoint"
 FORMAT = 1
+"""The version of both kinds of file; it rises when older programs could not read what is
+written."""
 
 
 def write_checkpoint(path: str | Path, state: Mapping[str, Any]) -> None:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 SPAM, HAM, UNSURE = "spam", "ham", "unsure"
 CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
+"""Exit codes of answers with --exit-code; they are those of bogofilter."""
 FAILED = 3
-"""Exit codes of --exit-code; they are those of bogofilter."""
+"""The exit code of a refusal then, which is bogofilter's too."""
 MANY = 50
 """Messages after which all counts are read into memory, rather than those of each message."""
 REASONS = 6

@@ -24,6 +24,7 @@ EVERY = 0.1
 PATIENCE = 0.5
 """Seconds before there is any."""
 WIDTH = 24
+"""Characters of the bar. A choice: one of them is about 4 %."""
 LONGEST = 1000
 """Characters of one line; names may be millions long, and nobody reads them."""
 ENDS = (700, 250)
