@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 EPSILON = float(np.finfo(np.float64).eps)
 LOG_TAU = float(np.log(2.0 * np.pi))
+"""log 2π, of the normal density."""
 
 
 def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

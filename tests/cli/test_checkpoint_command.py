@@ -19,20 +19,20 @@ KILLED = """
 import os, signal, sys
 from suffice.cli import main
 from suffice.estimators.shared import checkpoints
-from suffice.tables import table_file as tables
 from suffice.sources import local
+from suffice.tables import table_file
 
-checkpoints.EVERY, local.CELLS, tables.CELLS = 0.0, 400, 400
-told, left = checkpoints.Checkpoint.told, int(sys.argv[1])
+checkpoints.EVERY, local.CELLS, table_file.CELLS = 0.0, 400, 400
+write_if_due, left = checkpoints.Checkpoint.write_if_due, int(sys.argv[1])
 
 def killed(self, progress):
     global left
-    told(self, progress)
+    write_if_due(self, progress)
     left -= 1
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
 
-checkpoints.Checkpoint.told = killed
+checkpoints.Checkpoint.write_if_due = killed
 sys.exit(main(sys.argv[2:]))
 """
 

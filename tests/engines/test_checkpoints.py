@@ -63,17 +63,17 @@ def bits(model: Any) -> bytes:
 
 def stopping(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a run write `after` times, and then end."""
-    told = checkpoints.Checkpoint.told
+    write_if_due = checkpoints.Checkpoint.write_if_due
     left = after
 
     def counted(self: checkpoints.Checkpoint, progress: Progress[Any]) -> None:
         nonlocal left
-        told(self, progress)
+        write_if_due(self, progress)
         left -= 1
         if left <= 0:
             raise Stopped
 
-    monkeypatch.setattr(checkpoints.Checkpoint, "told", counted)
+    monkeypatch.setattr(checkpoints.Checkpoint, "write_if_due", counted)
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 from suffice import GaussianDiscriminant, bridge
 from suffice.errors import BadLabels, BadRows, BadSetting, DegenerateData, NotFinite
-from suffice.estimators.bridge_report import told, verdict
+from suffice.estimators.bridge_report import score_test_line, verdict
 from suffice.models.score_test import ScoreTest
 from suffice.plots import draw_bridge
 from suffice.plots.bridge import GDA_LINE, LOGISTIC_LINE
@@ -173,7 +173,7 @@ def test_where_there_is_nothing_to_test_it_says_so() -> None:
     with pytest.warns(DegenerateData):
         found = bridge(rows, labels)
     assert found.test.p_value == 1.0
-    assert told(found.test) in str(found)
+    assert score_test_line(found.test) in str(found)
     assert "Nothing to compare" in found.verdict
     assert "nan" not in str(found)
 

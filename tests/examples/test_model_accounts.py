@@ -13,7 +13,7 @@ import pytest
 
 import suffice
 from suffice.errors import DifferentKinds, SufficeWarning
-from suffice.storage.describe import told
+from suffice.storage.describe import describe
 from suffice.storage.model_diff import Move, differences
 from suffice.storage.model_file import StoredModel, read_model
 from tests.reference.saved_models import CASES, fitted
@@ -46,7 +46,7 @@ def move(found: Any, place: str, label: object, kind: str = "mean") -> Move:
 
 def test_an_account_tells_classes_columns_rows_and_abilities(tmp_path: Path) -> None:
     frame = pd.DataFrame({"age": [1.0, 2.0, 5.0, 6.0, 6.0], "colour": list("rgrgg")})
-    account = told(stored(GDA().fit(frame, list("aabbb")), tmp_path))
+    account = describe(stored(GDA().fit(frame, list("aabbb")), tmp_path))
     assert account.rows == 5.0
     assert [(c.label, c.weight, c.prior) for c in account.classes] == [
         ("a", 2.0, pytest.approx(0.4)),
@@ -70,7 +70,7 @@ def test_an_account_tells_classes_columns_rows_and_abilities(tmp_path: Path) -> 
 def test_an_account_names_the_family_of_every_column(tmp_path: Path) -> None:
     frame = pd.DataFrame({"calls": [0, 2, 7, 5], "plan": ["x", "y", None, "x"]})
     model = NB({"calls": "poisson", "plan": "categorical"}).fit(frame, list("aabb"))
-    account = told(stored(model, tmp_path))
+    account = describe(stored(model, tmp_path))
     assert [(c.family, c.levels) for c in account.columns] == [
         ("poisson", ()),
         ("categorical", ("x", "y")),
@@ -80,7 +80,7 @@ def test_an_account_names_the_family_of_every_column(tmp_path: Path) -> None:
 
 def test_a_model_without_statistics_says_so(tmp_path: Path) -> None:
     model = GDA().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb"))
-    account = told(stored(model, tmp_path, statistics=False))
+    account = describe(stored(model, tmp_path, statistics=False))
     assert not account.can_learn
     assert "It holds no statistics: it answers, and learns nothing more." in str(account)
     assert account.rows == 4.0
@@ -93,7 +93,7 @@ def test_every_model_has_an_account_and_no_difference_from_itself(
     model, _ = fitted(name, np.random.default_rng(0))
     for statistics in (True, False):
         one = stored(model, tmp_path, statistics=statistics)
-        account = told(one)
+        account = describe(one)
         assert [c.label for c in account.classes] == list(model.classes_)
         assert account.can_learn == (statistics and CASES[name].learns)
         assert account.can_forget == (statistics and CASES[name].forgets)
@@ -111,7 +111,7 @@ def test_names_that_a_terminal_would_obey_are_quoted(tmp_path: Path) -> None:
     model = GDA().fit(frame, ["a\nb", "a\nb", "c", "c"])
     one = stored(model, tmp_path)
     other = stored(model.partial_fit(frame + 1.0, ["a\nb", "a\nb", "c", "c"]), tmp_path)
-    for text in (str(told(one)), str(differences(one, other))):
+    for text in (str(describe(one)), str(differences(one, other))):
         assert "\x1b" not in text
         assert "a\nb" not in text
         assert "a\\nb" in text
@@ -273,12 +273,12 @@ def test_what_was_chosen_is_told(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     model = GDA("auto").fit(x + 3.0 * y[:, np.newaxis], y)
-    account = told(stored(model, tmp_path))
+    account = describe(stored(model, tmp_path))
     pool = model._require().chosen.pool
     shared = "all classes share one covariance"
     assert (shared in account.assumptions) == (pool == 1.0)
     assert account.assumptions[-1] == "which was chosen by leave-one-out"
-    pooled = told(stored(GDA("per-class", pool=0.25, shrink=0.5).fit(x, y), tmp_path))
+    pooled = describe(stored(GDA("per-class", pool=0.25, shrink=0.5).fit(x, y), tmp_path))
     assert pooled.assumptions[1:] == (
         "each class has its own covariance",
         "pooled with that of all classes, by 0.25",
@@ -288,8 +288,8 @@ def test_what_was_chosen_is_told(tmp_path: Path) -> None:
 
 def test_counts_are_draws_and_complements_no_probabilities(tmp_path: Path) -> None:
     x, y = [[1, 0], [2, 1], [0, 3], [0, 1]], list("aabb")
-    many = told(stored(suffice.MultinomialNaiveBayes().fit(x, y), tmp_path))
-    other = told(stored(suffice.ComplementNaiveBayes().fit(x, y), tmp_path))
+    many = describe(stored(suffice.MultinomialNaiveBayes().fit(x, y), tmp_path))
+    other = describe(stored(suffice.ComplementNaiveBayes().fit(x, y), tmp_path))
     assert many.assumptions == (
         "the counts of a row are draws, one by one, with the shares of its class",
     )
@@ -299,7 +299,7 @@ def test_counts_are_draws_and_complements_no_probabilities(tmp_path: Path) -> No
 
 def test_weights_that_are_no_whole_numbers_are_called_weights(tmp_path: Path) -> None:
     model = GDA().fit([[1.0], [2.0], [5.0], [7.0]], list("aabb"), [1.0, 0.5, 0.5, 0.5])
-    lines = str(told(stored(model, tmp_path))).splitlines()
+    lines = str(describe(stored(model, tmp_path))).splitlines()
     assert lines[0] == "GaussianDiscriminant, learned from rows of weight 2.5"
     assert "  a: rows of weight 1.5, prior 0.6" in lines
     assert "  b: 1 row, prior 0.4" in lines
@@ -310,7 +310,7 @@ def test_weights_that_are_no_whole_numbers_are_called_weights(tmp_path: Path) ->
 
 def test_a_law_has_an_account(tmp_path: Path) -> None:
     frame = pd.DataFrame({"age": [1.0, 2.0, 3.0], "twice": [2.0, 4.0, 6.0]})
-    account = told(stored_law(suffice.MultivariateNormal.fit(frame), tmp_path))
+    account = describe(stored_law(suffice.MultivariateNormal.fit(frame), tmp_path))
     assert account.rows == 3.0
     assert account.classes == ()
     assert account.assumptions == ("rows are normal", "they vary in 1 of 2 directions")
@@ -321,7 +321,7 @@ def test_a_law_has_an_account(tmp_path: Path) -> None:
         "It holds no statistics: it answers, and learns nothing more.",
     ]  # fmt: skip
     json.dumps(account.to_dict(), allow_nan=False)
-    given = told(stored_law(suffice.MultivariateNormal([0.0], [[1.0]]), tmp_path))
+    given = describe(stored_law(suffice.MultivariateNormal([0.0], [[1.0]]), tmp_path))
     assert given.rows is None
 
 

@@ -319,7 +319,7 @@ def learned_by(place: Path) -> tuple[Held, bool]:
     known = {key: letter_of(message(*key)) for key in {**START, **MORE, **_LATER}}
     with MailState(place) as state:
         state.connection.execute("PRAGMA integrity_check")
-        whole = state.held()
+        whole = state.in_memory()
         rows = state.connection.execute("SELECT digest, label, times FROM seen").fetchall()
     names = {letter.digest: key for key, letter in known.items()}
     held = {names[digest]: times for digest, _, times in rows}

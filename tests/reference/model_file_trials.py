@@ -14,7 +14,7 @@ import numpy as np
 import suffice
 from suffice.errors import BadFile, SufficeError
 from suffice.rows import read_table
-from suffice.storage.describe import told
+from suffice.storage.describe import describe
 from suffice.storage.model_diff import differences
 from suffice.storage.model_file import read_model, stored_posterior
 from tests.reference.forged_models import with_forged_parts
@@ -170,7 +170,7 @@ def _second(model: Any, stored: Any, X: Any) -> str:
 
 def _used(model: Any, stored: Any, place: Path, X: Any, y: Any) -> str:
     """Return what goes wrong when a model is told about, saved again, or changed."""
-    told(stored)
+    describe(stored)
     with suppress(SufficeError):
         differences(stored, stored)
     few = X[:2] if isinstance(X, (list, np.ndarray)) or hasattr(X, "indptr") else X.head(2)

@@ -124,7 +124,7 @@ def test_a_message_is_judged_from_its_own_counts_as_by_the_whole_model(place: Pa
         expected = model.posterior(documents_of(letters))[:, SPAM]
         for letter, probability in zip(letters, expected, strict=True):
             found = judged(state, letter)
-            held = judged(state.held(), letter)
+            held = judged(state.in_memory(), letter)
             assert held.log_odds == found.log_odds
             np.testing.assert_array_equal(held.weights, found.weights)
             assert found.probability == pytest.approx(probability, rel=1e-9, abs=1e-15)

@@ -35,6 +35,8 @@ COMMANDS = {
 }
 """Where each command is, in the order of use: what `--help` shows."""
 OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
+"""Exit codes: 0, 1 and 2 (wrong usage) as everywhere, 75 is EX_TEMPFAIL of sysexits.h (try again),
+130 is 128 + SIGINT, as shells have it."""
 
 
 @click.group(

@@ -142,7 +142,7 @@ class BridgeReport:
             for figures in [self.figures(*pair)]
             for i, name in enumerate((INTERCEPT, *self.columns))
         ]
-        notes = (told(self.test), self.verdict, *self.reservations)
+        notes = (score_test_line(self.test), self.verdict, *self.reservations)
         return TextTable(self._title(), columns, tuple(rows), notes)
 
     def _title(self) -> str:
@@ -200,6 +200,7 @@ def _root(variances: FloatArray) -> FloatArray:
 
 
 SOME, CLEAR = 0.05, 0.01
+"""p-values below which there is some sign, and a clear one: the customary levels of 5 % and 1 %."""
 NEAR, FAR = 1.5, 3.5
 """Distances between which χ² keeps its level: nearer it rejects too rarely, further too often or,
 with many columns or classes, hardly ever."""
@@ -207,11 +208,11 @@ FEW = 10
 """Rows for each degree of freedom, below which χ² is rough."""
 
 
-def told(test: ScoreTest) -> str:
+def score_test_line(test: ScoreTest) -> str:
     """Return the test in one line, or that there is none.
 
     >>> from suffice.models.score_test import ScoreTest
-    >>> told(ScoreTest(5.0226, 3, 0.17014))
+    >>> score_test_line(ScoreTest(5.0226, 3, 0.17014))
     'Test that both aim at the same θ: T = 5.023 on 3 degrees of freedom, p = 0.1701 by χ².'
     """
     if not test.degrees_of_freedom:

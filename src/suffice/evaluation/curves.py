@@ -31,9 +31,13 @@ if TYPE_CHECKING:
 STEPS = (6, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 1000, 2000, 4000, 8000)
 """The sizes that are looked at, as far as there are rows."""
 MOST_TESTED = 3000
+"""Rows that each split is tested on, at most: √(0.25/3000) < 0.01 is then the largest standard
+error of a share of errors."""
 LARGE, REPEATS_WHEN_LARGE = 1000, 5
 """From this size on a split costs much and varies little."""
 TRIES = 100
+"""Orders of rows that are drawn until the first ones hold every class. A choice: where one in
+twenty orders does, all of them fail with a probability below 0.01."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,7 +242,9 @@ def _lost(model: Any, preparation: Preparation, held: LabelledRows) -> tuple[flo
 
 
 DRAWS = 2000
+"""Draws of the bootstrap: 50 lie beyond each end of a band of 95 %."""
 SEED = 2001
+"""Any number: the same curves have the same band."""
 
 
 @dataclass(frozen=True, slots=True)

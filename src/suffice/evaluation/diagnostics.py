@@ -123,6 +123,8 @@ COLUMNS = (
     TableColumn("p", p_value, name="kurtosis_p"),
     TableColumn("outliers, %", Decimals(1), name="outliers_percent"),
 )
+"""The table. Digits are a choice: kurtosis has one more than skewness, for it is compared with its
+value under a normal law, which is not 0."""
 
 
 def diagnose(rows: LabelledRows) -> Diagnostics:

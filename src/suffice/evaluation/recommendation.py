@@ -220,7 +220,11 @@ def _hanging(text: str) -> str:
 
 
 SMALL_CLASS = 20.0
+"""Rows below which a class is small. A choice: the standard error of a share of fewer may be
+above √(0.25/20) = 0.11."""
 ROWS_PER_COLUMN = 5.0
+"""Rows for each column, below which there are few. A choice, on the lenient side of the rule of
+thumb of ten."""
 ENOUGH = 100
 """Rows from which on a calibration error is more than chance."""
 OFF = 0.05

@@ -31,14 +31,21 @@ MOST_WORK = 4e10
 CURVE_WORK = 2e10
 """Multiplications that all learning curves together may take."""
 SPLITS, FEWEST_SPLITS = 15, 5
+"""Splits of each learning curve, and the fewest that have a band worth drawing. Choices: intervals
+by Student's t are 2.1 standard errors wide on either side with 15, and 2.8 with 5."""
 SIZES, LARGEST_SIZE = 8, 4000
+"""Points of each curve, and rows of the largest. Choices: from 6 to 4,000, eight points are a
+factor of about 2.5 apart."""
 FEWER_SIZES, SMALLER_SIZE = 4, 400
+"""The same where that would take long: half the points, and a tenth of the rows."""
 OVERHEAD = 2e7
 """What one fit costs besides its sums: checks, and rows taken out of a frame."""
 STEPS, STEP = 200.0, 2e6
 """Steps of EM where hardly a number is blank and rows are few for the columns, and what one costs
 besides its sums."""
 NEWTON_STEPS = 4
+"""Passes of Newton's method that a fit is taken to need. A choice for an estimate of work, not a
+limit."""
 FACTORING = 10
 """Times d³ that a covariance of d columns takes: eigenvalues, a factor, its inverse."""
 

@@ -179,6 +179,8 @@ def _unpacked(word: str, how: str) -> bytes:
 _NOT_BASE64 = bytes(
     set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 )
+"""All bytes of 256 but the alphabet of RFC 4648, section 4: such bytes are skipped (RFC 2045,
+6.8)."""
 
 
 def from_base64(data: bytes) -> bytes:

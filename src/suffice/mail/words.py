@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _KEPT = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_'-:./+\n"
 _DROPPED = bytes(set(range(256)) - set(_KEPT))
+"""All other bytes of 256."""
 _AS_WORDS = bytes.maketrans(b":./+\n", b"____ ")
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 BELOW = 36.0
 """Points between the axes and a legend below them: ticks and a label fit in between."""
 MANY_ENTRIES = 4
+"""Entries beside each other in a legend. A choice: names of usual length fit under one picture."""
 FULL_DOT = 30.0
 """The area of a dot that is large enough for a legend."""
 

@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 GDA_LINE: dict[str, Any] = {"colors": INK, "linestyles": "-", "linewidths": 1.6}
+"""A whole line, below the other one; its width, in points, is a choice: it fills the gaps."""
 LOGISTIC_LINE: dict[str, Any] = {
     "colors": "#D55E00",
     "linestyles": [(0, (4, 2))],
     "linewidths": 2.4,
 }
+"""A wider dashed line (points) in vermilion of Okabe and Ito's colours: where both agree, both are
+seen."""
 MANY = 1000
 """Rows from which dots are drawn smaller."""
 

@@ -24,6 +24,8 @@ DEPTH = 0.20
 FEW = 10
 """Rows below which a point is hollow: it says little."""
 ROUNDING = 1e-9
+"""How far beyond 0 and 1 a probability may lie: far more than sums of doubles are off by, and far
+less than a picture shows."""
 SURE = 1.959963984540054
 """Standard deviations on either side that hold 95 % of a normal law."""
 

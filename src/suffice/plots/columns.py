@@ -43,6 +43,7 @@ LONG = 36
 MANY_BARS = 40
 """Bars beyond which a table is drawn instead."""
 BINS = 30
+"""Bars of a histogram. A choice: enough for a shape, wide enough to be seen."""
 
 
 def draw_column(
@@ -194,6 +195,8 @@ def _numbers(cells: NDArray[Any]) -> NDArray[np.float64]:
 WIDE = 4.0
 """Standard deviations of a class on either side of its mean."""
 MOST_LEVELS = 12
+"""Levels that are drawn, at most; the rarest are joined. A choice: more names have no room below
+bars."""
 REST = "other"
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 REACH = 3.0
 """How many standard deviations of each column are shown, if nobody says."""
 MASSES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+"""The parts of a law inside each contour, if nobody says. A choice: most of the law in even
+steps, and its tail."""
 APART = 0.055
 """How far two masses are written from each other, in parts of the window."""
 LEVELS = "viridis"

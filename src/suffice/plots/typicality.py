@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LEVELS = (0.001, 0.01, 0.05, 0.25)
 """p-values at which the map changes its shade."""
 SHADES = tuple(str(shade) for shade in np.linspace(0.62, 0.98, len(LEVELS) + 1).round(2))
+"""Greys from dark to nearly white. A choice: rows are drawn over them."""
 NONE = 0.01
 """The p-value below which a row is like none of the classes."""
 

@@ -148,6 +148,7 @@ CODE = re.compile(r"`([^`]+)`")
 GIVEN_AWAY = 0.9
 """The share of the class's entropy that a column tells when it all but names the class."""
 MOSTLY_BLANK = 0.5
+"""The share of blanks beyond which a column has more of them than numbers."""
 
 
 def worries(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 60
 """Columns that are described one by one."""
 MOST_CLASSES = 40
+"""Classes that are listed one by one, the commonest first. A choice: about a page."""
 MOST_LEVELS = 4
 """Levels of a category that are named, the commonest first."""
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from suffice.report.figures import Album
 
 REASONS = 8
+"""Columns that a picture names. A choice: what is read at a glance."""
 BOUNDLESS = 1e4
 """Log odds of one column beyond which they are those of a class without any spread."""
 

@@ -31,6 +31,7 @@ SETTINGS: Any = {
     "font.size": 9.5,
     "path.simplify": True,
 }
+"""matplotlib's. Letters of 9.5 points are a choice, together with the `WIDTH` of a picture."""
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "{http://www.w3.org/1999/xlink}href"
 GREY = re.compile(r"#([0-9a-f]{2})\1\1\b")
@@ -39,6 +40,7 @@ FONT = re.compile(r"font-family: [^;]*;? ?")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 ROUNDED = ("d", "x", "y", "transform", "points", "width", "height")
 DARK_INK, DARK_PAPER = (0xE4, 0xE7, 0xEA), (0x16, 0x19, 0x1C)
+"""What black and white become on a dark page: --ink and --paper of `page.css` there."""
 
 
 @dataclass(frozen=True, slots=True)

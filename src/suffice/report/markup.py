@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 LONGEST = 60
 """Places that a name may take on the page; the whole of it is told when one points at it."""
 TOLD = 500
+"""Characters of a name that are told then. A choice: a name may be a whole page."""
 
 
 def text(words: object) -> str:

@@ -25,6 +25,8 @@ COLUMNS = 4
 FEW_CLASSES = 12
 """Classes up to which columns are drawn: more curves are a thicket."""
 STEEP = 10.0
+"""Times that the largest loss is the smallest, from which a straight scale hides where curves end:
+they are then within a tenth of its height."""
 TAILS = 0.01
 """The share of a column's cells on either side that may lie outside of its picture."""
 

@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 DOTS = 1200
 """Rows that are drawn: more are a blot, and a large file."""
 MOST_CLASSES = 30
+"""Classes up to which a plane is drawn. A choice: more have colours and marks that nobody tells
+apart."""
 ALIKE = 0.9
 """The correlation from which two columns say the same."""
 OFTEN = 0.25
 """The share of blanks beyond which a column would cost the picture too many rows."""
 GRID = 160
+"""Points of the grid on either side. A choice: a region's edge is off by less than 1/160 of the
+window."""
 FEW = 5
 """Different numbers up to which a column is a few stripes of dots, and no picture."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MOST_CLASSES = 12
 """Classes up to which there is a whole table; of more the commonest mistakes are told."""
 MOST_MISTAKES = 15
+"""Mistakes that are listed, the commonest first. A choice: what fits on a screen."""
 DARKEST = 0.55
 """How dark a cell is that holds its whole row: its figures can still be read."""
 
@@ -78,6 +79,7 @@ def _mistakes(counts: FloatArray, classes: list[Any]) -> str:
 
 
 MOST_ROWS = 40
+"""Rows of a table of results that are shown. A choice: about a page."""
 
 
 def results_table(found: TextTable, marked: str = "") -> str:

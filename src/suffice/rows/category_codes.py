@@ -30,6 +30,7 @@ LEVEL_MEMORY = 1 << 27
 A small packed file can hold any number of long texts, all different; as levels they would all be
 kept."""
 STRIDE = 65_536
+"""Cells that are coded before levels are counted again. A choice: half a megabyte of pointers."""
 WHOLE = "categories are whole numbers, text or truths; leave cells empty that are no numbers"
 BLANK = -1
 """The code of a cell that is missing."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BLANK = np.float64(np.nan).view(np.uint64)
 CELLS = 2_000_000
+"""Cells that are hashed at a time: 16 MB, and a few copies of them. A choice."""
 
 
 def content_hashes(

@@ -147,7 +147,7 @@ def predictions(
     """
     with spark_at_work("the Spark DataFrame"):
         names = distinct_names(frame.columns, "the Spark DataFrame")
-        seen = _seen(model, columns)
+        seen = _model_columns(model, columns)
         lacking = [name for name in seen if name not in names]
         if lacking:
             raise missing_columns("the Spark DataFrame", lacking, names)
@@ -165,7 +165,7 @@ def predictions(
         return rows.mapInArrow(task, _schema(rows.schema, model, added)).toDF(*names, *added)
 
 
-def _seen(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
+def _model_columns(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of the columns that a model looks at."""
     known = getattr(model, "feature_names_in_", None)
     if known is not None and columns is None:

@@ -53,11 +53,11 @@ def of_partials(batches: Iterable[Any]) -> Iterator[Any]:
     rows = (row for batch in batches for row in batch.to_pylist())
     for bucket, near in groupby(rows, key=lambda row: row["bucket"]):
         parts: list[int] = []
-        found = merged(_held(near, parts))
+        found = merged(_unpickled(near, parts))
         yield _record(bucket, parts[0], len(parts), found)
 
 
-def _held(rows: Iterable[dict[str, Any]], parts: list[int]) -> Iterator[Any]:
+def _unpickled(rows: Iterable[dict[str, Any]], parts: list[int]) -> Iterator[Any]:
     """Yield summaries, and tell of which partitions: none waits for the others in memory."""
     for row in rows:
         parts.append(row["part"])

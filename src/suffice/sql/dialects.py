@@ -131,6 +131,8 @@ DIALECTS = {
     ),
     "spark": SqlDialect("spark", "DOUBLE", "BIGINT", "STRING", mark="`", backslashes=True),
 }
+"""The databases that are known. PostgreSQL has at most 1,664 columns in a result and 63 bytes in a
+name (its manual, appendix K)."""
 
 
 def dialect_named(name: str) -> SqlDialect:

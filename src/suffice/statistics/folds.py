@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, Label
 
 FOLDS = 10
+"""Parts that rows are dealt into: the customary ten of cross-validation. Model files hold as
+many."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

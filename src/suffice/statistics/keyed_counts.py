@@ -107,6 +107,7 @@ class KeyedCounts:
 
 
 TERM_BITS = 64
+"""Bits of a term's key: a hash of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

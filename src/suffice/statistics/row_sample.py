@@ -26,6 +26,7 @@ MOST = 2048
 FEW = MOST // 8
 """Rows below which a number that is fitted to them is uncertain by more than a tenth or so."""
 END = 2**64
+"""Beyond every hash of 64 bits: the limit of a sample that holds all rows."""
 
 
 class SampledRow(NamedTuple):

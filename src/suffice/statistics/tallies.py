@@ -85,7 +85,7 @@ class Tallies:
         return np.cumsum([0, *(len(levels) for levels in self.levels)], dtype=np.intp)
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
+    def observed(self) -> NDArray[np.bool_]:
         """Which columns have any cell."""
         return np.array([part.any() for part in self.by_column()], dtype=bool)
 

@@ -36,7 +36,7 @@ class TextStatistics:
     sample: RowSample
 
     @property
-    def _held(self) -> ByClass[Any]:
+    def _counts(self) -> ByClass[Any]:
         found = self.terms if self.ngrams is None else self.ngrams
         assert found is not None
         return found
@@ -44,17 +44,17 @@ class TextStatistics:
     @property
     def labels(self) -> tuple[Label, ...]:
         """The labels seen, in order."""
-        return self._held.labels
+        return self._counts.labels
 
     @property
     def weight(self) -> float:
         """How many documents were summarized, each counted with its weight."""
-        return self._held.weight
+        return self._counts.weight
 
     @property
     def weights(self) -> FloatArray:
         """The same for each class."""
-        return np.array([self._held.groups[label].weight for label in self.labels])
+        return np.array([self._counts.groups[label].weight for label in self.labels])
 
     @property
     def keeps_documents(self) -> bool:

@@ -83,7 +83,7 @@ class Totals:
         return self.weight - self.missing
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
+    def observed(self) -> NDArray[np.bool_]:
         """Which columns have any cell."""
         if self.missing is None:
             return np.broadcast_to(np.bool_(self.weight > 0.0), self.sums.shape)

@@ -149,6 +149,7 @@ DAY_ONE = (1980, 1, 1, 0, 0, 0)
 END = 22
 """Bytes of the record that ends a zip without a comment."""
 CHUNK = 1 << 20
+"""Bytes that are unpacked and hashed at a time: 1 MB, a choice."""
 
 
 def write_archive(

@@ -106,7 +106,7 @@ def _is_given(value: Any) -> bool:
     return value is not None and value is not False
 
 
-def told(stored: StoredModel) -> Account:
+def describe(stored: StoredModel) -> Account:
     """Return what a stored model holds; `str` of it is for reading.
 
     >>> import tempfile
@@ -115,7 +115,7 @@ def told(stored: StoredModel) -> Account:
     >>> from suffice.storage.model_file import read_model
     >>> place = Path(tempfile.mkdtemp()) / "model.suffice"
     >>> GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb")).save(place)
-    >>> told(read_model(place)).classes[0]
+    >>> describe(read_model(place)).classes[0]
     ClassAccount(label='a', weight=2.0, prior=0.5)
     """
     state, model = stored.state, stored.state["model"]

@@ -241,7 +241,7 @@ def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
     for law, columns in zip(model.laws, model.product.columns, strict=True):
         for place, j in enumerate(columns):
             for c in range(len(model.labels)):
-                for key, pair in _told(names[j], law.described(place, c)).items():
+                for key, pair in _parameters(names[j], law.described(place, c)).items():
                     found.setdefault(key, []).append(pair)
     pairs = np.array(list(found.values())).reshape(len(found), len(model.labels), 2)
     values, variances = pairs[:, :, 0].T, pairs[:, :, 1].T
@@ -250,7 +250,7 @@ def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
     return Estimates(model.labels, places, kinds, values, counts, variances)
 
 
-def _told(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tuple[float, float]]:
+def _parameters(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tuple[float, float]]:
     if "mean" in told:
         return {(name, MEAN): (told["mean"], told["variance"])}
     if "log_mean" in told:

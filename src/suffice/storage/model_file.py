@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadSetting, SufficeError
-from suffice.models.text.documents import Documents, read_texts
 from suffice.statistics.labels import written_label
 from suffice.storage.archive import PackedArrays, read_archive, write_archive
 from suffice.storage.checks.consistency import check_sound
@@ -100,7 +99,7 @@ def read_model(path: str | Path) -> StoredModel:
     try:
         check = TreeCheck(arrays.lengths)
         for part in ("settings", "state"):
-            check.look(content[part])
+            check.check(content[part])
         found = StoredModel(
             name,
             _words(grown(content["settings"], arrays)),
@@ -155,6 +154,8 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
     if name_of(model) == "GenerativeModel":
         return columns.encode(table, reader)
     if name_of(model) == "TextRecord":
+        from suffice.models.text.documents import Documents, read_texts
+
         return Documents.of(read_texts(table, columns)[1], model.limit)
     matched = columns.matched(table, reader)
     return model.product.read(matched, learning=False, chosen=partial(_chosen, stored))
@@ -188,6 +189,8 @@ def stored_posterior(stored: StoredModel, table: Table, *, log: bool = False) ->
 
 CHECKPOINT = "suffice checkpoint"
 FORMAT = 1
+"""The version of both kinds of file; it rises when older programs could not read what is
+written."""
 
 
 def write_checkpoint(path: str | Path, state: Mapping[str, Any]) -> None:
@@ -214,7 +217,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
             hint="name another file: this one is not overwritten",
         )
     try:
-        TreeCheck(arrays.lengths).look(content["state"])
+        TreeCheck(arrays.lengths).check(content["state"])
         found: dict[str, Any] = grown(content["state"], arrays)
         arrays.check_all_taken()
         _check_parts(found, "state")

@@ -47,7 +47,7 @@ KEYS: dict[str, frozenset[str]] = {
 class TreeCheck:
     """Looks through trees of one file, and remembers how much they ask for together.
 
-    >>> TreeCheck({"float64": 3}).look({"is": "range", "ends": [0, 10**9, 1]})
+    >>> TreeCheck({"float64": 3}).check({"is": "range", "ends": [0, 10**9, 1]})
     Traceback (most recent call last):
     ...
     suffice.errors.BadFile: a range of 1000000000 places in a file of 4 values
@@ -59,7 +59,7 @@ class TreeCheck:
         self._values = sum(lengths.values())
         self._places = 0
 
-    def look(self, tree: Any) -> None:
+    def check(self, tree: Any) -> None:
         """Refuse a tree that asks for what no model is made of, or for more than the file has."""
         ranges: list[Any] = []
         stack: list[tuple[Any, int]] = [(tree, 0)]

@@ -163,7 +163,7 @@ class LiveBytes(BytePieces):
 
     >>> import io
     >>> stream = LiveBytes(io.BytesIO(b"a,b\n1,2\n"))
-    >>> stream.look(lambda head: b"\n" in head)
+    >>> stream.peek(lambda head: b"\n" in head)
     b'a,b\n1,2\n'
     >>> stream.read(3), stream.read()
     (b'a,b', b'\n1,2\n')
@@ -180,7 +180,7 @@ class LiveBytes(BytePieces):
         """Whether nothing will come any more."""
         return self._ended
 
-    def look(self, enough: Callable[[bytes], bool], most: int = BLOCK) -> bytes:
+    def peek(self, enough: Callable[[bytes], bool], most: int = BLOCK) -> bytes:
         """Return how the rest begins: enough of it, and then what comes without a pause."""
         while not self._ended and not enough(self._ahead):
             self._more()

@@ -155,7 +155,7 @@ def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _first_names(source: TableBytes) -> tuple[str, ...]:
     """Return the names that the first row mentions."""
-    start = source.look(1)[:LONGEST_RECORD].decode("utf-8-sig", errors="ignore").lstrip()
+    start = source.peek(1)[:LONGEST_RECORD].decode("utf-8-sig", errors="ignore").lstrip()
     with suppress(ValueError, RecursionError):  # the reader proper says what is wrong
         row, _ = json.JSONDecoder(parse_constant=str, parse_int=str).raw_decode(start)
         return tuple(row)[: MOST_COLUMNS + 1]

@@ -92,16 +92,16 @@ class TableBytes:
     def _beginning(self) -> bytes:
         """Return how the table begins, once unpacked."""
         if self._live is not None:
-            self._how = packing(self._live.look(lambda head: not _undecided(head, MAGIC)))
+            self._how = packing(self._live.peek(lambda head: not _undecided(head, MAGIC)))
             if self._how is not None:
                 self._live = LiveBytes(Unpacked(self._live, self._how, self.name), closes=True)
-            return self._live.look(lambda head: not _undecided(head, KNOWN) and _begun(head))
+            return self._live.peek(lambda head: not _undecided(head, KNOWN) and _begun(head))
         with self.open() as file:
             head = file.read(LOOK)
             self._all_seen = len(head) < LOOK
             return head
 
-    def look(self, lines: int) -> bytes:
+    def peek(self, lines: int) -> bytes:
         """Return how the table begins: at least this many lines, if there are as many.
 
         What is longer than any line should be is cut off.
@@ -112,8 +112,8 @@ class TableBytes:
             return len(head) >= LONGEST_LOOK or max(body.count(b"\n"), body.count(b"\r")) >= lines
 
         if self._live is not None:
-            self.beginning = self._live.look(enough)
-        elif not enough(self.beginning) and not self.seen:
+            self.beginning = self._live.peek(enough)
+        elif not enough(self.beginning) and not self.is_all_seen:
             with self.open() as file:
                 head = b""
                 while not enough(head) and not self._all_seen:
@@ -124,7 +124,7 @@ class TableBytes:
         return self.beginning
 
     @property
-    def seen(self) -> bool:
+    def is_all_seen(self) -> bool:
         """Whether the beginning is all there is, or all that is looked at."""
         ended = self._all_seen if self._live is None else self._live.ended
         return ended or len(self.beginning) >= LONGEST_LOOK
@@ -226,7 +226,7 @@ def _begun(head: bytes) -> bool:
 
 
 class _NotClosed(io.BufferedIOBase):
-    """A stream that others may close without ending it."""
+    """A stream that others may close without ending it; `io` asks `seek` where it stands."""
 
     def __init__(self, held: IO[bytes]) -> None:
         self._held = held
@@ -245,6 +245,3 @@ class _NotClosed(io.BufferedIOBase):
 
     def seek(self, place: int, whence: int = 0, /) -> int:
         return self._held.seek(place, whence)
-
-    def tell(self) -> int:
-        return self._held.tell()

@@ -16,16 +16,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suffice.errors import BadFile, ColumnMismatch, listed
-from suffice.tables.arrow import ArrowTable, is_arrow
+from suffice.tables.csv.chunks import TextRows
 from suffice.tables.csv.table import CsvTable
-from suffice.tables.json_lines import JsonTable
-from suffice.tables.table_bytes import TableBytes
+from suffice.tables.table_bytes import KNOWN, TableBytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from suffice.rows.tables import Table
+    from suffice.tables.arrow import ArrowTable
     from suffice.tables.csv.cells import ColumnEvidence
 
 CELLS = 1_000_000
@@ -50,7 +50,7 @@ class TableFile:
     [(array([1.5, nan]), array(['red', 'blue'], dtype=object))]
     """
 
-    def __init__(self, held: CsvTable | JsonTable | ArrowTable) -> None:
+    def __init__(self, held: TextRows | ArrowTable) -> None:
         self._held = held
         self._evidence: list[ColumnEvidence] | None = None
 
@@ -87,14 +87,14 @@ class TableFile:
 
     def _place(self, row: int) -> str:
         """Return where a row stands; far down its number has to do."""
-        if isinstance(self._held, ArrowTable) or row > NUMBERED:
+        if not isinstance(self._held, TextRows) or row > NUMBERED:
             return f"{self.name}, row {row:,}"
         return self._held.lines_of([row], self.chunk_size)[row]
 
     @property
     def is_typed(self) -> bool:
         """Whether columns have types of their own, which no other table can change."""
-        return isinstance(self._held, ArrowTable)
+        return not isinstance(self._held, TextRows)
 
     @property
     def is_lasting(self) -> bool:
@@ -138,11 +138,16 @@ def open_table(
     time to ask for `kinds`.
     """
     held = TableBytes(source, again=not once)
-    if is_arrow(held.beginning):
-        held.set_aside()  # its end has to be known before its beginning
-        return TableFile(ArrowTable(held))
+    if held.beginning.startswith(KNOWN):
+        from suffice.tables.arrow import ArrowTable, is_arrow
+
+        if is_arrow(held.beginning):
+            held.set_aside()  # its end has to be known before its beginning
+            return TableFile(ArrowTable(held))
     start = b"".join(held.beginning.lstrip(b"\xef\xbb\xbf").split())[:2]
     if start[:1] == b"{":
+        from suffice.tables.json_lines import JsonTable
+
         return TableFile(JsonTable(held, expected=expected if once and held.is_live else None))
     if start in (b"[{", b"[]"):
         raise BadFile(

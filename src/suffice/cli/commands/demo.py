@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.terminal.messages import say, tell
+from suffice.cli.terminal.messages import announce, say
 from suffice.cli.terminal.options import force_option, output_option, seed_option
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def demo(output: Path | None, picture: Path | None, force: bool, seed: int) -> N
     )
     write_page(place, html)
     say(f"\n{NEXT}")
-    tell(f"page written:  {place}")
+    announce(f"page written:  {place}")
     if pictures:
-        tell(f"picture saved: {_save_picture(data, y, drawn)}")
+        announce(f"picture saved: {_save_picture(data, y, drawn)}")
     else:
-        tell("note: no pictures without matplotlib: pip install 'suffice[plots]'")
+        announce("note: no pictures without matplotlib: pip install 'suffice[plots]'")
 
 
 def _check_places(place: Path, drawn: Path, *, force: bool) -> None:

@@ -162,7 +162,7 @@ def fit(
     """
     from suffice.cli.rows.model_files import check_model_place, save
     from suffice.cli.rows.training_rows import TrainingRows, describe
-    from suffice.cli.terminal.messages import tell
+    from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import print_json
 
@@ -183,7 +183,7 @@ def fit(
     if as_json:
         print_json(summary)
     classes = saved.estimator.classes_
-    tell(
+    announce(
         f"{place}: {type(saved.estimator).__name__} of {describe(rows, summary['rows'])}; "
         f"{len(classes)} classes of {target}"
     )
@@ -198,9 +198,9 @@ def _summary(
 ) -> dict[str, Any]:
     """Return what was learned, and why so, as plain values."""
     from suffice.cli.terminal.printed_rows import plain
-    from suffice.storage.describe import told
+    from suffice.storage.describe import describe
 
-    account = told(stored).to_dict()
+    account = describe(stored).to_dict()
     return {
         "model": str(place),
         "estimator": account["estimator"],

@@ -55,7 +55,7 @@ def forget(
     """
     from suffice.cli.rows.learn_rows import labelled_chunks, refuse_nothing
     from suffice.cli.rows.model_files import check_model_place, save
-    from suffice.cli.terminal.messages import tell
+    from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
     from suffice.errors import ForgettingUnseen, listed
@@ -91,7 +91,7 @@ def forget(
             }
         )
     told = f"; no rows are left of {listed(gone)}" if gone else ""
-    tell(f"{place}: forgot {size:,} rows{told}")
+    announce(f"{place}: forgot {size:,} rows{told}")
 
 
 def _load(model: Path) -> Saved:

@@ -28,7 +28,7 @@ def inspect(model: Path, as_json: bool) -> None:
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.errors import listed
     from suffice.mail.filter.database import is_database
-    from suffice.storage.describe import shown, told
+    from suffice.storage.describe import describe, shown
 
     if is_database(model):
         from suffice.cli.mail.merge_and_inspect import print_filter
@@ -36,7 +36,7 @@ def inspect(model: Path, as_json: bool) -> None:
         print_filter(model, as_json=as_json)
         return
     stored, notes = open_model(model)
-    account = told(stored)
+    account = describe(stored)
     if as_json:
         filled = () if notes.filled is None else notes.filled.names
         more = {"target": notes.target, "filled": list(filled), "dropped": list(notes.dropped)}

@@ -56,7 +56,7 @@ def learn(
     from suffice.cli.rows.decimals import counted
     from suffice.cli.rows.learn_rows import labelled_chunks, learn_all, refuse_nothing
     from suffice.cli.rows.model_files import check_model_place, load_saved, save
-    from suffice.cli.terminal.messages import note, tell
+    from suffice.cli.terminal.messages import announce, note
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
     from suffice.errors import listed
@@ -86,7 +86,7 @@ def learn(
     for said in similar_labels(saved.estimator.classes_.tolist()) if new else ():
         note(said)
     told = f"; new: {listed([*new, *wider])}" if new or wider else ""
-    tell(f"{place}: learned {size:,} rows{told}")
+    announce(f"{place}: learned {size:,} rows{told}")
 
 
 def _levels(saved: Saved) -> list[str]:

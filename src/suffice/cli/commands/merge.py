@@ -33,7 +33,7 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
     Example: suffice merge north.suffice south.suffice -o both.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, save
-    from suffice.cli.terminal.messages import tell
+    from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
     from suffice.mail.filter.database import is_database
@@ -52,7 +52,7 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
     rows = merged.estimator.model_.weights.sum()
     if as_json:
         print_json({"model": str(output), "rows": plain(rows), "models": [*map(str, models)]})
-    tell(f"{output}: {_number(rows)} rows of {len(models)} models")
+    announce(f"{output}: {_number(rows)} rows of {len(models)} models")
 
 
 def _merged(models: tuple[Path, ...]) -> Saved:

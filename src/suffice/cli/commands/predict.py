@@ -96,7 +96,7 @@ def predict(
     agreed = asked = undecided = 0
     with ProgressLine(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(others):
-            unseen.look(chunk)
+            unseen.add(chunk)
             found = decisions.about(chunk, proba=proba)
             if printed is None:  # not before the first answer: a refusal leaves no header behind
                 printed = PrintedRows((*keep, *found.names), as_json=as_json, digits=6)
@@ -109,8 +109,8 @@ def predict(
     if printed is None:
         note(f"{rows.table.name} has no rows")
         return
-    unseen.tell()
-    decisions.tell()
+    unseen.report()
+    decisions.report()
     if cost is None and (asked or undecided):
         share = f" ({agreed / asked:.1%})" if asked else ""
         rest = f"; {undecided} with a label have no class" if undecided else ""
@@ -213,7 +213,7 @@ class Decisions:
         assert posterior is not None
         return posterior.max(axis=1)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Say how many rows were rejected, if that was asked for."""
         if self.reject_below is None:
             return
@@ -287,9 +287,9 @@ class UnseenLevels:
     """Looks for categories that a model does not know, among rows that it is asked about."""
 
     def __init__(self, stored: StoredModel, rows: ModelRows) -> None:
-        from suffice.storage.describe import told
+        from suffice.storage.describe import describe
 
-        columns = [column for column in told(stored).columns if column.kind != "text"]
+        columns = [column for column in describe(stored).columns if column.kind != "text"]
         levels = {column.name: set(column.levels) for column in columns}
         self._known: dict[int, set[Any]] = {
             j: levels[name]
@@ -299,8 +299,8 @@ class UnseenLevels:
         self._names = rows.names
         self._new: dict[tuple[str, Any], None] = {}  # in the order of their first row
 
-    def look(self, table: Table) -> None:
-        """Look at some rows."""
+    def add(self, table: Table) -> None:
+        """Note the new categories of some rows."""
         for j, known in self._known.items():
             if len(self._new) >= MOST:
                 return
@@ -308,7 +308,7 @@ class UnseenLevels:
             new.pop(None, None)
             self._new.update({(self._names[j], cell): None for cell in new})
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Say which there were."""
         if self._new:
             names = [f"{name}={cell}" for name, cell in self._new]

@@ -65,7 +65,7 @@ def report(
             "--json and -o - both want standard output: write the page to a file"
         )
     from suffice.cli.rows.compared_rows import ComparedRows
-    from suffice.cli.terminal.messages import note, say, tell
+    from suffice.cli.terminal.messages import announce, note, say
     from suffice.cli.terminal.outputs import changing, check_output, is_page
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.evaluation import compare
@@ -107,7 +107,7 @@ def report(
         print_json({"page": str(place), **contents.record()})
     else:
         say(str(found.recommendation))
-    tell(f"{place}: a page of {len(html.encode('utf-8')) / 1000:,.0f} kB")
+    announce(f"{place}: a page of {len(html.encode('utf-8')) / 1000:,.0f} kB")
 
 
 def _origin(place: str, origin: str) -> str:

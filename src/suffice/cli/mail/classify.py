@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 SPAM, HAM, UNSURE = "spam", "ham", "unsure"
 CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
+"""Exit codes of answers with --exit-code; they are those of bogofilter."""
 FAILED = 3
-"""Exit codes of --exit-code; they are those of bogofilter."""
+"""The exit code of a refusal then, which is bogofilter's too."""
 MANY = 50
 """Messages after which all counts are read into memory, rather than those of each message."""
 REASONS = 6
@@ -103,7 +104,7 @@ def _answer(
                 raise BadRows(f"{messages[0]} holds several messages", hint="give it one")
             letter = letter_of(raw)
             if number == MANY:
-                held = state.held()
+                held = state.in_memory()
             if held is not None:
                 judgement = judged(held, letter)
             else:

@@ -81,7 +81,7 @@ def correct(
                 last = type(error)(f"{name}: {error.problem}", hint=error.hint)
                 continue
             done += 1
-            _tell(name, result, as_json=as_json)
+            _report(name, result, as_json=as_json)
         if not done and last is None and not several:
             raise BadRows(
                 f"there is no message in {' '.join(messages)}", hint="- is standard input"
@@ -117,7 +117,7 @@ def _wanted(state: MailState, letter: Letter, code: int, policy: str) -> bool:
     return near or found.code != code
 
 
-def _tell(name: str, result: str, *, as_json: bool) -> None:
+def _report(name: str, result: str, *, as_json: bool) -> None:
     import sys
 
     from suffice.cli.terminal.messages import say

@@ -28,7 +28,7 @@ def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     Example: suffice mail export filter.db -o mail.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, write_stored
-    from suffice.cli.terminal.messages import tell
+    from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.estimators.load import mail_classifier
 
@@ -36,4 +36,4 @@ def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     with changing(output, wait):  # which may be the filter itself
         model = mail_classifier(filter_)
         write_stored(output, model._stored(True))
-    tell(f"{output}: {model.model_.weights.sum():,.0f} messages")
+    announce(f"{output}: {model.model_.weights.sum():,.0f} messages")

@@ -44,7 +44,7 @@ def fit(
 
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
     """
-    from suffice.cli.terminal.messages import ProgressLine, note, tell
+    from suffice.cli.terminal.messages import ProgressLine, announce, note
     from suffice.cli.terminal.outputs import refuse_printing
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.mail.filter.build import write_filter
@@ -69,7 +69,7 @@ def fit(
     learned = dict(zip(("ham", "spam"), taken.learned, strict=True))
     if as_json:
         print_json({"filter": str(output), **learned, "twice": taken.twice, "both": taken.both})
-    tell(f"{output}: {learned['ham']:,} ham and {learned['spam']:,} spam learned")
+    announce(f"{output}: {learned['ham']:,} ham and {learned['spam']:,} spam learned")
 
 
 def _refuse_existing(output: Path, *, force: bool) -> None:

@@ -48,7 +48,7 @@ def merge_all(
     paths: Sequence[Path], output: Path, *, force: bool, wait: float, as_json: bool
 ) -> None:
     """Write one filter of several."""
-    from suffice.cli.terminal.messages import note, tell
+    from suffice.cli.terminal.messages import announce, note
     from suffice.cli.terminal.outputs import changing, check_output, refuse_printing
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.errors import DifferentKinds
@@ -71,4 +71,4 @@ def merge_all(
     ham, spam = summary.documents
     if as_json:
         print_json({"model": str(output), "rows": ham + spam, "models": [*map(str, paths)]})
-    tell(f"{output}: {ham:,} ham and {spam:,} spam of {len(paths)} filters")
+    announce(f"{output}: {ham:,} ham and {spam:,} spam of {len(paths)} filters")

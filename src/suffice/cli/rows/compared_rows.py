@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MOST_CELLS = 1_000_000
 """Cells that models are compared on; of a larger table, rows are drawn."""
 LEAST_ROWS = 1000
+"""Rows that are drawn however many columns there are. A choice: a share of right answers is then
+uncertain by at most √(0.25/1000), less than 0.02."""
 
 
 class ComparedRows(NamedTuple):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MANY_CLASSES = 50
 """Whole numbers that name more classes than this, and few rows each, are no names."""
 ROWS_EACH = 10
+"""Rows for each name, below which they are few. A choice: identifiers and measurements have about
+one."""
 
 
 def label_kind_of(labels: Sequence[object]) -> str:

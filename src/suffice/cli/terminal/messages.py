@@ -24,6 +24,7 @@ EVERY = 0.1
 PATIENCE = 0.5
 """Seconds before there is any."""
 WIDTH = 24
+"""Characters of the bar. A choice: one of them is about 4 %."""
 LONGEST = 1000
 """Characters of one line; names may be millions long, and nobody reads them."""
 ENDS = (700, 250)
@@ -62,21 +63,21 @@ def say(text: str) -> None:
     click.echo("\n".join(map(legible, text.split("\n"))))
 
 
-def tell(text: str) -> None:
+def announce(text: str) -> None:
     """Say what was done, in one line on standard error."""
     click.echo(legible(text), err=True)
 
 
 def note(text: str) -> None:
     """Say something that the user should know, in one line."""
-    tell(f"note: {' '.join(text.split())}")
+    announce(f"note: {' '.join(text.split())}")
 
 
 def refuse(problem: str, hint: str = "") -> None:
     """Say what is wrong, and what to do, each in one line."""
-    tell(f"error: {problem}")
+    announce(f"error: {problem}")
     if hint:
-        tell(f"Hint: {hint}")
+        announce(f"Hint: {hint}")
 
 
 def tell_warnings() -> None:
@@ -87,7 +88,7 @@ def tell_warnings() -> None:
         text = " ".join(str(message).split())
         if text not in told:
             told.add(text)
-            tell(f"warning: {text}")
+            announce(f"warning: {text}")
 
     warnings.simplefilter("always")
     warnings.simplefilter("ignore", ResourceWarning)  # about files that end with the program

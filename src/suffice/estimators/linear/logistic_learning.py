@@ -112,7 +112,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
                 )
         with source.kept(wanted):
             rows = SourceRows(source, wanted, self._unfitted())
-            found, seen, classes, design = rows.fit(rows.look())
+            found, seen, classes, design = rows.fit(rows.survey())
         with lock_of(self):
             line = _line(found.form, classes, design, seen)
             self._become(line, _found=found, _seen=seen, _stream=None)

@@ -81,7 +81,7 @@ class SourceRows:
     wanted: Wanted
     estimator: Any
 
-    def look(self) -> Looked:
+    def survey(self) -> Looked:
         """Return what one pass over the rows tells."""
         name = type(self.estimator).__name__
         # Levels that a part does not have may be in another: none is left out before all are seen.
@@ -94,7 +94,7 @@ class SourceRows:
             if columns.is_plain:
                 design = Design(columns)
                 rows = design.rows(batch.rows, name)
-                seen = _seen(replace(batch, columns=design, rows=rows), rows)
+                seen = _seen_rows(replace(batch, columns=design, rows=rows), rows)
             return Looked(
                 columns,
                 DeclaredLevels.of(batch.rows),
@@ -109,7 +109,9 @@ class SourceRows:
     def moments(self, design: Design) -> SeenRows:
         """Return the moments of all rows, coded as a design says."""
         name = type(self.estimator).__name__
-        return self._collected(design, lambda batch: _seen(batch, design.rows(batch.rows, name)))
+        return self._collected(
+            design, lambda batch: _seen_rows(batch, design.rows(batch.rows, name))
+        )
 
     def fit(self, looked: Looked) -> tuple[LogisticFit, SeenRows, NDArray[Any], Design]:
         """Return the maximum of the likelihood, what is known of the rows, classes and design."""
@@ -169,7 +171,7 @@ class SourceRows:
         return rows, _codes(batch, seen.labels), batch.weights
 
 
-def _seen(batch: LabelledBatch, rows: Any) -> SeenRows:
+def _seen_rows(batch: LabelledBatch, rows: Any) -> SeenRows:
     found: SeenRows = naming(
         batch, lambda: SeenRows.of(rows, batch.codes, batch.labels, batch.weights)
     )

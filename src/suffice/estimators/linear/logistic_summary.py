@@ -26,6 +26,7 @@ Tests: TypeAlias = Literal["wald", "ratio"]
 
 INTERCEPT = "(intercept)"
 SIX = Significant(6)
+"""Significant digits of sums over all rows. A choice: below 100,000 they show a tenth."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -86,7 +86,7 @@ class Checkpoint:
         except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint
             raise no_model(self.path, error) from None
 
-    def told(self, progress: Progress[Any]) -> None:
+    def write_if_due(self, progress: Progress[Any]) -> None:
         """Write how far it has come, if the last writing was a while ago."""
         if time.monotonic() - self.last >= EVERY:
             self.write(progress)

@@ -95,7 +95,7 @@ class Collecting(Summarizing):
             held.chosen = self._choice(source, wanted) if known is None else known.chosen
             progress = Progress()
         summarize = SummarizeChunk(plain, held.chosen)
-        found = held.source.collected(summarize, wanted, progress, held.told).state
+        found = held.source.collected(summarize, wanted, progress, held.write_if_due).state
         held.write(progress)
         return found
 

@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
 ARRAY = np.ndarray
 ONE = (1,)
+"""The shape of the labels of one row."""
 FIRST_ROWS = 256
+"""Rows that the buffer begins with. A choice: it grows fourfold, and twice leads to the most."""
 MOST_ROWS = 4096
+"""Rows that wait at most, however few columns they have. A choice: what summing costs once for all
+is shared by thousands of rows then."""
 MOST_CELLS = 2**18
 """No more cells than this wait (2 MB); the buffer begins with few rows, and grows."""
 MOST_SQUARE = 1e200

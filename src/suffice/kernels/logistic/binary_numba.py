@@ -115,9 +115,11 @@ def _step(rows: Rows) -> int:
 
 
 _BY_COLUMN = array(float64, 1)
+"""The type of an argument with one number a column: 1 axis, without gaps."""
 _BY_ROW = array(float64, 1, "A")
+"""The same with one number a row, of any strides: one compilation for all of them."""
 _TABLE = _BY_COLUMN, float64
-"""Types of the arguments of the loops: by column, by row, and slopes with their intercept."""
+"""Slopes with their intercept."""
 
 
 @once

@@ -105,8 +105,9 @@ def _digits(bits: int) -> tuple[int, int]:
 
 
 KEYS: Any = types.Array(uint64, 1, "C")
+"""The type of the keys that a loop writes to: one axis, without gaps."""
 NUMBERS: Any = types.Array(uint32, 1, "C")
-"""Types of keys, and of their places, that a loop writes to."""
+"""The same of their places."""
 
 
 @once

@@ -39,8 +39,9 @@ HALF, SHIFT, END = np.uint64(32), np.uint64(BITS), np.uint64(EOT)
 """What keys are mixed with and made of, as numba needs it: a plain number would be signed."""
 
 MASKS = np.array([mask(m) for m in range(8)], dtype=np.uint64)
+"""The bits of m symbols, for every m that a key has room for."""
 BEGINNINGS = np.array([beginning(m) for m in range(8)], dtype=np.uint64)
-"""The bits of m symbols, and m times BOS."""
+"""m times BOS, for the same m."""
 
 
 def ngram_scores(texts: Texts, table: NgramTable, out: Floats) -> None:

@@ -45,8 +45,7 @@ WORDS_AT_ONCE = 1 << 16
 
 def counted_terms(
     documents: Documents, ngrams: tuple[int, int], lower: bool, vocabulary: VocabularyTable,
-    grow: bool,
-    boolean: bool,
+    grow: bool, boolean: bool,
 ) -> Rows:  # fmt: skip
     """Return the terms of every document, in order of appearance, and their counts.
 

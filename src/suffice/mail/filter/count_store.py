@@ -146,6 +146,7 @@ def _covering(firsts: Keys, lows: Keys, highs: Keys) -> NDArray[np.intp]:
 
 
 CLASSES: Final = 2
+"""Ham and spam."""
 PAGE_BYTES: Final = 3968
 """Of the entries of a page: a row of this size lies on one page of SQLite's 4,096 bytes."""
 CHECK: Final = 4

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from suffice.mail.filter.count_store import Keys
 
 TOKENS: Final = Tokens((1, 2))
+"""Words, and pairs of neighbours."""
 ORDER: Final = 5
+"""Symbols of the longest n-gram, as `Language` has it if nobody says; stored filters are of this
+order."""
 LIMIT: Final = 3000
 """Bytes of a letter that the language model looks at."""
 LEVEL: Final = 61
@@ -36,6 +39,8 @@ LEVEL: Final = 61
 HEAD_BYTES: Final = 1 << 20
 """Bytes among which the header is looked for."""
 DIGEST_BYTES: Final = 16
+"""Bytes of the digest that a letter is known by: by the birthday bound, even among 10⁹ letters two
+agree by chance with a probability of about 10¹⁸/2¹²⁹, less than 10⁻²⁰."""
 
 _NOTED = re.compile(
     rb"^(?:"

@@ -105,7 +105,7 @@ class MailState:
             with transaction(self.connection):
                 yield
 
-    def held(self) -> HeldState:
+    def in_memory(self) -> HeldState:
         """Return all counts of this moment in memory: quicker where many letters are judged."""
         with refusals(self.path), self.at_once():
             return HeldState(self.path, self.summary, self.terms.every(), self.ngrams.every())

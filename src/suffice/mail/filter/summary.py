@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LABELS: Final = ("ham", "spam")
 HAM, SPAM = range(2)
+"""Places of the two in `LABELS`, and in every pair of counts."""
 SETTINGS: Final = {
     "labels": list(LABELS),
     "ngrams": list(TOKENS.ngrams),

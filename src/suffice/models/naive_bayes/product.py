@@ -181,7 +181,7 @@ class Product:
         """Return the columns of which no class has shown a cell."""
         found: list[int] = []
         for parts, columns in zip(groups, self.columns, strict=True):
-            seen = np.any([part.seen for part in parts], axis=0)
+            seen = np.any([part.observed for part in parts], axis=0)
             if not seen.all():
                 found += [columns[int(j)] for j in np.flatnonzero(~seen)]
         return tuple(sorted(found))

@@ -26,11 +26,18 @@ if TYPE_CHECKING:
 
 
 ORIGIN = [0.0, 0.0]
+"""The mean of the standard normal law."""
 UNIT = [[1.0, 0.0], [0.0, 1.0]]
+"""Its covariance."""
 WINDOW = ((-3.3, 3.3), (-3.3, 3.3))
+"""What is shown of either column: of a standard normal law, the contour of 99 % has the radius
+√(-2 log 0.01) = 3.03."""
 WIDE = ((-4.7, 4.7), (-4.7, 4.7))
+"""The same for means up to 1.5 away, 1.5 + 3.03 = 4.53, and for surfaces with a variance of 3."""
 WIDEST = ((-5.4, 5.4), (-5.4, 5.4))
+"""The same for contours of 99 % with a variance of 3: 3.03·√3 = 5.25."""
 WIDTH = 10.2
+"""Inches of a picture of three panels. A choice."""
 
 
 def _times(factor: float) -> Law:
@@ -62,17 +69,21 @@ def _contours(laws: Sequence[tuple[str, Law]], window: Any) -> Figure:
 
 
 SPREADS = [(rf"$\Sigma = {factor}I$", _times(float(factor or 1))) for factor in ("", "0.6", "2")]
+"""Covariances that shrink and grow: examples, as are those below."""
 CORRELATIONS = [(f"correlation {rho:g}", _correlated(rho)) for rho in (0.0, 0.5, 0.8)]
+"""Correlations from none to strong."""
 SHAPES = [
     ("correlation −0.5", _correlated(-0.5)),
     ("correlation −0.8", _correlated(-0.8)),
     ("variances 3 and 1, covariance 0.8", (ORIGIN, [[3.0, 0.8], [0.8, 1.0]])),
 ]
+"""Correlations the other way, and variances that differ."""
 MEANS: list[tuple[str, Law]] = [
     (r"$\mu = (1, 0)$", ([1.0, 0.0], UNIT)),
     (r"$\mu = (-0.5, 0)$", ([-0.5, 0.0], UNIT)),
     (r"$\mu = (-1, {-}1.5)$", ([-1.0, -1.5], UNIT)),
 ]
+"""Means that move in one direction, back, and in both."""
 
 
 def sigmoid() -> Figure:
@@ -92,6 +103,8 @@ NORMALS: dict[str, Callable[[], Figure]] = {
     "normal-mean-contours": lambda: _contours(MEANS, WIDE),
     "sigmoid": sigmoid,
 }
+"""What draws each picture of normal laws. The number is the height of the axes, a little above the
+highest density: 1/(2π·0.6) = 0.265, or 1/(2π) = 0.159."""
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {**NORMALS, **MODELS}

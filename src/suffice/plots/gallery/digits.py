@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 ACROSS, DOWN = 5, 3
 """How many digits of each kind a panel shows."""
 SIDE = 8
+"""Pixels of a digit's side, in scikit-learn's data."""
 CELL = SIDE + 3
+"""The same with an empty margin."""
 
 
 def written() -> tuple[Any, Any]:

@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
 
 SIZES = (20, 40, 80, 160, 320, 640, 1280)
+"""Rows that are learned from: doubled from step to step."""
 REPETITIONS = 50
+"""Times that each size is drawn. A choice: the mean of the errors has a seventh of their spread."""
 WIDTH = 8
+"""Columns. A choice."""
 JUDGED = 4000
+"""New rows that errors are counted on: a share is then uncertain by at most √(0.25/4000) < 0.01."""
 
 
 def _normal(size: int, rng: np.random.Generator) -> tuple[Any, Any]:

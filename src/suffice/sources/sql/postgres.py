@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 BOOL, BIGINT, INTEGERS, FLOATS, NUMERIC, UUID = 16, 20, (20, 21, 23), (700, 701), 1700, 2950
+"""The numbers (OIDs) by which PostgreSQL tells types, from its catalog `pg_type`."""
 BPCHAR = 1042
+"""The same of char(n), which is padded with blanks."""
 TEXTS = (18, 19, 25, BPCHAR, 1043)
-"""The numbers by which PostgreSQL tells types."""
+"""The same of all kinds of text."""
 KNOWN = (BOOL, *INTEGERS, *FLOATS, NUMERIC, *TEXTS)
 MOST = 10**76
 """What Arrow's decimals stay below."""

@@ -190,7 +190,7 @@ class DiagonalMoments:
         return len(self.mean)
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
+    def observed(self) -> NDArray[np.bool_]:
         """Which columns have any cell."""
         return self.counts > 0.0
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.models.naive_bayes.row_samples import are_cells
 from suffice.rows.cells import CATEGORY
 from suffice.statistics.row_sample import END, MOST
 from suffice.storage.checks.form_checks import check_form, refusal
@@ -252,6 +251,8 @@ def _check_parts(group: Any, product: Any) -> None:
 
 def _check_sample(sample: Any, whole: Any, model: Any) -> None:
     """Refuse sampled rows that are not among those the statistics are of."""
+    from suffice.models.naive_bayes.row_samples import are_cells  # no other model has such rows
+
     product = model.product
     shown = {
         label: [[set(v) for v in getattr(part, "levels", ())] for part in group.parts]

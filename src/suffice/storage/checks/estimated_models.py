@@ -2,7 +2,8 @@
 
 A file with statistics says the same thing twice, so the model is estimated from the statistics
 whenever a file is read: whoever reads it, for predictions or to learn more, has the same model, bit
-for bit. The model that was stored has to agree with it; else the file is refused.
+for bit. The model that was stored has to agree with it; else the file is refused. What the models
+are made of is imported where a file holds such a model: the others cost nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadFile
-from suffice.models.gaussian.family import Gaussian
-from suffice.models.gaussian.learner import GaussianLearner, checked_log_priors
-from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT, checked_smoothing
-from suffice.models.naive_bayes.learner import NaiveBayesLearner
 from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
@@ -29,6 +23,9 @@ from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from suffice.models.gaussian.learner import GaussianLearner
+    from suffice.models.naive_bayes.learner import NaiveBayesLearner
 
 ROUNDING = 1e-6
 """How far the parameters of equal models may be apart, in standard deviations, in logarithms, or
@@ -59,13 +56,16 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("model", "has other families than the settings ask for")
     given = settings.get("priors")
     if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
+        from suffice.models.gaussian.learner import checked_log_priors
+
         expected = checked_log_priors(given, model.labels)
         if not np.allclose(np.exp(expected), np.exp(model.log_priors), rtol=0.0, atol=ROUNDING):
             raise refusal("model", "has other priors than its settings")
-    smoothing = settings.get("smoothing")
-    given_alpha = name_of(model) == "TextRecord" and model.terms is not None
-    if given_alpha and smoothing not in (HELD_OUT, model.smoothing):
-        raise refusal("model", "is not smoothed as its settings say")
+    if name_of(model) == "TextRecord" and model.terms is not None:
+        from suffice.models.naive_bayes.families.smoothing import HELD_OUT
+
+        if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
+            raise refusal("model", "is not smoothed as its settings say")
 
 
 def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:
@@ -73,7 +73,12 @@ def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:
     if estimator == "NaiveBayes":
         return settings.get("families", "auto")
     if estimator == "BernoulliNaiveBayes":
+        from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+
         return Bernoulli(settings.get("threshold", 0.0))
+    from suffice.models.naive_bayes.families.complement import Complement
+    from suffice.models.naive_bayes.families.multinomial import Multinomial
+
     kind = Complement if estimator == "ComplementNaiveBayes" else Multinomial
     return kind(settings.get("boolean", False))
 
@@ -92,6 +97,8 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
         searched = isinstance(statistics, ByPattern) and not statistics.is_complete
         fits = learner.family.accepts(statistics)
     else:
+        from suffice.models.naive_bayes.families.smoothing import HELD_OUT
+
         learner = _naive_bayes(settings, model.product)
         searched = HELD_OUT in (learner.smoothing, learner.temperature)
         held = statistics.held if isinstance(statistics, WithRows) else statistics
@@ -118,6 +125,9 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
 
 def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner:
     """Return the learner of the settings; what they leave open was chosen."""
+    from suffice.models.gaussian.family import Gaussian
+    from suffice.models.gaussian.learner import GaussianLearner
+
     given = {name: settings[name] for name in GAUSSIAN if name in settings}
     if given.get("covariance") == "auto":
         given["covariance"] = "per-class"
@@ -126,6 +136,9 @@ def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner:
 
 
 def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner:
+    from suffice.models.naive_bayes.families.smoothing import checked_smoothing
+    from suffice.models.naive_bayes.learner import NaiveBayesLearner
+
     temperature = settings.get("temperature")
     return NaiveBayesLearner(
         product,

@@ -188,7 +188,7 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
-def _held(value: Any, sizes: Sizes) -> str:
+def _offsets(value: Any, sizes: Sizes) -> str:
     """Probabilities and rates are told by offsets: log(1 - φ), or -λ."""
     if value.offsets is None or value.offsets.max(initial=0.0) > 0.0:
         return "has offsets of no probabilities or rates"
@@ -321,7 +321,7 @@ def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
 
 
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
-    "BernoulliColumns": _held,
+    "BernoulliColumns": _offsets,
     "BinnedColumns": _binned,
     "ByColumn": _by_column,
     "CategoricalColumns": _tally_laws,
@@ -339,7 +339,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
     "OnlinePerceptron": _stream,
-    "PoissonColumns": _held,
+    "PoissonColumns": _offsets,
     "PooledMoments": _scatter,
     "Separation": _separation,
     "Spread": _spread,

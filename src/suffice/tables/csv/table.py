@@ -61,15 +61,15 @@ class CsvTable(TextRows):
         # cells, by that one: whoever writes it may wait for an answer.
         wanted = 1 if header is False else 2
         while True:
-            sample = source.look(wanted).decode(self._encoding, errors="ignore").lstrip("\ufeff")
-            lines = _seen_lines(sample, whole=source.seen)
+            sample = source.peek(wanted).decode(self._encoding, errors="ignore").lstrip("\ufeff")
+            lines = _seen_lines(sample, whole=source.is_all_seen)
             if lines and len(lines[0]) > LONGEST_RECORD:
                 raise too_long(f"{self.name}, line 1")
             self.dialect: Dialect = sniffed(
                 lines[:SEEN_ROWS], delimiter=delimiter, header=header, expected=expected
             )
-            first = self._first_row(lines, last=source.seen)
-            if first is not None or source.seen:
+            first = self._first_row(lines, last=source.is_all_seen)
+            if first is not None or source.is_all_seen:
                 break
             wanted = 2 * max(wanted, len(lines))
         if first is None:
