@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 
 SUBMODULES = [name for name in suffice.__all__ if name.islower()]
 
-LONG_FILES = {
-    "statistics/moments/diagonal.py",
-    "statistics/moments/pooled.py",
-    "testing.py",
-}
-"""Files of src that are longer than 400 lines, each after a second thought."""
-
 
 def test_public_names_are_sorted_without_repetition() -> None:
     for module in (suffice, *(getattr(suffice, name) for name in SUBMODULES)):
@@ -82,17 +75,6 @@ def test_the_tree_of_errors_is_the_tree_of_classes() -> None:
     for name, parent in drawn.items():
         assert parent is None or parent in {base.__name__ for base in classes[name].__bases__}
         assert inspect.getdoc(classes[name])
-
-
-def test_no_file_grows_past_four_hundred_lines_unnoticed(root: Path) -> None:
-    source = root / "src" / "suffice"
-    long = {
-        path.relative_to(source).as_posix()
-        for path in source.rglob("*.py")
-        if len(path.read_text("utf-8").splitlines()) > 400
-    }
-    assert long <= LONG_FILES, "think again, or list it"
-    assert long >= LONG_FILES, "shorter now: take it off the list"
 
 
 def test_no_file_has_a_name_that_says_nothing(root: Path) -> None:

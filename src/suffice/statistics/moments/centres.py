@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from suffice.errors import NotFinite
-from suffice.kernels.dense.scatter import sampled_centres
+from suffice.kernels.dense.scatter import class_squares, sampled_centres
 from suffice.linear_algebra import EPSILON, two_sum
 
 if TYPE_CHECKING:
@@ -104,6 +104,33 @@ def summed_about_centres(
     low[totals == 0.0] = 0.0
     mean[totals == 0.0] = 0.0
     return totals, mean, low, reaches, products
+
+
+def squared_about_centres(
+    rows: FloatArray, codes: IntArray, size: int, weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the same column by column, where NaN is a missing cell.
+
+    That is weights (k,) and counts (k, d), means (hi and lo), sums, reaches² and squares.
+    """
+    centres = provisional_centres(rows, codes, size)
+    for attempt in range(2):
+        totals, counts, sums, squares = class_squares(rows, codes, size, weights, centres)
+        held = np.where(counts > 0.0, counts, 1.0)
+        with np.errstate(all="ignore"):
+            mean, low = two_sum(centres, sums / held)
+            shift = np.square(sums / np.sqrt(held))
+        least = (1.0 - 1.0 / poor_beyond(len(rows), size)) * squares
+        if attempt == 0 and np.any((shift > least) & (shift > 0.0)):
+            centres = mean
+            continue
+        break
+    if not (np.isfinite(squares).all() and np.isfinite(sums).all()):
+        # Missing cells are legal here, so only the others can be at fault.
+        raise non_finite(np.where(np.isnan(rows), 0.0, rows))
+    mean[counts == 0.0] = 0.0
+    low[counts == 0.0] = 0.0
+    return totals, counts, mean, low, sums, shift, squares
 
 
 def poor_beyond(rows: int, size: int) -> float:

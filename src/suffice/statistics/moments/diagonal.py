@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.kernels.dense.columns_apart import together
-from suffice.kernels.dense.double_double import (
-    Pair,
-    column_sums,
-    compiled_twin,
-    minus,
-    plus,
-    squared,
-)
-from suffice.kernels.dense.scatter import additions, class_squares
-from suffice.linear_algebra import EPSILON, two_sum
+from suffice.kernels.dense.double_double import Pair, compiled_twin, minus, plus, squared
+from suffice.kernels.dense.scatter import additions
+from suffice.linear_algebra import two_sum
 from suffice.statistics.algebra import checked_factor, differences
 from suffice.statistics.moments.centres import (
     PER_ADDITION,
     error_of_sums,
-    non_finite,
-    poor_beyond,
-    provisional_centres,
     rows_of_classes,
     rows_that_count,
+    squared_about_centres,
     underflow,
 )
-from suffice.statistics.moments.few_rows import FEW, few_by_class, rare_classes, summed_precisely
-from suffice.statistics.moments.parts import kept_parts, plus_squares, scaled_pair, wider
+from suffice.statistics.moments.few_rows import (
+    FEW,
+    cells_summed_precisely,
+    few_by_class,
+    rare_by_class,
+)
+from suffice.statistics.moments.parts import (
+    SecondMoments,
+    plus_squares,
+    scaled_pair,
+    with_near_anchor,
+)
 from suffice.statistics.moments.rounding import (
     FIRM,
     LIMITS,
@@ -42,7 +42,6 @@ from suffice.statistics.moments.rounding import (
     added_plainly,
     are_rough,
     bound_of,
-    far_away,
     implied_sum_error,
     in_units,
     moved,
@@ -53,7 +52,6 @@ from suffice.statistics.moments.what_is_left import (
     last_digits,
     refuse_leftovers,
     refuse_unbounded,
-    relative_loss,
     remaining_pair,
     settled_mean,
     usual_after,
@@ -62,16 +60,13 @@ from suffice.statistics.moments.what_is_left import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
-    from suffice.errors import NotFinite
     from suffice.rows import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DiagonalMoments:
+class DiagonalMoments(SecondMoments):
     """Mean and sum of squares of every column by itself; missing cells are simply not there.
 
     `weight` counts rows, `counts` the cells of each column that were seen. The other
@@ -118,23 +113,10 @@ class DiagonalMoments:
         """Summarize one batch of rows separately for each code 0 … size - 1."""
         if len(rows) <= FEW:
             return [cls._of_few(*few) for few in few_by_class(rows, codes, size, weights)]
-        centres = provisional_centres(rows, codes, size)
-        for attempt in range(2):
-            totals, counts, sums, squares = class_squares(rows, codes, size, weights, centres)
-            held = np.where(counts > 0.0, counts, 1.0)
-            with np.errstate(all="ignore"):
-                mean, low = two_sum(centres, sums / held)
-                shift = np.square(sums / np.sqrt(held))
-            least = (1.0 - 1.0 / poor_beyond(len(rows), size)) * squares
-            if attempt == 0 and np.any((shift > least) & (shift > 0.0)):
-                centres = mean
-                continue
-            break
-        if not (np.isfinite(squares).all() and np.isfinite(sums).all()):
-            raise _refusal(rows)
+        summed = squared_about_centres(rows, codes, size, weights)
+        totals, counts, mean, low, sums, shift, squares = summed
         scatter = np.maximum(squares - shift, 0.0)
-        for part in (mean, low, scatter):
-            part[counts == 0.0] = 0.0
+        scatter[counts == 0.0] = 0.0
         own = rows_of_classes(codes, size, totals, weights)
         relative = PER_OPERATION + PER_ADDITION * additions(own, len(rows), rows.shape[1], size)
         error = error_of_sums(relative[:, np.newaxis], squares, np.sqrt(shift))
@@ -150,38 +132,20 @@ class DiagonalMoments:
             )
             for c in range(size)
         ]  # fmt: skip
-        for c in rare_classes(own):
-            here = codes == c
-            few = together(rows)[here].astype(np.float64)
-            found[c] = cls._of_few(few, None if weights is None else weights[here])
+        for c, few, each in rare_by_class(rows, codes, own, weights):
+            found[c] = cls._of_few(few, each)
         return found
 
     @classmethod
     def _of_few(cls, rows: FloatArray, weights: FloatArray | None) -> Self:
         """Summarize no more than 32 rows of one class, in two doubles."""
-        size, width = rows.shape
-        if size == 0:
-            return cls.empty(width)
-        seen = ~np.isnan(rows)
-        whole = bool(seen.all())
-        each = np.ones(size) if weights is None else weights
-        weight, weight_low = float(size), 0.0
-        if weights is not None:
-            (weight,), (weight_low,) = column_sums((each[:, np.newaxis], np.zeros((size, 1))))
-        counts, counts_low = np.full(width, weight), np.full(width, weight_low)
-        if not whole:
-            cells = np.where(seen, each[:, np.newaxis], 0.0)
-            counts, counts_low = column_sums((cells, np.zeros_like(cells)))
-        held = None if whole else (counts, counts_low)
-        few = summed_precisely(rows, weights, products=False, counts=held)
-        (mean, low), (scatter, scatter_low), error = few.mean, few.squares, few.error
-        if not whole:
-            for part in (mean, low, scatter, error):
-                part[counts == 0.0] = 0.0
+        if len(rows) == 0:
+            return cls.empty(rows.shape[1])
+        weight, counts, few = cells_summed_precisely(rows, weights)
         return cls(
-            float(weight), counts, mean, low, scatter, error, scatter_low, few.sum_error,
-            weight_low=float(weight_low), counts_low=counts_low if counts_low.any() else None,
-            usual=few.usual, unusual=few.unusual,
+            float(weight[0]), counts[0], *few.mean, few.squares[0], few.error, few.squares[1],
+            few.sum_error, weight_low=float(weight[1]),
+            counts_low=counts[1] if counts[1].any() else None, usual=few.usual, unusual=few.unusual,
         )  # fmt: skip
 
     @property
@@ -193,16 +157,6 @@ class DiagonalMoments:
     def observed(self) -> NDArray[np.bool_]:
         """Which columns have any cell."""
         return self.counts > 0.0
-
-    @property
-    def bound(self) -> FloatArray:
-        """Per column, the largest possible error of its variance as `scatter` has it."""
-        return self._bound + 0.5 * EPSILON * self.scatter
-
-    @property
-    def lost(self) -> FloatArray:
-        """Per column, the largest possible relative error of its variance."""
-        return relative_loss(self._bound, self.scatter)
 
     @property
     def _bound(self) -> FloatArray:
@@ -244,17 +198,14 @@ class DiagonalMoments:
         weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
         counts = plus(self._counts, other._counts)
         both = (self.counts > 0.0) & (other.counts > 0.0)
-        fresh = self.counts == 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             gap = minus((other.mean, other.low), (self.mean, self.low))
             mean: Pair = (self.mean, self.low)
             if not both.all():
                 # A column that one side has never seen has no mean there, so there is no gap.
                 gap = np.where(both, gap[0], 0.0), np.where(both, gap[1], 0.0)
-                mean = (
-                    np.where(fresh, other.mean, self.mean),
-                    np.where(fresh, other.low, self.low),
-                )
+                fresh = self.counts == 0.0
+                mean = np.where(fresh, other.mean, mean[0]), np.where(fresh, other.low, mean[1])
             mean, reach = self._moved(other, counts, mean, gap)
             high, low = plus(plus_squares(self, other), squared(reach))
             if not np.isfinite(high).all():  # refused when it is estimated
@@ -266,26 +217,12 @@ class DiagonalMoments:
             anchor = np.where(firm, np.where(heavy, ours.anchor, theirs.anchor), mean[0])
             held = np.where(counts[0] > 0.0, counts[0], 1.0)
             error, sum_error = self._rounded(other, held, both, gap, mean, reach, anchor)
-        usual, unusual = usual_after(self, other)
+        slack = ours.weight_error + theirs.weight_error
         merged = type(self)(
-            weight,
-            counts[0],
-            *mean,
-            high,
-            error,
-            low,
-            sum_error,
-            anchor,
-            weight_low,
-            usual=usual,
-            unusual=unusual,
-        )
-        return merged._with_counts(counts, ours.weight_error + theirs.weight_error)._near()
-
-    @property
-    def _is_rough(self) -> bool:
-        """Whether these are sums in plain doubles, with the error that such sums have."""
-        return self.scatter_low is None and bool(self.error.any())
+            weight, counts[0], *mean, high, error, low, sum_error, anchor, weight_low,
+            *_counts_after(counts, slack), *usual_after(self, other),
+        )  # fmt: skip
+        return with_near_anchor(merged, counts[0])
 
     def _plainly(self, other: Self) -> Self:
         """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
@@ -303,12 +240,11 @@ class DiagonalMoments:
             error, sum_error = added_plainly(
                 ours, theirs, counts[0], other.counts, gap, mean, PER_OPERATION * scatter
             )
-        usual, unusual = usual_after(self, other)
-        merged = type(self)(
+        slack = ours.weight_error + theirs.weight_error
+        return type(self)(
             weight, counts[0], mean, low, scatter, error, None, sum_error, None, weight_low,
-            usual=usual, unusual=unusual,
+            *_counts_after(counts, slack), *usual_after(self, other),
         )  # fmt: skip
-        return merged._with_counts(counts, ours.weight_error + theirs.weight_error)
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before."""
@@ -341,32 +277,24 @@ class DiagonalMoments:
         refuse_unbounded(error, "forgetting these rows")
         slack = ours.weight_error + theirs.weight_error
         away = np.abs((mean[0] - ours.anchor) + mean[1])
-        bound = error + bound_of(held, away, sum_error, slack)
+        bound = np.where(gone, np.inf, error + bound_of(held, away, sum_error, slack))
         # A single cell has no scatter; a weight of one with some left was two cells of weight ½.
         usual, unusual = usual_after(self, other, -1.0)
-        bound = np.where(gone, np.inf, bound)
         small, constant = vanished(
             high, bound, self.scatter, unusual, last_digits(held, mean[0]), single=False
         )
         small &= touched
         constant = gone | (touched & constant) | (small & (counts[0] == 1.0))
         high, low = np.where(small, 0.0, high), np.where(small, 0.0, low)
-        high_mean, low_mean = settled_mean(mean, constant, usual, unusual)
-        mean = np.where(gone, 0.0, high_mean), np.where(gone, 0.0, low_mean)
+        mean = settled_mean(mean, constant, usual, unusual)
+        mean = np.where(gone, 0.0, mean[0]), np.where(gone, 0.0, mean[1])
+        error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
+        anchor = np.where(constant, mean[0], ours.anchor)
         found = type(self)(
-            weight[0],
-            counts[0],
-            *mean,
-            high,
-            np.where(constant, 0.0, error),
-            low,
-            np.where(constant, 0.0, sum_error),
-            np.where(constant, mean[0], ours.anchor),
-            weight[1],
-            usual=usual,
-            unusual=unusual,
-        )
-        return found._with_counts(counts, slack)._near()
+            weight[0], counts[0], *mean, high, error, low, sum_error, anchor, weight[1],
+            *_counts_after(counts, slack), usual, unusual,
+        )  # fmt: skip
+        return with_near_anchor(found, counts[0])
 
     def _combined(self, other: Self, sign: float) -> Self | None:
         """Return what a compiled loop merges (1) or subtracts (-1), or None if NumPy has to."""
@@ -384,15 +312,11 @@ class DiagonalMoments:
         one, two = (self.weight, self.weight_low), (other.weight, other.weight_low)
         weight, weight_low = plus(one, two) if sign > 0.0 else minus(one, two)
         counts, counts_low, mean, low, scatter, scatter_low, anchor, sum_error, error, _ = found
-        slack = None
-        if not (self.counts_error is None and other.counts_error is None):
-            slack = ours[7] + theirs[7]
-        fractional = bool(counts_low.any())
-        if fractional:
-            slack = (0.0 if slack is None else slack) + PRECISE * counts
+        whole = self.counts_error is None and other.counts_error is None
+        slack = 0.0 if whole else ours[7] + theirs[7]
         return type(self)(
             weight, counts, mean, low, scatter, error, scatter_low, sum_error, anchor, weight_low,
-            counts_low if fractional else None, slack, *usual_after(self, other, sign),
+            *_counts_after((counts, counts_low), slack), *usual_after(self, other, sign),
         )  # fmt: skip
 
     @property
@@ -431,23 +355,6 @@ class DiagonalMoments:
             moving, rounding = np.where(touched, moving, 0.0), np.where(touched, rounding, 0.0)
         return added(self._sums, other._sums, mean, anchor, weight, moving, rounding)
 
-    def _with_counts(self, counts: Pair, slack: FloatArray | float) -> Self:
-        """Return the same with these counts in two doubles, whose error was `slack` before."""
-        if counts[1] is None or not counts[1].any():
-            given = None if isinstance(slack, float) else slack
-            return self if given is None else replace(self, counts_error=given)
-        return replace(self, counts_low=counts[1], counts_error=slack + PRECISE * counts[0])
-
-    def _near(self) -> Self:
-        """Return the same with anchors near the means: distant ones would make bounds wide."""
-        assert self.anchor is not None
-        far = far_away(self.counts, self.mean - self.anchor, self.scatter)
-        if not far.any():
-            return self
-        anchor = np.where(far, self.mean, self.anchor)
-        sum_error, more = self._sums.about(anchor)
-        return replace(self, anchor=anchor, sum_error=sum_error, error=self.error + more)
-
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""
         f = checked_factor(factor)
@@ -457,74 +364,34 @@ class DiagonalMoments:
         counts = scaled_pair(self._counts, f)
         low = np.zeros_like(self.scatter) if self.scatter_low is None else self.scatter_low
         scatter, scatter_low = scaled_pair((self.scatter, low), f)
-        sums = self._sums
-        found = type(self)(
+        return type(self)(
             float(weight), counts[0], self.mean, self.low, scatter,
             self.error * f + 2.0 * PRECISE * scatter, scatter_low,
             None if self.sum_error is None else self.sum_error * f, self.anchor, float(weight_low),
-            usual=self.usual, unusual=None if self.unusual is None else self.unusual * f,
+            *_counts_after(counts, 0.0 if self.counts_error is None else self.counts_error * f),
+            self.usual, None if self.unusual is None else self.unusual * f,
         )  # fmt: skip
-        return found._with_counts(counts, sums.weight_error * f)
 
     def vouched(self) -> Self:
         """Return the same with bounds as of one batch: someone vouches for these numbers."""
-        return type(self)(
-            self.weight, self.counts, self.mean, self.low, self.scatter,
-            PER_OPERATION * self.scatter, self.scatter_low,
-            weight_low=self.weight_low, counts_low=self.counts_low,
-            usual=self.usual, unusual=self.unusual,
-        )  # fmt: skip
+        error = PER_OPERATION * self.scatter
+        return replace(self, error=error, sum_error=None, anchor=None, counts_error=None)
 
     def embedded(self, places: IntArray, width: int) -> Self:
         """Return the moments of the same rows with more columns, which were all zero."""
-        counts = np.full(width, self.weight)
+        counts, counts_low = np.full(width, self.weight), None
         counts[places] = self.counts
-        counts_low = None
         if self.counts_low is not None or self.weight_low != 0.0:
             counts_low = np.full(width, self.weight_low)
             counts_low[places] = self._counts[1]
-        return type(self)(
-            self.weight,
-            counts,
-            wider(self.mean, places, width),
-            wider(self.low, places, width),
-            wider(self.scatter, places, width),
-            wider(self.error, places, width),
-            None if self.scatter_low is None else wider(self.scatter_low, places, width),
-            None if self.sum_error is None else wider(self.sum_error, places, width),
-            None if self.anchor is None else wider(self.anchor, places, width),
-            self.weight_low,
-            counts_low,
-            None if self.counts_error is None else wider(self.counts_error, places, width),
-            None if self.usual is None else wider(self.usual, places, width),
-            None if self.unusual is None else wider(self.unusual, places, width),
-        )
-
-    def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays; parts that are not kept are not there."""
-        names = (
-            "scatter_low", "sum_error", "anchor", "weight_low", "counts_low", "counts_error",
-            "usual", "unusual",
-        )  # fmt: skip
-        return {
-            "weight": np.asarray(self.weight),
-            "counts": self.counts,
-            "mean": self.mean,
-            "low": self.low,
-            "scatter": self.scatter,
-            "error": self.error,
-        } | kept_parts(self, names)
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
-        """Return what `to_arrays` was called on, bit for bit."""
-        given = {name: np.asarray(array) for name, array in arrays.items()}
-        for name in ("weight", "weight_low"):
-            if name in given:
-                given[name] = float(given[name])  # type: ignore[assignment]
-        return cls(**given)  # type: ignore[arg-type]
+        found = SecondMoments.embedded(self, places, width)
+        return replace(found, counts=counts, counts_low=counts_low)
 
 
-def _refusal(rows: FloatArray) -> NotFinite:
-    """Missing cells are legal here, so only the others can be at fault."""
-    return non_finite(np.where(np.isnan(rows), 0.0, rows))
+def _counts_after(
+    counts: Pair, slack: FloatArray | float
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the lower part of counts and their error, which was `slack` before an operation."""
+    if counts[1] is None or not counts[1].any():
+        return None, None if isinstance(slack, float) else slack
+    return counts[1], slack + PRECISE * counts[0]

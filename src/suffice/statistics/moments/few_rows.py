@@ -75,6 +75,16 @@ def few_by_class(
         yield rows[here], None if weights is None else weights[here]
 
 
+def rare_by_class(
+    rows: FloatArray, codes: IntArray, counts: FloatArray, weights: FloatArray | None
+) -> Iterator[tuple[int, FloatArray, FloatArray | None]]:
+    """Yield the classes of few rows among many, each with its rows, as float64, and weights."""
+    for c in rare_classes(counts):
+        here = codes == c
+        own = together(rows)[here].astype(np.float64)
+        yield c, own, None if weights is None else weights[here]
+
+
 def summed_precisely(
     rows: FloatArray, weights: FloatArray | None, *, products: bool, counts: Pair | None = None
 ) -> FewRows:
@@ -97,6 +107,30 @@ def summed_precisely(
     if usual is None:
         return few
     return few._replace(usual=usual, unusual=None if unusual is None else unusual[0])
+
+
+def cells_summed_precisely(
+    rows: FloatArray, weights: FloatArray | None
+) -> tuple[Pair, Pair, FewRows]:
+    """Return the weight of 1 … 32 rows (n, d), the counts (d,) of their cells, and their moments.
+
+    Cells that are NaN are not there, and a column of them is zero in every part.
+    """
+    size, width = rows.shape
+    seen = ~np.isnan(rows)
+    each = np.ones(size) if weights is None else weights
+    weight, weight_low = float(size), 0.0
+    if weights is not None:
+        (weight,), (weight_low,) = column_sums((each[:, np.newaxis], np.zeros((size, 1))))
+    if seen.all():
+        whole = np.full(width, weight), np.full(width, weight_low)
+        return (weight, weight_low), whole, summed_precisely(rows, weights, products=False)
+    cells = np.where(seen, each[:, np.newaxis], 0.0)
+    counts = column_sums((cells, np.zeros_like(cells)))
+    few = summed_precisely(rows, weights, products=False, counts=counts)
+    for part in (*few.mean, few.squares[0], few.error):
+        part[counts[0] == 0.0] = 0.0
+    return (weight, weight_low), counts, few
 
 
 def _squares(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.kernels.dense.columns_apart import together
 from suffice.kernels.dense.double_double import Pair, minus, outer_square, plus
 from suffice.kernels.dense.scatter import additions, class_scatters
 from suffice.linear_algebra import EPSILON, two_sum
@@ -20,15 +19,15 @@ from suffice.statistics.moments.centres import (
     summed_about_centres,
     underflow,
 )
-from suffice.statistics.moments.few_rows import FEW, few_by_class, rare_classes, summed_precisely
+from suffice.statistics.moments.few_rows import FEW, few_by_class, rare_by_class, summed_precisely
 from suffice.statistics.moments.parts import (
     Classes,
     Combined,
+    SecondMoments,
     combined,
-    kept_parts,
     plus_squares,
     scaled_pair,
-    wider,
+    with_near_anchor,
 )
 from suffice.statistics.moments.rounding import (
     FIRM,
@@ -40,7 +39,6 @@ from suffice.statistics.moments.rounding import (
     added_plainly,
     are_rough,
     bound_of,
-    far_away,
     implied_sum_error,
     in_units,
     moved,
@@ -51,7 +49,6 @@ from suffice.statistics.moments.what_is_left import (
     last_digits,
     refuse_leftovers,
     refuse_unbounded,
-    relative_loss,
     remaining_pair,
     settled_mean,
     usual_after,
@@ -60,15 +57,13 @@ from suffice.statistics.moments.what_is_left import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike
 
     from suffice.rows import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+class Moments(SecondMoments):
     """The first two moments of weighted rows, kept about their own mean.
 
     `mean + low` is the mean in two doubles: one alone, at 1e8 standard deviations from
@@ -144,10 +139,8 @@ class Moments:
             )
             for c in range(size)
         ]
-        for c in rare_classes(counts):
-            here = codes == c
-            own = together(rows)[here].astype(np.float64)
-            found[c] = cls._of_few(own, None if weights is None else weights[here])
+        for c, few, own in rare_by_class(rows, codes, counts, weights):
+            found[c] = cls._of_few(few, own)
         return found
 
     @classmethod
@@ -167,20 +160,6 @@ class Moments:
         return len(self.mean)
 
     @property
-    def bound(self) -> FloatArray:
-        """Per column, the largest possible error of its variance as `scatter` has it.
-
-        That of a product of two columns is √(e_i e_j) and what errors of their sums do to it
-        (`rounding.py`): relative to √(S_ii S_jj), of the order of the larger bound.
-        """
-        return self._bound + 0.5 * EPSILON * np.diagonal(self.scatter)
-
-    @property
-    def lost(self) -> FloatArray:
-        """Per column, the largest possible relative error of its variance."""
-        return relative_loss(self._bound, np.diagonal(self.scatter))
-
-    @property
     def _bound(self) -> FloatArray:
         if self.anchor is None and self.sum_error is None:
             return self.error  # of one batch, about its own mean
@@ -194,14 +173,9 @@ class Moments:
     def _sums(self) -> Sums:
         sum_error = self.sum_error
         if sum_error is None:
-            sum_error = implied_sum_error(self.weight, np.diagonal(self.scatter), self.error)
+            sum_error = implied_sum_error(self.weight, self._variances, self.error)
         anchor = self.mean if self.anchor is None else self.anchor
         return Sums(anchor, sum_error, self.error, self.weight_error)
-
-    @property
-    def _is_rough(self) -> bool:
-        """Whether these are sums in plain doubles, with the error that such sums have."""
-        return self.scatter_low is None and bool(self.error.any())
 
     def __add__(self, other: Self) -> Self:
         """Merge two summaries (Chan, Golub and LeVeque)."""
@@ -212,7 +186,7 @@ class Moments:
             return other
         if self._is_rough and other._is_rough:
             merged = self._plainly(other)
-            if are_rough(self.error, other.error, np.diagonal(merged.scatter)):
+            if are_rough(self.error, other.error, merged._variances):
                 return merged
         found = combined(1.0, self._as_class, other._as_class, self, other)
         if found is not None:
@@ -259,7 +233,7 @@ class Moments:
             weight[0], *mean, scatter[0], error, scatter[1], sum_error, anchor if firm else None,
             weight[1], slack, *usual_after(self, other),
         )  # fmt: skip
-        return merged._near()
+        return with_near_anchor(merged, weight[0])
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before: `(a + b) - b` is `a`, and the state says how nearly."""
@@ -291,7 +265,7 @@ class Moments:
         variances = np.diagonal(high)
         usual, unusual = usual_after(self, other, -1.0)
         gone, constant = vanished(
-            variances, bound, np.diagonal(self.scatter), unusual,
+            variances, bound, self._variances, unusual,
             last_digits(weight[0], mean[0]), single=weight[0] == 1.0,
         )  # fmt: skip
         if gone.any():
@@ -304,7 +278,7 @@ class Moments:
         left = type(self)(
             weight[0], *mean, high, error, low, sum_error, anchor, weight[1], slack, usual, unusual
         )
-        return left._near()
+        return with_near_anchor(left, weight[0])
 
     @property
     def _as_class(self) -> Classes:
@@ -323,12 +297,13 @@ class Moments:
         """Return moments of what a compiled loop has merged or subtracted."""
         weight, low = float(found.weights[0][0]), float(found.weights[1][0])
         firm = sign < 0.0 or max(self.weight, other.weight) >= FIRM
+        anchor = found.anchors[0] if firm and found.anchors is not None else None
         slack = self.weight_error + other.weight_error
         if low != 0.0:
             slack += PRECISE * (weight if sign > 0.0 else self.weight)
         return type(self)(
             weight, found.means[0][0], found.means[1][0], found.scatter[0], found.error,
-            found.scatter[1], found.sum_error[0], found.anchors[0] if firm else None, low, slack,
+            found.scatter[1], found.sum_error[0], anchor, low, slack,
             *usual_after(self, other, sign),
         )  # fmt: skip
 
@@ -346,21 +321,9 @@ class Moments:
         """Return e and E after one operation in two doubles that left this weight and mean."""
         heaviest = max(weight[0], self.weight)
         moving = moving_error(other.weight, gap[0], heaviest, self.mean, other.mean)
-        rounding = PER_PRECISE_SQUARE * (np.diagonal(self.scatter) + np.diagonal(other.scatter))
+        rounding = PER_PRECISE_SQUARE * (self._variances + other._variances)
         rounding = rounding + PER_PRECISE_SQUARE * np.square(reach[0])
         return added(self._sums, other._sums, mean, anchor, weight[0], moving, rounding)
-
-    def _near(self) -> Self:
-        """Return the same with an anchor near the mean: a distant one would make bounds wide."""
-        if self.anchor is None:
-            return self
-        variances = np.diagonal(self.scatter)
-        far = far_away(self.weight, self.mean - self.anchor, variances)
-        if not far.any():
-            return self
-        anchor = np.where(far, self.mean, self.anchor)
-        sum_error, more = self._sums.about(anchor)
-        return replace(self, anchor=anchor, sum_error=sum_error, error=self.error + more)
 
     def scaled(self, factor: float) -> Self:
         """Multiply every weight by `factor`; 0 leaves nothing."""
@@ -387,47 +350,5 @@ class Moments:
 
     def vouched(self) -> Self:
         """Return the same with bounds as of one batch: someone vouches for these numbers."""
-        error = PER_OPERATION * np.diagonal(self.scatter)
-        return type(self)(
-            self.weight, self.mean, self.low, self.scatter, error, self.scatter_low,
-            weight_low=self.weight_low, usual=self.usual, unusual=self.unusual,
-        )  # fmt: skip
-
-    def embedded(self, places: IntArray, width: int) -> Self:
-        """Return the moments of the same rows with more columns, which were all zero."""
-        square = np.ix_(places, places)
-        return type(self)(
-            self.weight,
-            wider(self.mean, places, width),
-            wider(self.low, places, width),
-            wider(self.scatter, square, (width, width)),
-            wider(self.error, places, width),
-            None if self.scatter_low is None else wider(self.scatter_low, square, (width, width)),
-            None if self.sum_error is None else wider(self.sum_error, places, width),
-            None if self.anchor is None else wider(self.anchor, places, width),
-            self.weight_low,
-            self.weight_error,
-            None if self.usual is None else wider(self.usual, places, width),
-            None if self.unusual is None else wider(self.unusual, places, width),
-        )
-
-    def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays; parts that are not kept are not there."""
-        return {
-            "weight": np.asarray(self.weight),
-            "mean": self.mean,
-            "low": self.low,
-            "scatter": self.scatter,
-            "error": self.error,
-        } | kept_parts(self, (
-            "scatter_low", "sum_error", "anchor", "weight_low", "weight_error", "usual", "unusual",
-        ))  # fmt: skip
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
-        """Return what `to_arrays` was called on, bit for bit."""
-        given = {name: np.asarray(array) for name, array in arrays.items()}
-        for name in ("weight", "weight_low", "weight_error"):
-            if name in given:
-                given[name] = float(given[name])  # type: ignore[assignment]
-        return cls(**given)  # type: ignore[arg-type]
+        error = PER_OPERATION * self._variances
+        return replace(self, error=error, sum_error=None, anchor=None, weight_error=0.0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from suffice.kernels.dense.double_double import (
     two_product,
 )
 from suffice.linear_algebra import EPSILON, two_sum
+from suffice.statistics.labels import labels_from_array, labels_to_array
 from suffice.statistics.moments.rounding import (
     LIMITS,
     PER_PRECISE_SQUARE,
@@ -25,9 +28,13 @@ from suffice.statistics.moments.rounding import (
     in_units,
     moved,
     moving_error,
+    nearer,
 )
+from suffice.statistics.moments.what_is_left import relative_loss
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from suffice.rows import FloatArray, IntArray
     from suffice.statistics.moments.diagonal import DiagonalMoments
     from suffice.statistics.moments.full import Moments
@@ -79,14 +86,92 @@ def explicit_part(state: Moments | DiagonalMoments, name: str) -> FloatArray:
     return np.zeros_like(state.mean) if name.startswith("counts") else np.zeros(())
 
 
-def kept_parts(state: Any, names: tuple[str, ...]) -> dict[str, FloatArray]:
-    """Return those parts of a state that say something, as arrays by name."""
-    found = {name: getattr(state, name) for name in names}
-    return {
-        name: np.asarray(part)
-        for name, part in found.items()
-        if part is not None and (np.ndim(part) > 0 or part != 0.0)
-    }
+class SecondMoments(ABC):
+    """What moments of all kinds have in common: dataclasses whose fields are arrays, or floats.
+
+    The last axis of a field is that of the columns, but for weights; `scatter` has two such axes,
+    or one where columns are by themselves.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _bound(self) -> FloatArray:
+        """The largest possible error (d,) of variances that are known in two doubles."""
+
+    @property
+    def _variances(self) -> FloatArray:
+        """Those of the columns (d,), times the weight."""
+        scatter: FloatArray = self.scatter  # type: ignore[attr-defined]
+        return np.diagonal(scatter) if scatter.ndim == 2 else scatter
+
+    @property
+    def bound(self) -> FloatArray:
+        """Per column, the largest possible error of its variance as `scatter` has it.
+
+        That of a product of two columns is √(e_i e_j) and what errors of their sums do to it
+        (`statistics/moments/rounding.py`): relative to √(S_ii S_jj), of the order of the larger
+        bound.
+        """
+        return self._bound + 0.5 * EPSILON * self._variances
+
+    @property
+    def lost(self) -> FloatArray:
+        """Per column, the largest possible relative error of its variance."""
+        return relative_loss(self._bound, self._variances)
+
+    @property
+    def _is_rough(self) -> bool:
+        """Whether these are sums in plain doubles, with the error that such sums have."""
+        return self.scatter_low is None and bool(self.error.any())  # type: ignore[attr-defined]
+
+    def embedded(self, places: IntArray, width: int) -> Self:
+        """Return the moments of the same rows with more columns, which were all zero."""
+        changed: dict[str, Any] = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            part = getattr(self, field.name)
+            if field.name.startswith("scatter") and np.ndim(part) == 2:
+                changed[field.name] = wider(part, np.ix_(places, places), (width, width))
+            elif part is not None and not field.name.startswith(("weight", "labels")):
+                changed[field.name] = wider(part, (..., places), (*part.shape[:-1], width))
+        return replace(self, **changed)  # type: ignore[type-var]
+
+    def to_arrays(self) -> dict[str, FloatArray]:
+        """Return the whole state as plain arrays; parts that are not kept are not there."""
+        found: dict[str, Any] = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            part = getattr(self, field.name)
+            if field.name == "labels":
+                found[field.name] = labels_to_array(part)
+            elif field.default is MISSING or (
+                part is not None and (np.ndim(part) > 0 or part != 0.0)
+            ):
+                found[field.name] = np.asarray(part)
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
+        """Return what `to_arrays` was called on, bit for bit."""
+        given: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
+        for field in fields(cls):  # type: ignore[arg-type]
+            if field.type == "float" and field.name in given:
+                given[field.name] = float(given[field.name])
+        if "labels" in given:
+            given["labels"] = labels_from_array(arrays["labels"])  # type: ignore[arg-type]
+        return cls(**given)
+
+
+M = TypeVar("M", bound="Moments | DiagonalMoments")
+
+
+def with_near_anchor(state: M, weight: Any) -> M:
+    """Return the same about an anchor near the mean, given the weight of each column."""
+    sums = state._sums
+    near = nearer(sums, weight, state.mean, state._variances)
+    if near is sums:
+        return state
+    return replace(state, anchor=near.anchor, sum_error=near.sum_error, error=near.error)
 
 
 class HasScatter(Protocol):
@@ -120,14 +205,15 @@ class Classes(NamedTuple):
 
 
 class Combined(NamedTuple):
-    """A merge or a subtraction, as one compiled loop leaves it."""
+    """What a merge or a subtraction leaves: no lower part of the scatter after one in doubles."""
 
     weights: Pair
     means: Pair
     scatter: Pair
     error: FloatArray
     sum_error: FloatArray
-    anchors: FloatArray
+    anchors: FloatArray | None
+    weights_error: FloatArray | None = None
 
 
 def combined(

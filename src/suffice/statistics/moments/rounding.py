@@ -133,6 +133,16 @@ def far_away(weight: Any, gap: FloatArray, variances: FloatArray) -> NDArray[np.
     return found
 
 
+def nearer(sums: Sums, weight: Any, mean: FloatArray, variances: FloatArray) -> Sums:
+    """Return the same about anchors near the means: distant ones would make bounds wide."""
+    far = far_away(weight, mean - sums.anchor, variances)
+    if not far.any():
+        return sums
+    anchor = np.where(far, mean, sums.anchor)
+    sum_error, more = sums.about(anchor)
+    return Sums(anchor, sum_error, sums.error + over_classes(more), sums.weight_error)
+
+
 def moving_error(
     weight: Any, gap: FloatArray, heaviest: Any, mean: FloatArray, other: FloatArray
 ) -> FloatArray:

@@ -156,6 +156,26 @@ def refuse_leftovers(
         )
 
 
+def refuse_leftover_classes(
+    held: PooledMoments, gone: PooledMoments, gap: FloatArray, classes: NDArray[np.bool_]
+) -> None:
+    """Refuse to take classes away whole with rows that are not those that were merged in."""
+    bound = held.bound + gone.bound + 1e-9 * np.diagonal(held.scatter)
+    with np.errstate(over="ignore"):  # what is beyond all doubles is strange enough
+        rounding = np.square(64.0 * EPSILON * held.means) * held.weights[:, np.newaxis]
+        strange = held.weights[:, np.newaxis] * np.square(gap) > bound + rounding
+    strange &= classes[:, np.newaxis]
+    if classes.all():
+        strange |= np.abs(np.diagonal(held.scatter - gone.scatter)) > bound + rounding
+    if strange.any():
+        c, j = (int(v[0]) for v in np.nonzero(strange))
+        raise ForgettingUnseen(
+            f"the rows to forget have the weight of all of class {held.labels[c]!r}, but "
+            f"column {j} has another mean or another spread there",
+            hint="subtract only what was merged in before: (a + b) - b",
+        )
+
+
 def relative_loss(error: FloatArray, variances: FloatArray) -> FloatArray:
     """Return error/variance, with 0/0 = 0: a column that never moved has lost nothing."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
