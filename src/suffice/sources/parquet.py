@@ -70,6 +70,11 @@ class ParquetSource(LocalSource):
         return sum(map(sum, self._groups))
 
     @property
+    def stored(self) -> int:
+        """Bytes of the files."""
+        return sum(path.stat().st_size for path in self._paths)
+
+    @property
     def identity(self) -> Any:
         """Which rows these are, and where they are cut: the files, and their row groups."""
         groups = [len(rows) for rows in self._groups]
@@ -103,7 +108,7 @@ class ParquetSource(LocalSource):
             self._last = stamp, file.metadata, footer  # the next part needs not read it once more
             with path.open("rb") as held:
                 allowed = Allowance(str(path), footer.size)
-                checks = PageChecks(held, footer, file.metadata, str(path), allowed, coded)
+                checks = PageChecks(held, footer, file.metadata, allowed, coded)
                 rows = min(rows, checks.rows_at_once(wanted.all, groups))
             # use_threads: the threads are ours, one part each.
             batches = file.iter_batches(

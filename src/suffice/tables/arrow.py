@@ -204,7 +204,7 @@ class ArrowTable:
             footer = Footer(file, self._source.size, self.name)
             sizes, all_rows = text_sizes(held, schema, footer), held.num_rows
             coded = sizes.coded(names, all_rows)
-            checks = PageChecks(file, footer, held, self.name, allowed, coded)
+            checks = PageChecks(file, footer, held, allowed, coded)
             rows = min(size, checks.rows_at_once(names, range(held.num_row_groups)))
             again = parquet.ParquetFile(
                 self._pa.PythonFile(file, mode="r"), metadata=held, read_dictionary=coded

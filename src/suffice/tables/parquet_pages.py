@@ -1,8 +1,7 @@
 """Pages of Parquet files: what they ask for is known before any of them is unpacked.
 
-The end of a file says how large its columns are, once unpacked; each page says so again, in front
-of itself, and a reader believes the page. So the pages are walked through here: a few bytes each.
-
+The end of a file says how large its columns are, once unpacked; each page says so again, and a
+reader believes the page. So the pages are walked through here: a few bytes each.
 https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 """
 
@@ -96,13 +95,11 @@ class PageChecks:
     """What row groups of one file ask for; `coded` are columns that are read as codes."""
 
     def __init__(
-        self, file: IO[bytes], footer: Footer, held: Any, name: str, allowed: Allowance,
-        coded: Iterable[str],
-    ) -> None:  # fmt: skip
-        self._file, self._held, self._name, self._allowed = file, held, name, allowed
+        self, file: IO[bytes], footer: Footer, held: Any, allowed: Allowance, coded: Iterable[str]
+    ) -> None:
+        self._file, self._footer, self._held, self._allowed = file, footer, held, allowed
         types: Any = import_module("pyarrow").types
         schema = held.schema.to_arrow_schema()
-        self._footer = footer
         self._coded = {f.name for f in schema if types.is_dictionary(f.type)}.union(coded)
 
     def rows_at_once(self, names: Sequence[str], groups: Iterable[int]) -> int:
@@ -176,9 +173,8 @@ def _pages(file: IO[bytes], column: _Chunk) -> list[_Page]:
     while at < end and values > 0:
         file.seek(at)
         page, length = _header(file)
-        page.at = at + length
+        page.at, at = at + length, at + length + page.packed
         found.append(page)
-        at = page.at + page.packed
         if page.kind != DICTIONARY_PAGE:
             values -= page.values
     return found
@@ -244,10 +240,10 @@ def _row_groups(file: IO[bytes], size: int) -> list[list[_Chunk]]:
         for _ in reader.items():
             found.append([])
             for inner, of in reader.fields():
-                if inner != 1 or of != 9:
+                if inner == 1 and of == 9:
+                    found[-1].extend(_chunk(reader, j) for j, _ in enumerate(reader.items()))
+                else:
                     reader.skip(of)
-                    continue
-                found[-1].extend(_chunk(reader, j) for j, _ in enumerate(reader.items()))
     return found
 
 
@@ -256,8 +252,7 @@ SIZES = (1, 4, 5, 6, 7, 9, 11)
 
 
 def _chunk(reader: _Compact, column: int) -> _Chunk:
-    values = dict.fromkeys(SIZES, 0)
-    nulls = -1
+    values, nulls = dict.fromkeys(SIZES, 0), -1
     for field, kind in reader.fields():
         if field != 3 or kind != 12:
             reader.skip(kind)
@@ -294,10 +289,9 @@ class _Page:
 
 def _header(file: IO[bytes]) -> tuple[_Page, int]:
     """Return the next page, and the bytes of its header."""
-    front = file.read(FRONT)
-    for more in (0, HEADER):
-        front += file.read(more) if more else b""
-        reader = _Compact(front)
+    front = b""
+    for more in (FRONT, HEADER):
+        reader = _Compact(front := front + file.read(more))
         try:
             page = _page(reader)
         except IndexError:  # the header is longer than that
@@ -363,7 +357,7 @@ class _Compact:
             yield field, head & 15
         self.at += 1
 
-    def skip(self, kind: int, depth: int = 0) -> None:  # noqa: PLR0912  one for each type
+    def skip(self, kind: int, depth: int = 0) -> None:
         """Pass over a value."""
         if kind == 8:
             size = self._varint()
@@ -372,10 +366,8 @@ class _Compact:
             self._varint()
         elif kind in (1, 2):
             return  # a truth: it is its type
-        elif kind == 3:
-            self.at += 1
-        elif kind == 7:
-            self.at += 8
+        elif kind in (3, 7):  # a byte, a double
+            self.at += 1 if kind == 3 else 8
         elif depth > 8:
             raise struct.error("structs are nested too deeply")
         elif kind == 12:
@@ -383,10 +375,7 @@ class _Compact:
                 self.skip(of, depth + 1)
         elif kind in (9, 10):
             for of in self.items():
-                if of in (1, 2):
-                    self.at += 1  # a truth in a list is a byte
-                else:
-                    self.skip(of, depth + 1)
+                self.skip(3 if of in (1, 2) else of, depth + 1)  # a truth in a list is a byte
         else:  # there are no maps in Parquet
             raise struct.error("a field is of no known type")
 
