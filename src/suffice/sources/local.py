@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from suffice.rows.cells import CATEGORY, NUMBER, object_array
 from suffice.rows.tables import table_of_columns
 from suffice.sources.partitions import counts, no_weight
 from suffice.sources.source import Chunk, Source, Wanted
+from suffice.tables.allowances import TIMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,7 +40,9 @@ MOST_ROWS = 1 << 17
 
 LONG_TEXT, HELD_TEXT = 1 << 10, 1 << 28
 """Bytes of memory from which on a text is held once, however many rows have it; and that all of
-them may take where many rows are held at once. A small packed file can hold any number of them."""
+them may take where many rows are held at once. A small packed file can hold any number of them.
+
+Those of a large file may take more, `TIMES` its bytes: whoever stored them has room for them."""
 
 
 def chunk_rows(width: int) -> int:
@@ -59,6 +63,11 @@ class LocalSource(Source):
     @property
     def identity(self) -> Any:
         """Which rows these are, as plain values; None where that cannot be known."""
+        return None
+
+    @property
+    def stored(self) -> int | None:
+        """Bytes of the files that are read, as they are packed; None for rows of no files."""
         return None
 
     @abstractmethod
@@ -88,13 +97,14 @@ class LocalSource(Source):
         Of a source in one part these are its first rows.
         """
         parts = self.parts(wanted)
+        most = math.inf if self.stored is None else max(HELD_TEXT, TIMES * self.stored)
         if self.size is None or self.size <= size:
-            first = _first(parts, size + 1)
+            first = _first(parts, size + 1, most)
             if sum(chunk.table.size for chunk in first) <= size or len(parts) == 1:
                 return joined_chunks(first)
         many = min(len(parts), max(1, size // chunk_rows(len(wanted.all))))
         places = [(len(parts) - 1) * i // max(many - 1, 1) for i in range(many)]
-        spread = [chunk for place in places for chunk in _first([parts[place]], size // many)]
+        spread = [chunk for place in places for chunk in _first([parts[place]], size // many, most)]
         return joined_chunks(spread)
 
 
@@ -113,10 +123,13 @@ def identity_of(paths: Iterable[str | Path]) -> list[list[Any]]:
     return [[name, held.st_size, held.st_mtime_ns] for name, held in found]
 
 
-def _first(parts: Sequence[Part], size: int) -> list[Chunk]:
-    """Return chunks from the beginning on, until they hold `size` rows or there are no more."""
+def _first(parts: Sequence[Part], size: int, most: float) -> list[Chunk]:
+    """Return chunks from the beginning on, until they hold `size` rows or there are no more.
+
+    Their long texts may take `most` bytes.
+    """
     found: list[Chunk] = []
-    texts = _Texts()
+    texts = _Texts(most)
     held = 0
     for part in parts:
         for chunk in part():
@@ -131,9 +144,9 @@ def _first(parts: Sequence[Part], size: int) -> list[Chunk]:
 class _Texts:
     """Long texts of several chunks: each of them is held once, and all of them are not too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: float) -> None:
         self._known: dict[str, str] = {}
-        self._size = 0
+        self._most, self._size = most, 0
 
     def hold(self, chunk: Chunk) -> None:
         """Have the long texts of a chunk be those that are known already; refuse too many."""
@@ -146,11 +159,11 @@ class _Texts:
                 if text not in self._known:
                     self._known[text] = text
                     self._size += getsizeof(text)
-            if self._size > HELD_TEXT:
+            if self._size > self._most:
                 name = chunk.table.names[j] if chunk.table.names else f"column {j}"
                 raise BadRows(
                     f"{chunk.place}, {name}: long texts, {self._size:,} bytes of them so far, "
-                    f"where {HELD_TEXT:,} are the most that are held at once",
+                    f"where {self._most:,} are the most that are held at once",
                     hint="categories have short names: shorten them, or leave the column out",
                 )
             if long:

@@ -16,7 +16,7 @@ from suffice.sources.local import LocalSource, chunk_rows, identity_of
 from suffice.sources.table_files import check_names
 from suffice.tables.allowances import MUCH_TEXT, Allowance, checked_names
 from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
-from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
+from suffice.tables.parquet_pages import Footer, PageChecks, TextSizes, text_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +49,7 @@ class ParquetSource(LocalSource):
         self.name = name or str(self._paths[0])
         self._groups: list[list[int]] = []
         self._sizes = TextSizes(Counter(), Counter())
-        self._last: tuple[Path | None, Any] = None, None
+        self._last: tuple[Any, Any, Footer] | None = None
         schema: Any = None
         for path in self._paths:
             with _opened(path) as file:
@@ -57,7 +57,9 @@ class ParquetSource(LocalSource):
                 checked_names(found.names, str(path))
                 rows = [held.row_group(group).num_rows for group in range(held.num_row_groups)]
                 self._groups.append(rows)
-                self._sizes += text_sizes(held, found)
+                footer = _footer(path)
+                self._sizes += text_sizes(held, found, footer)
+                self._last = _stamp(path), held, footer
             schema = found if schema is None else _same(schema, found, self._paths[0], path)
         self.names = tuple(schema.names)
         self._kinds = {field.name: kind_of_type(field.type) for field in schema}
@@ -66,6 +68,11 @@ class ParquetSource(LocalSource):
     def size(self) -> int:
         """How many rows there are."""
         return sum(map(sum, self._groups))
+
+    @property
+    def stored(self) -> int:
+        """Bytes of the files."""
+        return sum(path.stat().st_size for path in self._paths)
 
     @property
     def identity(self) -> Any:
@@ -92,15 +99,16 @@ class ParquetSource(LocalSource):
         return self._sizes.rows_at_once(wanted.all, self.size, rows)
 
     def _part(self, path: Path, groups: range, wanted: Wanted, rows: int) -> Iterator[Chunk]:
-        last, known = self._last
+        stamp, last = _stamp(path), self._last  # as it is now: other threads have other parts
+        known, footer = last[1:] if last is not None and last[0] == stamp else (None, None)
         coded = self._sizes.coded(wanted.all, self.size)
         place = f"{path}, {_named(groups)}"
-        with _opened(path, known if last == path else None, coded) as file:
-            self._last = path, file.metadata  # the next part needs not read it once more
-            with path.open("rb") as bytes_of:
-                size = path.stat().st_size
-                allowed = Allowance(str(path), size)
-                checks = PageChecks(bytes_of, size, file.metadata, str(path), allowed, coded)
+        with _opened(path, known, coded) as file:
+            footer = footer or _footer(path)
+            self._last = stamp, file.metadata, footer  # the next part needs not read it once more
+            with path.open("rb") as held:
+                allowed = Allowance(str(path), footer.size)
+                checks = PageChecks(held, footer, file.metadata, allowed, coded)
                 rows = min(rows, checks.rows_at_once(wanted.all, groups))
             # use_threads: the threads are ours, one part each.
             batches = file.iter_batches(
@@ -128,6 +136,17 @@ def _named(groups: range) -> str:
     if len(groups) == 1:
         return f"row group {groups[0]}"
     return f"row groups {groups[0]} to {groups[-1]}"
+
+
+def _stamp(path: Path) -> Any:
+    """Return which file this is: what is known of its end holds until it is written again."""
+    held = path.stat()
+    return path, held.st_size, held.st_mtime_ns
+
+
+def _footer(path: Path) -> Footer:
+    with path.open("rb") as held:
+        return Footer(held, path.stat().st_size, str(path))
 
 
 @contextmanager
@@ -167,10 +186,10 @@ def are_all_labelled(paths: Iterable[Path], column: str) -> bool:
     False where they do not say so: then somebody has to look at the rows.
     """
     parquet: Any = import_module("pyarrow.parquet")
-    return all(_is_labelled(parquet.read_metadata(path), column) for path in paths)
+    return all(_is_labelled(parquet.read_metadata(path), path, column) for path in paths)
 
 
-def _is_labelled(held: Any, column: str) -> bool:
+def _is_labelled(held: Any, path: Path, column: str) -> bool:
     types: Any = import_module("pyarrow").types
     given = held.schema.to_arrow_schema().field(column).type
     given = given.value_type if types.is_dictionary(given) else given
@@ -180,8 +199,4 @@ def _is_labelled(held: Any, column: str) -> bool:
     place = {held.schema.column(j).path: j for j in range(held.num_columns)}.get(column)
     if place is None:
         return False
-    for group in range(held.num_row_groups):
-        told = held.row_group(group).column(place).statistics
-        if told is None or not told.has_null_count or told.null_count:
-            return False
-    return True
+    return all(chunk.nulls == 0 for chunk in _footer(path).chunks(place))

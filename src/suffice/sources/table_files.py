@@ -62,6 +62,11 @@ class TableSource(LocalSource):
         self._done = [False] * len(self._files)
 
     @property
+    def stored(self) -> int:
+        """Bytes of the files, packed as they are; of what comes by a pipe, none are known."""
+        return sum(file.stored for file in self._files)
+
+    @property
     def identity(self) -> Any:
         """Which rows these are: the files, if they are files, how they are read and where cut."""
         if not all(file.is_lasting for file in self._files):

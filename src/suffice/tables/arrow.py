@@ -24,7 +24,7 @@ from suffice.tables.arrow_checks import (
 )
 from suffice.tables.arrow_messages import CheckedMessages
 from suffice.tables.csv.cells import ColumnEvidence, typed_cells
-from suffice.tables.parquet_pages import PageChecks, text_sizes
+from suffice.tables.parquet_pages import Footer, PageChecks, text_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -201,9 +201,10 @@ class ArrowTable:
         held, schema = first.metadata, first.schema_arrow
 
         def read(size: int) -> Iterator[Any]:
-            sizes, all_rows = text_sizes(held, schema), held.num_rows
+            footer = Footer(file, self._source.size, self.name)
+            sizes, all_rows = text_sizes(held, schema, footer), held.num_rows
             coded = sizes.coded(names, all_rows)
-            checks = PageChecks(file, self._source.size, held, self.name, allowed, coded)
+            checks = PageChecks(file, footer, held, allowed, coded)
             rows = min(size, checks.rows_at_once(names, range(held.num_row_groups)))
             again = parquet.ParquetFile(
                 self._pa.PythonFile(file, mode="r"), metadata=held, read_dictionary=coded

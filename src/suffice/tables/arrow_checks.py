@@ -41,8 +41,9 @@ class BatchChecks:
         """Return some columns of a batch, if every offset, index and character is sound."""
         held = batch.select(list(names))
         held.validate()  # no look at the rows: all buffers are as long as they should be
+        stored = batch.nbytes  # looks at all columns: once, and not for each of them
         for name, cells in zip(names, held.columns, strict=True):
-            self._allowed.unpack(_behind_views(cells), batch.nbytes, f"{place}, {name}")
+            self._allowed.unpack(_behind_views(cells), stored, f"{place}, {name}")
             if import_module("pyarrow").types.is_dictionary(cells.type):
                 self._check_codes(cells, name)
             elif not import_module("pyarrow").types.is_primitive(cells.type):

@@ -1,8 +1,7 @@
 """Pages of Parquet files: what they ask for is known before any of them is unpacked.
 
-The end of a file says how large its columns are, once unpacked; each page says so again, in front
-of itself, and a reader believes the page. So the pages are walked through here: a few bytes each.
-
+The end of a file says how large its columns are, once unpacked; each page says so again, and a
+reader believes the page. So the pages are walked through here: a few bytes each.
 https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 """
 
@@ -10,9 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import BadFile, SufficeError
 from suffice.tables.allowances import AT_ONCE, MUCH_TEXT, Allowance
@@ -70,17 +70,16 @@ class TextSizes:
         return max(1, min(most, MUCH_TEXT * rows // max(text, 1)))
 
 
-def text_sizes(held: Any, schema: Any) -> TextSizes:
+def text_sizes(held: Any, schema: Any, footer: Footer) -> TextSizes:
     """Count the bytes of columns of text, unpacked, as the file says itself."""
     types: Any = import_module("pyarrow").types
     text = {f.name for f in schema if types.is_string(f.type) or types.is_large_string(f.type)}
     found = TextSizes(Counter(), Counter())
     for name, place in _stored(held, text):
-        for group in range(held.num_row_groups):
-            column = held.row_group(group).column(place)
+        for column in footer.chunks(place):
             size = max(1, column.total_uncompressed_size)
             found.text[name] += size
-            found.written[name] += max(0, size - DICTIONARY * column.has_dictionary_page)
+            found.written[name] += max(0, size - DICTIONARY * (column.dictionary_page_offset > 0))
     return found
 
 
@@ -96,13 +95,11 @@ class PageChecks:
     """What row groups of one file ask for; `coded` are columns that are read as codes."""
 
     def __init__(
-        self, file: IO[bytes], size: int, held: Any, name: str, allowed: Allowance,
-        coded: Iterable[str],
-    ) -> None:  # fmt: skip
-        self._file, self._held, self._name, self._allowed = file, held, name, allowed
+        self, file: IO[bytes], footer: Footer, held: Any, allowed: Allowance, coded: Iterable[str]
+    ) -> None:
+        self._file, self._footer, self._held, self._allowed = file, footer, held, allowed
         types: Any = import_module("pyarrow").types
         schema = held.schema.to_arrow_schema()
-        self._size = size
         self._coded = {f.name for f in schema if types.is_dictionary(f.type)}.union(coded)
 
     def rows_at_once(self, names: Sequence[str], groups: Iterable[int]) -> int:
@@ -110,19 +107,12 @@ class PageChecks:
 
         Of text all pages count, for they may all be in one batch; of the rest, the largest one.
         """
-        try:
+        with self._footer.damage_refused():
             return self._rows_at_once(names, groups)
-        except SufficeError:
-            raise
-        except (struct.error, ValueError, OverflowError, IndexError, OSError):
-            raise BadFile(
-                f"{self._name} cannot be read: what it says of its pages is damaged",
-                hint="it is cut short or damaged: write or fetch it again",
-            ) from None
 
     def _rows_at_once(self, names: Sequence[str], groups: Iterable[int]) -> int:
         stored, most = _stored(self._held, names), MANY_ROWS
-        known = _row_groups(self._file, self._size)
+        known = self._footer.groups
         for group in groups:
             place = f"row group {group}"
             rows = max(0, self._held.row_group(group).num_rows)
@@ -183,31 +173,59 @@ def _pages(file: IO[bytes], column: _Chunk) -> list[_Page]:
     while at < end and values > 0:
         file.seek(at)
         page, length = _header(file)
-        page.at = at + length
+        page.at, at = at + length, at + length + page.packed
         found.append(page)
-        at = page.at + page.packed
         if page.kind != DICTIONARY_PAGE:
             values -= page.values
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """What the end of a file says of one column in one row group."""
+class _Chunk(NamedTuple):
+    """What the end of a file says of one column in one row group; `nulls` is -1 if it does not."""
 
     physical_type: int
     codec: int
     num_values: int
+    total_uncompressed_size: int
     total_compressed_size: int
     data_page_offset: int
     dictionary_page_offset: int
+    nulls: int
+
+
+class Footer:
+    """The end of a file, read once for all that is read of it: the columns of each row group.
+
+    pyarrow ends the process where it is asked about columns that are damaged. So they are read
+    here, and it is asked for names and numbers of rows alone.
+    """
+
+    def __init__(self, file: IO[bytes], size: int, name: str) -> None:
+        self.size, self._name = size, name
+        with self.damage_refused():
+            self.groups = _row_groups(file, size)
+
+    @contextmanager
+    def damage_refused(self) -> Iterator[None]:
+        """Turn what cannot be read inside the block into a refusal about the file."""
+        try:
+            yield
+        except SufficeError:
+            raise
+        except (struct.error, ValueError, OverflowError, IndexError, OSError):
+            raise BadFile(
+                f"{self._name} cannot be read: what it says of its pages is damaged",
+                hint="it is cut short or damaged: write or fetch it again",
+            ) from None
+
+    def chunks(self, column: int) -> list[_Chunk]:
+        """Return what is said of one column, for every row group."""
+        with self.damage_refused():
+            return [group[column] for group in self.groups]
 
 
 def _row_groups(file: IO[bytes], size: int) -> list[list[_Chunk]]:
-    """Return the columns of each row group.
-
-    pyarrow ends the process where it is asked about some that are damaged.
-    """
+    """Return the columns of each row group."""
     file.seek(max(0, size - 8))
     (length,) = struct.unpack_from("<I", file.read(8))
     if length > size - 8:
@@ -222,15 +240,19 @@ def _row_groups(file: IO[bytes], size: int) -> list[list[_Chunk]]:
         for _ in reader.items():
             found.append([])
             for inner, of in reader.fields():
-                if inner != 1 or of != 9:
+                if inner == 1 and of == 9:
+                    found[-1].extend(_chunk(reader, j) for j, _ in enumerate(reader.items()))
+                else:
                     reader.skip(of)
-                    continue
-                found[-1].extend(_chunk(reader) for _ in reader.items())
     return found
 
 
-def _chunk(reader: _Compact) -> _Chunk:
-    values = dict.fromkeys((1, 4, 5, 7, 9, 11), 0)
+SIZES = (1, 4, 5, 6, 7, 9, 11)
+"""The fields of a column that are its type, its codec, its sizes and its places."""
+
+
+def _chunk(reader: _Compact, column: int) -> _Chunk:
+    values, nulls = dict.fromkeys(SIZES, 0), -1
     for field, kind in reader.fields():
         if field != 3 or kind != 12:
             reader.skip(kind)
@@ -238,11 +260,19 @@ def _chunk(reader: _Compact) -> _Chunk:
         for inner, of in reader.fields():
             if inner in values and of in (5, 6):
                 values[inner] = reader.number()
+            elif of == 9:  # encodings, names: the same in every row group
+                reader.skip_known((column, inner))
+            elif inner == 12 and of == 12:  # statistics
+                for innermost, told in reader.fields():
+                    if innermost == 3 and told == 6:
+                        nulls = reader.number()
+                    else:
+                        reader.skip(told)
             else:
                 reader.skip(of)
     if min(values.values()) < 0:
         raise struct.error("a size is negative")
-    return _Chunk(*values.values())
+    return _Chunk._make([*values.values(), nulls])
 
 
 @dataclass(slots=True)
@@ -259,10 +289,9 @@ class _Page:
 
 def _header(file: IO[bytes]) -> tuple[_Page, int]:
     """Return the next page, and the bytes of its header."""
-    front = file.read(FRONT)
-    for more in (0, HEADER):
-        front += file.read(more) if more else b""
-        reader = _Compact(front)
+    front = b""
+    for more in (FRONT, HEADER):
+        reader = _Compact(front := front + file.read(more))
         try:
             page = _page(reader)
         except IndexError:  # the header is longer than that
@@ -297,65 +326,73 @@ class _Compact:
 
     def __init__(self, held: bytes) -> None:
         self._held = held
+        self._known: dict[tuple[int, int], bytes] = {}
         self.at = 0
 
-    def _byte(self) -> int:
-        self.at += 1
-        return self._held[self.at - 1]
-
     def _varint(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-            if shift > 63:
-                raise struct.error("a number is too long")
+        at, held = self.at, self._held
+        value = held[at]
+        if value >= 128:
+            value, shift = value & 127, 7
+            while (byte := held[at := at + 1]) >= 128:
+                value |= (byte & 127) << shift
+                shift += 7
+                if shift > 63:
+                    raise struct.error("a number is too long")
+            value |= byte << shift
+        self.at = at + 1
+        return value
 
     def number(self) -> int:
         """Return a whole number."""
         value = self._varint()
-        return (value >> 1) ^ -(value & 1)
+        return (value >> 1) ^ -(value & 1) if value & 1 else value >> 1
 
     def fields(self) -> Iterator[tuple[int, int]]:
         """Yield the number and the type of each field of a struct; whoever asks reads it."""
-        field = 0
-        while head := self._byte():
+        field, held = 0, self._held
+        while head := held[self.at]:
+            self.at += 1
             field = field + (head >> 4) if head >> 4 else self.number()
             yield field, head & 15
+        self.at += 1
 
-    def skip(self, kind: int, depth: int = 0) -> None:  # noqa: PLR0912  one for each type
+    def skip(self, kind: int, depth: int = 0) -> None:
         """Pass over a value."""
-        if depth > 8:
-            raise struct.error("structs are nested too deeply")
-        if kind in (1, 2):
-            return  # a truth: it is its type
-        if kind == 3:
-            self.at += 1
-        elif kind in (4, 5, 6):
-            self._varint()
-        elif kind == 7:
-            self.at += 8
-        elif kind == 8:
+        if kind == 8:
             size = self._varint()
             self.at += size
+        elif kind in (4, 5, 6):
+            self._varint()
+        elif kind in (1, 2):
+            return  # a truth: it is its type
+        elif kind in (3, 7):  # a byte, a double
+            self.at += 1 if kind == 3 else 8
+        elif depth > 8:
+            raise struct.error("structs are nested too deeply")
         elif kind == 12:
             for _, of in self.fields():
                 self.skip(of, depth + 1)
         elif kind in (9, 10):
             for of in self.items():
-                if of in (1, 2):
-                    self.at += 1  # a truth in a list is a byte
-                else:
-                    self.skip(of, depth + 1)
+                self.skip(3 if of in (1, 2) else of, depth + 1)  # a truth in a list is a byte
         else:  # there are no maps in Parquet
             raise struct.error("a field is of no known type")
 
+    def skip_known(self, key: tuple[int, int]) -> None:
+        """Pass over a list; if it is the one that was met under this key before, at once."""
+        known = self._known.get(key)
+        if known is not None and self._held.startswith(known, self.at):
+            self.at += len(known)
+            return
+        start = self.at
+        self.skip(9)
+        self._known[key] = self._held[start : self.at]
+
     def items(self) -> Iterator[int]:
         """Yield the type of each item of a list; whoever asks reads it."""
-        head = self._byte()
+        head = self._held[self.at]
+        self.at += 1
         size = head >> 4 if head >> 4 < 15 else self._varint()
         for _ in range(size):
             if self.at > len(self._held):
