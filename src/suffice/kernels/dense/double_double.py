@@ -27,6 +27,7 @@ SPLITTER = 2.0**27 + 1.0
 SLICE = 2.0**23
 """A slice holds 23 bits: 128 products of two of them add up to less than 2⁵³, exactly."""
 SLICES = 4
+"""Slices of a cell: 92 bits, and what is beyond them is GRAM_ERROR."""
 MOST_ROWS = 32
 """Rows whose products are added up exactly: SLICES times as many are 128 products."""
 GRAM_ERROR = 2.0**-82

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SMALL_SQUARE = 1e-290
 """Sums of squares below this lose digits (`centres.SMALL_SQUARE`), which NumPy says."""
 NO_WEIGHTS = np.empty(0)
+"""What stands for weights where every row counts once."""
 
 
 @njit(nogil=True)

@@ -33,7 +33,9 @@ the same it is nearly reached: they are rounded in the same direction, each time
 SMALL_SQUARE = 1e-290
 """Sums of squares from which no digit is lost by underflow."""
 LEAST = 5e-324
+"""The smallest double above zero: what one underflow may lose."""
 NOTHING = np.zeros((1, 1))
+"""What a bound is where nothing is lost: no squares are small."""
 
 
 class ScatterKernel(Protocol):
