@@ -145,12 +145,16 @@ def test_a_model_that_was_changed_by_who_does_not_care_for_locks_is_not_replaced
 # Mail filters: `correct` changes one in place, others put another in its place
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_commands_on_a_filter_at_once_lead_where_one_after_the_other_would() -> None:
     found = list(mail_pairs_at_once(2 * len(MAIL_PAIRS), killed=0.0))
     assert all(one.is_right for one in found), found
     assert {one.codes for one in found} == {(0, 0)}
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_commands_on_a_filter_that_are_killed_leave_it_whole_and_lose_nothing_said() -> None:
     found = list(mail_pairs_at_once(2 * len(MAIL_PAIRS), killed=0.6, seed=1))
     assert any(-9 in one.codes for one in found)
