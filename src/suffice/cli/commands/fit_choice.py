@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.rows.target_labels import check_classes
-from suffice.cli.rows.training_rows import tell_unlabelled
 from suffice.cli.terminal.messages import ProgressLine, note
 from suffice.errors import OneClass
-from suffice.sources.arrow_frames import frame_of
-from suffice.sources.sql.source import SqlSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,6 +123,11 @@ def learn(
     model: Any, rows: TrainingRows, filled: FilledColumns | None, checkpoint: Path | None
 ) -> None:
     """Fit a model; what it is learned from may be larger than memory."""
+    from suffice.cli.rows.target_labels import check_classes
+    from suffice.cli.rows.training_rows import tell_unlabelled
+    from suffice.sources.arrow_frames import frame_of
+    from suffice.sources.sql.source import SqlSource
+
     if rows.whole and checkpoint is None and not _adds_up(rows, filled):
         held = frame_of(rows.table)
         model.fit(held if filled is None else filled.transform(held), rows.labels)
@@ -150,4 +151,6 @@ def learn(
 
 def _adds_up(rows: TrainingRows, filled: FilledColumns | None) -> bool:
     """Whether the rows are in a database that makes the sums itself."""
+    from suffice.sources.sql.source import SqlSource
+
     return isinstance(rows.source, SqlSource) and rows.source.adds_up and filled is None

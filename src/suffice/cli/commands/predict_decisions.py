@@ -1,0 +1,206 @@
+"""What to do about each row: its likeliest class, the decision of least cost, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.cli.terminal.messages import note
+from suffice.errors import BadRows, listed, meant
+from suffice.rows.cells import CATEGORY
+from suffice.tables.csv.cells import number_of
+from suffice.tables.table_file import open_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from suffice.cli.rows.model_files import StoredAnswers
+    from suffice.cli.rows.model_rows import ModelRows
+    from suffice.rows import FloatArray
+    from suffice.rows.tables import Table
+    from suffice.storage.model_file import StoredModel
+
+PREDICTION = "prediction"
+
+
+class Answered(NamedTuple):
+    """Answers about some rows: columns with names."""
+
+    names: tuple[str, ...]
+    columns: tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Decisions:
+    """How answers become decisions; it counts what it rejects."""
+
+    answers: StoredAnswers
+    costs: Costs | None
+    reject_below: float | None
+    estimator: Any = None
+    rejected: int = field(default=0, init=False)
+    seen: int = field(default=0, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        answers: StoredAnswers,
+        model: Path,
+        cost: str | None,
+        reject_below: float | None,
+        reject_by: str,
+    ) -> Decisions:
+        """Read what the user has asked for."""
+        estimator = None
+        if reject_below is not None and reject_by == "typicality":
+            from suffice.cli.rows.densities import check_density
+
+            estimator = answers.estimator(model)
+            check_density(model, estimator)
+        costs = None if cost is None else Costs.read(cost, answers.labels)
+        return cls(answers, costs, reject_below, estimator)
+
+    def about(self, table: Table, *, proba: bool) -> Answered:
+        """Return what is decided about some rows."""
+        labels = np.fromiter(self.answers.labels, dtype=object)
+        self.seen += table.size
+        posterior = None
+        if (
+            proba
+            or self.costs is not None
+            or (self.reject_below is not None and self.estimator is None)
+        ):
+            posterior = self.answers.posterior(table)
+        more: tuple[tuple[str, Any], ...] = ()
+        if self.costs is not None:
+            assert posterior is not None
+            expected = posterior @ self.costs.table
+            best = expected.argmin(axis=1)
+            chosen = np.fromiter(self.costs.decisions, dtype=object)[best]
+            more = (("cost", np.take_along_axis(expected, best[:, np.newaxis], 1)[:, 0]),)
+        else:
+            codes = self.answers.codes(table) if posterior is None else posterior.argmax(axis=1)
+            chosen = labels[codes]
+            if self.reject_below is not None:
+                sure = self._sureness(table, posterior)
+                chosen[sure < self.reject_below] = None
+                self.rejected += int((sure < self.reject_below).sum())
+        if proba:
+            assert posterior is not None
+            more += tuple(
+                (f"p({label})", posterior[:, c]) for c, label in enumerate(self.answers.labels)
+            )
+        return Answered(
+            (PREDICTION, *(name for name, _ in more)), (chosen, *(cells for _, cells in more))
+        )
+
+    def _sureness(self, table: Table, posterior: FloatArray | None) -> Any:
+        if self.estimator is not None:
+            from suffice.cli.rows.densities import most_typical
+
+            return most_typical(self.estimator, table)[1]
+        assert posterior is not None
+        return posterior.max(axis=1)
+
+    def report(self) -> None:
+        """Say how many rows were rejected, if that was asked for."""
+        if self.reject_below is None:
+            return
+        what = "typicality" if self.estimator is not None else "probability"
+        note(
+            f"{self.rejected} of {self.seen} rows have no class: {what} below {self.reject_below:g}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Costs:
+    """What each decision costs, by the true class: (classes, decisions)."""
+
+    decisions: tuple[str, ...]
+    table: FloatArray
+
+    @classmethod
+    def read(cls, source: str, labels: tuple[Any, ...]) -> Costs:
+        """Read costs from a table: the first column names the true class, the others decisions."""
+        file = open_table(source, header=True)
+        if len(file.names) < 2:
+            raise BadRows(
+                f"{file.name} has {len(file.names)} column",
+                hint="the first names the true class, each other one a decision and its costs",
+            )
+        found: dict[str, list[float]] = {}
+        for chunk in file.chunks(file.names, [CATEGORY] * len(file.names)):
+            for i in range(chunk.size):
+                row = [chunk.column(j)[i] for j in range(chunk.width)]
+                name = _name(row[0])
+                if name in found:
+                    raise BadRows(
+                        f"{file.name} has more than one row for {name}",
+                        hint="one row for each class: what each decision costs if that is true",
+                    )
+                found[name] = [_cost(cell, file, name, j) for j, cell in enumerate(row[1:], 1)]
+        names = [_name(label) for label in labels]
+        lacking = [name for name in names if name not in found]
+        strange = [name for name in found if name not in names]
+        if lacking or strange:
+            said = f"no row for {listed(lacking)}" if lacking else ""
+            said += " and " * bool(lacking and strange)
+            said += f"a row for {listed(strange)}, which is no class" if strange else ""
+            asked = meant(strange[0], lacking) if strange and lacking else ""
+            raise BadRows(f"{file.name} has {said}", hint=f"{asked}the classes are {listed(names)}")
+        return cls(tuple(file.names[1:]), np.array([found[name] for name in names]))
+
+
+def _name(cell: Any) -> str:
+    from suffice.cli.rows.target_labels import label_text
+
+    return label_text(cell) or ""
+
+
+def _cost(cell: Any, file: Any, name: str, column: int) -> float:
+    number = cell if isinstance(cell, float) else number_of(str(cell or ""))
+    if number is None or not np.isfinite(number):
+        shown = "a blank cell" if cell is None else repr(cell)
+        raise BadRows(
+            f"{file.name}, {name}, {file.names[column]}: {shown} is no cost",
+            hint="a number: what this decision costs when that is the class",
+        )
+    return float(number)
+
+
+MOST = 1000
+"""New names that are remembered; beyond, nobody would read them."""
+
+
+class UnseenLevels:
+    """Looks for categories that a model does not know, among rows that it is asked about."""
+
+    def __init__(self, stored: StoredModel, rows: ModelRows) -> None:
+        from suffice.storage.describe import describe
+
+        columns = [column for column in describe(stored).columns if column.kind != "text"]
+        levels = {column.name: set(column.levels) for column in columns}
+        self._known: dict[int, set[Any]] = {
+            j: levels[name]
+            for j, (name, kind) in enumerate(zip(rows.names, rows.kinds, strict=True))
+            if kind == CATEGORY and name in levels
+        }
+        self._names = rows.names
+        self._new: dict[tuple[str, Any], None] = {}  # in the order of their first row
+
+    def add(self, table: Table) -> None:
+        """Note the new categories of some rows."""
+        for j, known in self._known.items():
+            if len(self._new) >= MOST:
+                return
+            new = {cell: None for cell in table.column(j).tolist() if cell not in known}
+            new.pop(None, None)
+            self._new.update({(self._names[j], cell): None for cell in new})
+
+    def report(self) -> None:
+        """Say which there were."""
+        if self._new:
+            names = [f"{name}={cell}" for name, cell in self._new]
+            note(f"new to the model, and none of its categories: {listed(names)}")
