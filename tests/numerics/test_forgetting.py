@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import ForgettingUnseen, LostDigits
@@ -315,3 +317,25 @@ def test_a_class_that_varies_is_never_taken_for_constant() -> None:
     rough = Moments(3.0, np.ones(1), np.zeros(1), np.array([[2.0]]), np.array([1e-3]))
     assert visible_losses(ByClass({0: rough, 1: lost}))[0] == pytest.approx(0.1)
     assert visible_losses(lost)[0] == pytest.approx(0.1)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([Moments, DiagonalMoments, PooledMoments]))
+@example(2, PooledMoments)
+@example(161, Moments)
+def test_all_rows_may_be_forgotten_piece_by_piece(seed: int, kind: Any) -> None:
+    """One row of a class may be left over in between: its mean has the rounding of all of them."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(40, 300))
+    codes, step = rng.integers(0, 3, size), int(rng.integers(3, 120))
+    shares = rng.random((size, 3)) < [0.3, 0.3, 0.05]
+    rows = np.column_stack([rng.normal(size=size) + codes, rng.poisson(codes + 1), shares])
+
+    def of(part: slice) -> Any:
+        if kind is PooledMoments:
+            return kind.of_classes(rows[part], codes[part], [0, 1, 2])
+        return kind.of(rows[part])
+
+    state = of(slice(None))
+    for start in range(0, size, step):
+        state = state - of(slice(start, start + step))
+    assert state.weight == 0.0

@@ -286,7 +286,7 @@ class DiagonalMoments(SecondMoments):
         small &= touched
         constant = gone | (touched & constant) | (small & (counts[0] == 1.0))
         high, low = np.where(small, 0.0, high), np.where(small, 0.0, low)
-        mean = settled_mean(mean, constant, usual, unusual)
+        mean = settled_mean(mean, constant, usual, unusual, sum_error / held)
         mean = np.where(gone, 0.0, mean[0]), np.where(gone, 0.0, mean[1])
         error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         anchor = np.where(constant, mean[0], ours.anchor)

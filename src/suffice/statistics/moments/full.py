@@ -272,7 +272,7 @@ class Moments(SecondMoments):
             for part in (high, low):
                 part[gone] = 0.0
                 part[:, gone] = 0.0
-            mean = settled_mean(mean, constant, usual, unusual)
+            mean = settled_mean(mean, constant, usual, unusual, sum_error / weight[0])
             anchor = np.where(constant, mean[0], anchor)
             error, sum_error = np.where(constant, 0.0, error), np.where(constant, 0.0, sum_error)
         left = type(self)(

@@ -154,7 +154,7 @@ def subtracted(
         for part in (high, low):
             part[gone] = 0.0
             part[:, gone] = 0.0
-        means = settled_mean(means, constant, *usual)
+        means = settled_mean(means, constant, *usual, sums.sum_error / weights[0][:, np.newaxis])
         sums = sums._replace(
             anchor=np.where(constant, means[0], sums.anchor),
             sum_error=np.where(constant, 0.0, sums.sum_error),

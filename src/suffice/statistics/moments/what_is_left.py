@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from suffice.statistics.moments.pooled import PooledMoments
 
 
+SAME_MEAN = 1e-9
+"""Relative difference of means below which rows that go are those that are left. A single row that
+is left of many has a mean with the rounding of all their sums; other rows differ by far more."""
 LAST_DIGITS = 64.0 * EPSILON
 """Relative difference of cells that are equal to fourteen digits."""
 
@@ -104,12 +107,16 @@ def settled_mean(
     constant: NDArray[np.bool_],
     usual: FloatArray | None,
     unusual: FloatArray | None,
+    mean_error: FloatArray,
 ) -> Pair:
     """Return means (d,) or (k, d) in which those of constant columns are what each cell is.
 
-    That is the usual cell, or the double that is nearest to the mean: all cells are one double.
+    That is the usual cell, or the double that is nearest to the mean: all cells are one double. A
+    mean that is no larger than its error is that of zeros: other cells so small beside those that
+    are gone cannot be told from them, and most are indicators.
     """
-    high, low = mean[0], np.where(constant, 0.0, mean[1])
+    none = constant & (np.abs(mean[0]) <= mean_error)
+    high, low = np.where(none, 0.0, mean[0]), np.where(constant, 0.0, mean[1])
     if usual is not None:
         high = np.where(constant & (unusual == 0.0), usual, high)
     return high, low
@@ -143,7 +150,7 @@ def refuse_leftovers(
 ) -> None:
     """Refuse to take away all the weight with rows that are not those that were merged in."""
     held_variances = np.diagonal(held.scatter) if held.scatter.ndim == 2 else held.scatter
-    rounding = held.weight * np.square(64.0 * EPSILON * np.abs(held.mean))
+    rounding = held.weight * np.square(SAME_MEAN * np.abs(held.mean))
     bound = held.bound + gone.bound + 1e-9 * held_variances + rounding
     with np.errstate(over="ignore"):
         strange = (np.abs(variances) > bound) | (held.weight * np.square(gap) > bound)
@@ -162,7 +169,7 @@ def refuse_leftover_classes(
     """Refuse to take classes away whole with rows that are not those that were merged in."""
     bound = held.bound + gone.bound + 1e-9 * np.diagonal(held.scatter)
     with np.errstate(over="ignore"):  # what is beyond all doubles is strange enough
-        rounding = np.square(64.0 * EPSILON * held.means) * held.weights[:, np.newaxis]
+        rounding = np.square(SAME_MEAN * held.means) * held.weights[:, np.newaxis]
         strange = held.weights[:, np.newaxis] * np.square(gap) > bound + rounding
     strange &= classes[:, np.newaxis]
     if classes.all():
