@@ -72,6 +72,7 @@ def test_a_cache_is_emptied_when_a_loop_in_another_folder_has_changed(
     assert kept == {"one": True, "another": False}
 
 
+@pytest.mark.process
 def test_plain_forms_are_imported_without_a_compiler() -> None:
     program = f"import sys\nimport {', '.join(PLAIN)}\nprint('numba' in sys.modules)"
     done = subprocess.run(

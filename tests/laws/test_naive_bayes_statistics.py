@@ -27,7 +27,6 @@ from suffice.statistics import (
 from suffice.statistics.folds import FOLDS, Folds
 from suffice.statistics.row_sample import END, RowSample, WithRows
 from suffice.testing import (
-    PRECISION,
     assert_same,
     check_arrays_round_trip,
     check_associative,
@@ -42,6 +41,7 @@ from suffice.testing import (
     check_statistics,
     check_weights_are_repetitions,
 )
+from suffice.testing.same import PRECISION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
