@@ -18,6 +18,7 @@ import pytest
 from pyarrow import csv, dataset, feather, parquet
 from sklearn.base import clone
 
+import suffice
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import (
     BadFile,
@@ -271,7 +272,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(
         ".fit('a.parquet', target='species'); arrays = model.statistics_.to_arrays(); "
         "print(hashlib.sha256(b''.join(arrays[k].tobytes() for k in sorted(arrays))).hexdigest())"
     )
-    source = str(Path(collecting.__file__).parents[2])
+    source = str(Path(suffice.__file__).parents[1])
     found = [
         subprocess.run(
             [sys.executable, "-c", program],
