@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pyarrow import csv, parquet
 from sklearn.base import clone
 
+import suffice
 from suffice import GaussianDiscriminant, NaiveBayes, collect
 from suffice.engines.parts import Progress, collect_parts
 from suffice.errors import BadFile, BadSetting
@@ -151,7 +152,7 @@ def test_a_process_that_is_killed_goes_on_where_it_was(rows: Path) -> None:
         "model = GaussianDiscriminant().fit('a.parquet', target='y', checkpoint='state')\n"
         "model.save('model.suffice')\n"
     )
-    source = str(Path(checkpoints.__file__).parents[2])
+    source = str(Path(suffice.__file__).parents[1])
     rng = np.random.default_rng(1)
     kills = 0
     while True:
