@@ -1,0 +1,1 @@
+"""The tournament on small tables: `python -m benchmarks.small_tables`."""
