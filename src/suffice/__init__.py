@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         ComplementNaiveBayes,
         MultinomialNaiveBayes,
     )
+    from suffice.estimators.pool import Pool
     from suffice.estimators.shared.collect import collect
     from suffice.estimators.text.classifier import TextClassifier
     from suffice.estimators.text.vectorizer import TextVectorizer
@@ -58,6 +59,7 @@ __all__ = [
     "MultivariateNormal",
     "NaiveBayes",
     "Perceptron",
+    "Pool",
     "TextClassifier",
     "TextVectorizer",
     "bridge",
@@ -85,6 +87,7 @@ _HOMES = {
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.linear.perceptron",
+    "Pool": "suffice.estimators.pool",
     "TextClassifier": "suffice.estimators.text.classifier",
     "TextVectorizer": "suffice.estimators.text.vectorizer",
     "bridge": "suffice.estimators.bridge",

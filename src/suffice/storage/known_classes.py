@@ -57,6 +57,7 @@ DATACLASSES = {
     "PlainColumns": "suffice.columns.schema",
     "Poisson": "suffice.models.naive_bayes.families.poisson",
     "PoissonColumns": "suffice.models.naive_bayes.families.poisson",
+    "PoolModel": "suffice.models.pool.model",
     "Product": "suffice.models.naive_bayes.product",
     "SeenRows": "suffice.models.linear.online.seen_rows",
     "Separation": "suffice.models.linear.logistic.separation.separation",
