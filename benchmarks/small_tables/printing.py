@@ -82,8 +82,8 @@ def _by_size(results: Results) -> str:
         )
         rows = [row for name in order if (row := _scores_row(results, name, n))]
         head = [
-            f"n = {n}, {len(sets)} tables", "nl", "log-loss", "Brier", "accuracy", "calibration",
-            "rank", "CPU s", "tables", "refused",
+            f"n = {n}, {len(sets)} tables", "nl", "median", "log-loss", "Brier", "accuracy",
+            "calibration", "rank", "CPU s", "tables", "refused",
         ]  # fmt: skip
         parts.append(table(head, rows))
     return "\n\n".join(parts)
@@ -94,10 +94,12 @@ def _scores_row(results: Results, name: str, n: int) -> list[str] | None:
     if not losses:
         return None
     seconds = [results.scores(name, n, part).values() for part in ("cpu_fit", "cpu_predict")]
+    nls = list(results.nls(name, [n]).values())
     refused = sum(cell.n == n for cell in results.refusals.get(name, ()))
     return [
         _label(name),
-        _mean(results.nls(name, [n]).values()),
+        _mean(nls),
+        f"{np.median(nls):.3f}" if nls else "-",
         _mean(losses.values()),
         *(
             _mean(results.scores(name, n, score).values())
