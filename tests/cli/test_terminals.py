@@ -107,7 +107,7 @@ def test_learning_from_a_large_table_shows_how_far_it_is(
     environment: dict[str, str], measurements: Path, tmp_path: Path
 ) -> None:
     code = (
-        "import sys; from suffice.cli import main; from suffice.cli.rows import training_rows; "
+        "import sys; from suffice.cli import main; from suffice.training import training_rows; "
         "from suffice.cli.terminal import messages; from suffice.tables import table_file; "
         "messages.PATIENCE = messages.EVERY = 0.0; "
         "training_rows.IN_MEMORY = table_file.CELLS = 100; sys.exit(main(sys.argv[1:]))"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    TableReading,
     json_option,
     reading_options,
     seed_option,
@@ -17,6 +16,7 @@ from suffice.cli.terminal.options import (
 
 if TYPE_CHECKING:
     from suffice.evaluation.comparison import Comparison
+    from suffice.tables.table_reading import TableReading
 
 
 @click.command()
@@ -59,19 +59,16 @@ def compare(
 
     Example: suffice compare flowers.csv --target species
     """
-    from suffice.cli.rows.compared_rows import ComparedRows
     from suffice.cli.terminal.messages import legible, say
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.evaluation.comparison import compare as compared
+    from suffice.cli.terminal.training_hooks import CommandHooks
+    from suffice.training.compared_rows import ComparedRows
 
-    rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
-    found = compared(
-        rows.X,
-        rows.y,
-        models=_asked(models, others),
-        folds=folds and min(folds, len(rows.y)),
-        curves=curves,
-        random_state=seed,
+    rows = ComparedRows.read(
+        tables, target, reading, drop, CommandHooks(), seed=seed, all_rows=all_rows
+    )
+    found = rows.compare(
+        models=_asked(models, others), folds=folds, curves=curves, random_state=seed
     )
     if as_json:
         print_json(_content(found))

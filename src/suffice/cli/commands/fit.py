@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.commands.fit_choice import MODELS
 from suffice.cli.terminal.options import (
-    TableReading,
     force_option,
     json_option,
     output_option,
@@ -19,18 +17,15 @@ from suffice.cli.terminal.options import (
     target_option,
     wait_option,
 )
+from suffice.training.model_choice import AUTO, MODELS, ONE_PASS, SETTINGS
 
 if TYPE_CHECKING:
-    from suffice.cli.rows.model_files import Saved
-    from suffice.cli.rows.training_rows import TrainingRows
-    from suffice.storage.model_file import StoredModel
+    from suffice.tables.table_reading import TableReading
 
     ParamType = click.ParamType[Any]
 else:
     ParamType = click.ParamType  # before 8.4 it takes no parameters
 
-ONE_PASS = ("gda", "qda", "naive-bayes", "text")
-"""Models that look at every row once."""
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
 
 
@@ -161,63 +156,40 @@ def fit(
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, save
-    from suffice.cli.rows.training_rows import TrainingRows, describe
     from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
+    from suffice.training.training import train_rows
 
-    if name == "auto":
-        _refuse_settings(settings)
+    given = {key: value for key, value in settings.items() if value is not None}
+    _check_settings(name, given)
     place = output or Path("model.suffice")
     check_model_place(place, tables, force=force, as_json=as_json)
     if checkpoint is not None:
         _check_checkpoint(checkpoint, name, place, tables)
-    rows = TrainingRows.read(
-        tables, target, reading, drop,
-        once=name in ONE_PASS, seed=None if name in ONE_PASS else seed, texts=name == "text",
+    found = train_rows(
+        list(tables), None, target, name, given, CommandHooks(),
+        drop=drop, reading=reading, seed=seed, checkpoint=checkpoint,
     )  # fmt: skip
-    saved, losses = _fitted(rows, name, settings, seed, checkpoint)
     with changing(place, wait):
-        stored = save(place, saved, statistics=not without_statistics)
-    summary = _summary(place, stored, saved, rows, losses)
+        stored = save(place, found.saved, statistics=not without_statistics)
+    summary = found.summary(stored)
     if as_json:
-        print_json(summary)
-    classes = saved.estimator.classes_
-    announce(
-        f"{place}: {type(saved.estimator).__name__} of {describe(rows, summary['rows'])}; "
-        f"{len(classes)} classes of {target}"
-    )
+        print_json({"model": str(place), **summary})
+    announce(f"{place}: {found.described(summary['rows'])}")
 
 
-def _summary(
-    place: Path,
-    stored: StoredModel,
-    saved: Saved,
-    rows: TrainingRows,
-    losses: dict[str, float],
-) -> dict[str, Any]:
-    """Return what was learned, and why so, as plain values."""
-    from suffice.cli.terminal.printed_rows import plain
-    from suffice.storage.describe import describe
-
-    account = describe(stored).to_dict()
-    return {
-        "model": str(place),
-        "estimator": account["estimator"],
-        "target": saved.notes.target,
-        "rows": int(account["rows"] or rows.size),
-        "columns": len(rows.table.kinds),
-        "dropped": list(saved.notes.dropped),
-        "classes": [plain(label) for label in saved.estimator.classes_],
-        "settings": account["settings"],
-        "log_loss": losses or None,  # only where models were compared
-    }
-
-
-def _refuse_settings(settings: dict[str, Any]) -> None:
-    given = [f"--{name}" for name, value in settings.items() if value is not None]
-    if given:
-        raise click.UsageError(f"{', '.join(given)} needs --model: auto chooses by itself")
+def _check_settings(name: str, given: dict[str, Any]) -> None:
+    """Refuse options that the model does not take."""
+    strange = [f"--{key}" for key in given if key not in SETTINGS.get(name, ())]
+    if strange and name == AUTO:
+        raise click.UsageError(f"{', '.join(strange)} needs --model: auto chooses by itself")
+    if strange:
+        takes = ", ".join(f"--{key}" for key in SETTINGS[name])
+        raise click.UsageError(
+            f"{', '.join(strange)} does not belong to --model {name}, which takes {takes}"
+        )
 
 
 def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[str, ...]) -> None:
@@ -239,50 +211,3 @@ def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[st
         raise click.UsageError(f"--checkpoint and --output are the same file: {place}")
     # What is there and is no checkpoint is refused where it is read.
     check_output(checkpoint, tables, ours=lambda _: True, what="a checkpoint")
-
-
-def _fitted(
-    rows: TrainingRows,
-    name: str,
-    settings: dict[str, Any],
-    seed: int,
-    checkpoint: Path | None,
-) -> tuple[Saved, dict[str, float]]:
-    """Return the model of labelled rows, and the log-losses by which it was chosen."""
-    from suffice.cli.commands.fit_choice import best_model, check_width, learn, named_model
-    from suffice.cli.rows.decimals import decimals_of
-    from suffice.cli.rows.model_files import Saved
-    from suffice.cli.terminal.messages import note
-    from suffice.columns.filled import FilledColumns
-    from suffice.estimators.linear.linear_classifier import LinearClassifier
-    from suffice.estimators.shared.table_recipe import TableNotes
-    from suffice.sources.arrow_frames import frame_of
-
-    if settings.get("priors"):
-        settings["priors"] = _of_labels(settings["priors"], rows.labels)
-    losses: dict[str, float] = {}
-    if name == "auto":
-        model, losses = best_model(rows, seed)
-    else:
-        model = named_model(name, settings)
-    full = settings.get("covariance") in (None, "shared", "per-class", "auto")
-    if name in ("gda", "qda") and full:
-        check_width(rows.table, name)
-    filled = None
-    if isinstance(model, LinearClassifier):
-        filled = FilledColumns.of(frame_of(rows.table))
-        if filled.note:
-            note(
-                filled.note
-                if rows.whole
-                else f"{filled.note}; more may be blank beyond the rows that were looked at"
-            )
-    learn(model, rows, filled, checkpoint)
-    notes = TableNotes(rows.target, filled, rows.dropped)
-    return Saved(model, notes, decimals_of(rows.table)), losses
-
-
-def _of_labels(priors: dict[str, float], labels: Any) -> dict[Any, float]:
-    """Return priors by label: what was typed is text, labels may be numbers."""
-    known = {str(label): label for label in dict.fromkeys(labels.tolist())}
-    return {known.get(name, name): value for name, value in priors.items()}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from suffice.tables.table_reading import TableReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
-
-
-@dataclass(frozen=True, slots=True)
-class TableReading:
-    """How a table of text is written, where the user says so."""
-
-    delimiter: str | None = None
-    header: bool | None = None
 
 
 def model_argument(name: str = "model") -> Decorator:

@@ -1,4 +1,4 @@
-"""The rows of a source that have a label, as commands learn from them."""
+"""The rows of a source that have a label, as models learn from them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.cli.rows.target_labels import labels_of
 from suffice.errors import NotFinite
 from suffice.rows.cells import NUMBER
 from suffice.sources.arrow_frames import some_rows
 from suffice.sources.local import LocalSource
 from suffice.sources.parquet import ParquetSource
 from suffice.sources.source import Chunk, Wanted
+from suffice.training.target_labels import labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from suffice.cli.terminal.messages import ProgressLine
     from suffice.columns.filled import FilledColumns
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
+    from suffice.training.hooks import ProgressMeter
 
 
 class LabelledSource(LocalSource):
@@ -51,7 +51,7 @@ class LabelledSource(LocalSource):
         self._all_labelled = isinstance(source, ParquetSource) and source.all_labelled(target)
         marks = () if filled is None else filled.marks
         self.name, self.names = source.name, (*names, *marks, target)
-        self.progress: ProgressLine | None = None
+        self.progress: ProgressMeter | None = None
         self.total: int | None = None
         self._count = 0
         self._skipped = 0
@@ -128,7 +128,7 @@ class LabelledSource(LocalSource):
         """Return the rows of a chunk that have a label, and how many have none."""
         table, labels, blank = chunk.table, chunk.labels, 0
         if self._looked_at:
-            _refuse_infinite(table, self.names, chunk.place)
+            refuse_infinite(table, self.names, chunk.place)
         if self._all_labelled:
             if isinstance(labels, np.ndarray):
                 labels = labels.astype(np.int64, copy=False)
@@ -148,7 +148,7 @@ class LabelledSource(LocalSource):
         return Chunk(table, labels, None, chunk.place), blank
 
 
-def _refuse_infinite(table: Table, names: Sequence[str], place: str) -> None:
+def refuse_infinite(table: Table, names: Sequence[str], place: str) -> None:
     """Refuse a cell that is no finite number, by its row."""
     for j, (kind, name) in enumerate(zip(table.kinds, names, strict=False)):
         bad = np.isinf(table.column(j)) if kind == NUMBER else np.zeros(0, dtype=bool)

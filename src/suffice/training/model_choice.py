@@ -1,0 +1,144 @@
+"""Which model to fit: a named one, or the best of those compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadLabels, BadSetting, listed, meant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.rows.tables import Table
+    from suffice.training.hooks import Hooks
+    from suffice.training.training_rows import TrainingRows
+
+
+SETTINGS = {
+    "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
+    "qda": ("pool", "shrink", "divisor", "priors"),
+    "naive-bayes": ("families", "smoothing", "temperature", "priors"),
+    "logistic": ("penalty", "correction"),
+    "text": ("smoothing", "priors"),
+}
+"""The settings that each model takes."""
+AUTO = "auto"
+MODELS = (*SETTINGS, AUTO)
+ONE_PASS = ("gda", "qda", "naive-bayes", "text")
+"""Models that look at every row once."""
+MOST_COLUMNS = 5000
+"""Columns, categories coded, whose covariance is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """How a model was chosen.
+
+    model    what it is called among those that were compared
+    losses   the log-loss of each on held-out rows
+    rows     how many rows they were compared on
+    """
+
+    model: str
+    losses: Mapping[str, float]
+    rows: int
+
+
+def check_named(name: str, settings: Mapping[str, Any]) -> None:
+    """Refuse a model that is not known, and settings that it does not take."""
+    if name not in MODELS:
+        raise BadSetting(
+            f"there is no model {name!r}",
+            hint=f"{meant(str(name), MODELS)}the models are {listed(MODELS)}",
+        )
+    takes = SETTINGS.get(name, ())
+    strange = [key for key in settings if key not in takes]
+    if strange and name == AUTO:
+        raise BadSetting(
+            f"{listed(strange)} given, but no model: {AUTO} chooses by itself",
+            hint=f'name a model: model="{_taking(strange[0]) or "gda"}"',
+        )
+    if strange:
+        raise BadSetting(
+            f"{listed(strange)} given, which model={name!r} does not take",
+            hint=f"it takes {listed(takes)}",
+        )
+
+
+def _taking(setting: str) -> str | None:
+    return next((name for name, takes in SETTINGS.items() if setting in takes), None)
+
+
+def named_model(name: str, settings: Mapping[str, Any]) -> Any:
+    """Return the estimator of a name, not fitted."""
+    if name in ("gda", "qda"):
+        from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+
+        form = "per-class" if name == "qda" else "shared"
+        return GaussianDiscriminant(**{"covariance": form, **settings})
+    if name == "naive-bayes":
+        from suffice.estimators.naive_bayes import NaiveBayes
+
+        return NaiveBayes(**settings)
+    if name == "text":
+        from suffice.estimators.text.classifier import TextClassifier
+
+        return TextClassifier(**settings)
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
+
+    return LogisticRegression(**settings)
+
+
+def check_width(table: Table, name: str, hooks: Hooks) -> None:
+    """Refuse covariances of more columns than memory is likely to hold."""
+    from suffice.columns import Columns
+
+    width = Columns.infer(table).width
+    if width > MOST_COLUMNS:
+        raise BadSetting(
+            f"{name} needs the covariance of {width:,} columns, {8e-9 * width**2:.1f} GB at least",
+            hint=f"{hooks.option('model', 'naive-bayes')} or logistic needs none; "
+            f"{hooks.option('drop')} leaves columns out",
+        )
+
+
+def choose(rows: TrainingRows, seed: int, hooks: Hooks) -> tuple[Any, ModelChoice]:
+    """Return the estimator that `compare` recommends, and how it was chosen.
+
+    Which it is, and why, is said.
+    """
+    from sklearn.base import clone
+
+    from suffice.evaluation.comparison import compare
+    from suffice.sources.arrow_frames import frame_of, some_rows
+    from suffice.training.compared_rows import sampled
+
+    table, y = rows.table, rows.labels
+    if len(set(y.tolist())) == 1:
+        raise BadLabels(
+            f"models cannot be compared: {len(y):,} rows, from all over {rows.place}, are all of "
+            f"class {y[0]!s}",
+            hint=f"name one with {hooks.option('model').removesuffix('=')}",
+        )
+    some = sampled(table.size, table.width, seed)
+    if some is not None:
+        table, y = some_rows(table, some), y[some]
+    if some is not None or not rows.whole:
+        of = "" if rows.known_size is None else f" of {rows.known_size:,}"
+        hooks.note(f"models are compared on {len(y):,}{of} rows, drawn at random")
+    found = compare(frame_of(table), y, curves=False, random_state=seed)
+    losses = {
+        name: float(scores.log_loss.mean())
+        for name, scores in found.scores.items()
+        if scores.log_loss is not None
+    }
+    best = found.best
+    loss = losses[best]
+    others = sorted((pair for pair in losses.items() if pair[0] != best), key=lambda pair: pair[1])
+    rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
+    hooks.note(
+        f"chose {best}: its log-loss on held-out rows is {loss:.3f}, the lowest of "
+        f"{len(losses)}{rest and ' (then' + rest[1:] + ')'}"
+    )
+    return clone(found.candidate(best).estimator), ModelChoice(best, losses, len(y))
