@@ -71,13 +71,14 @@ class ComparedRows(NamedTuple):
         words = f"{count:,} rows, {rows.columns_described}"
         return cls(frame_of(table), labels, rows.place, words, origin)
 
-    def compare(self, *, folds: int | None = None, **settings: Any) -> Comparison:
+    def compare(self, hooks: Hooks, *, folds: int | None = None, **settings: Any) -> Comparison:
         """Compare models on these rows, in no more folds than there are rows."""
         from suffice.evaluation import compare
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimilarLabels)  # they have been told
-            return compare(self.X, self.y, folds=folds and min(folds, len(self.y)), **settings)
+            few = folds and min(folds, len(self.y))
+            return compare(self.X, self.y, folds=few, progress=hooks.progress, **settings)
 
 
 def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:

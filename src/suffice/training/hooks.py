@@ -2,65 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING
+
+from suffice.evaluation.work_progress import SilentProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Share = Callable[[], float | None]
-
-
-class ProgressMeter(Protocol):
-    """How far some work is. It is entered when the work begins, and left when it ends."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def begin(self) -> None:
-        """Begin to count anew: rows may be read more than once."""
-
-    def more(self, count: int) -> None:
-        """Count what has been done; several threads may call it."""
-
-    @property
-    def rows(self) -> int:
-        """How many were counted since the beginning."""
-        ...
-
-
-class ShowsProgress(Protocol):
-    """What is called when some work begins.
-
-    `what` names the work, `share` returns which part of it is done (None: not known), `unit` says
-    what is counted.
-    """
-
-    def __call__(  # noqa: D102
-        self, what: str, share: Share | None = None, unit: str = "rows"
-    ) -> ProgressMeter: ...
-
-
-class SilentProgress:
-    """Counts, and shows nothing."""
-
-    def __init__(self, what: str = "", share: Share | None = None, unit: str = "rows") -> None:
-        del what, share, unit
-        self.rows = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def begin(self) -> None:
-        """Begin to count anew."""
-        self.rows = 0
-
-    def more(self, count: int) -> None:
-        """Count what has been done."""
-        self.rows += count
+    from suffice.evaluation.work_progress import ShowsProgress
 
 
 class Hooks:
@@ -96,4 +45,5 @@ class Hooks:
 
     def option(self, name: str, value: str | None = None) -> str:
         """Return how a setting is written where it can be changed: a command has other words."""
+        name = name.replace("-", "_")
         return f"{name}=" if value is None else f'{name}="{value}"'

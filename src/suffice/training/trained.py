@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.columns.filled import FilledColumns
+    from suffice.evaluation.judgement import Judgement
     from suffice.storage.model_file import StoredModel
     from suffice.training.model_choice import ModelChoice
     from suffice.training.saved_models import Saved
@@ -35,6 +36,9 @@ class Trained:
         Columns that were left out, each with the reason.
     choice
         How the model was chosen, with the log-loss of each that was compared; None if it was named.
+    judged
+        How good it is on rows that it has not seen; None where that could not be found out, and a
+        note says why.
     unlabelled
         How many rows without a label were left out.
     notes
@@ -47,6 +51,7 @@ class Trained:
     width: int
     dropped: tuple[DroppedColumn, ...]
     choice: ModelChoice | None
+    judged: Judgement | None
     unlabelled: int
     notes: tuple[str, ...]
 
@@ -96,6 +101,7 @@ class Trained:
             "classes": [_plain(label) for label in self.estimator.classes_],
             "settings": account["settings"],
             "log_loss": None if self.choice is None else dict(self.choice.losses),
+            "judged": None if self.judged is None else self.judged.to_dict(),
         }
 
     def described(self, rows: int) -> str:

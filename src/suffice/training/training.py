@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,10 @@ from suffice.training.decimals import STATE as DECIMALS
 from suffice.training.decimals import decimals_of
 from suffice.training.fit_rows import fit_rows
 from suffice.training.hooks import Hooks
+from suffice.training.judging import judge
 from suffice.training.model_choice import (
     AUTO,
+    CHOICES,
     ONE_PASS,
     check_named,
     check_width,
@@ -31,7 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from suffice.columns.filled import FilledColumns
-    from suffice.training.hooks import ShowsProgress
+    from suffice.evaluation.work_progress import ShowsProgress
+
+TIME_LIMIT = 60.0
+"""Seconds that comparing and judging models may take, if nobody says otherwise. A choice: as long
+as one waits without doing something else."""
 
 
 def train(
@@ -45,6 +52,7 @@ def train(
     header: bool | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
+    time_limit: float | None = TIME_LIMIT,
     on_note: Callable[[str], object] | None = None,
     progress: ShowsProgress | None = None,
     **settings: Any,
@@ -65,8 +73,9 @@ def train(
     target
         The column of labels.
     model
-        "gda", "qda", "naive-bayes", "logistic", "text", or "auto": the one of least log-loss on
-        held-out rows among those that `suffice.compare` tries.
+        "gda", "qda", "naive-bayes", "logistic", "text", or one that is chosen: "best" is the single
+        model of least log-loss on held-out rows among those that `suffice.compare` tries, "auto"
+        the best there is, which today is the same.
     drop
         Columns that are left out.
     delimiter, header
@@ -75,6 +84,10 @@ def train(
         The seed by which "auto" parts the rows.
     checkpoint
         A file to which what was learned is written every ten seconds; see `fit`.
+    time_limit
+        Seconds that comparing and judging models may take; None is no limit. It is looked at
+        between models and between folds, and the best so far is taken. A limit that is not reached
+        changes nothing.
     on_note
         Called with each note as soon as it is made.
     progress
@@ -85,7 +98,8 @@ def train(
     Returns
     -------
     Trained
-        The fitted `estimator`; `notes`, `dropped`, `filled`, `choice`; and `save(path)`.
+        The fitted `estimator`; `judged`, how good it is on rows that it has not seen; `notes`,
+        `dropped`, `filled`, `choice`; and `save(path)`.
 
     Examples
     --------
@@ -107,6 +121,7 @@ def train(
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
         reading=TableReading(delimiter, header), seed=random_state, checkpoint=checkpoint,
+        time_limit=time_limit,
     )  # fmt: skip
 
 
@@ -122,24 +137,29 @@ def train_rows(
     reading: TableReading | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
+    time_limit: float | None = None,
 ) -> Trained:
     """Train a model, and speak through `hooks`: what `train` and `suffice fit` have in common."""
     check_named(name, settings)
     rows = _rows(data, y, target, name, hooks, drop, reading or TableReading(), seed)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
-    choice = None
+    choice, judged = None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimilarLabels)  # they have been told
-        if name == AUTO:
-            model, choice = choose(rows, seed, hooks)
+        if name in CHOICES:
+            model, choice, judged = choose(rows, seed, hooks, time_limit)
         else:
             model = named_model(name, settings)
         full = settings.get("covariance") in (None, "shared", "per-class", "auto")
         if name in ("gda", "qda") and full:
             check_width(rows.table, name, hooks)
         filled = _filled(model, rows, hooks)
-        without = fit_rows(model, rows, filled, hooks, checkpoint)
+        begun = time.monotonic()
+        met = fit_rows(model, rows, filled, hooks, checkpoint, seed)
+        seconds = time.monotonic() - begun
+        if judged is None:
+            judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     notes = TableNotes(rows.target, filled, dropped)
@@ -147,7 +167,7 @@ def train_rows(
     model._notes = TableNotes(rows.target, filled, dropped, {DECIMALS: decimals})
     return Trained(
         Saved(model, notes, decimals), rows.columns_described, rows.size, rows.table.width,
-        rows.dropped, choice, rows.unlabelled + without, tuple(hooks.notes),
+        rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from suffice.cli.terminal.options import (
     seed_option,
     tables_argument,
     target_option,
+    time_limit_option,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--curves/--no-curves", default=True, help="Whether to make learning curves.")
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@time_limit_option()
 @seed_option("folds and splits")
 @json_option("everything")
 @reading_options
@@ -46,6 +48,7 @@ def compare(
     folds: int | None,
     curves: bool,
     all_rows: bool,
+    time_limit: float,
     seed: int,
     as_json: bool,
     reading: TableReading,
@@ -64,12 +67,12 @@ def compare(
     from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.training.compared_rows import ComparedRows
 
-    rows = ComparedRows.read(
-        tables, target, reading, drop, CommandHooks(), seed=seed, all_rows=all_rows
-    )
+    hooks = CommandHooks()
+    rows = ComparedRows.read(tables, target, reading, drop, hooks, seed=seed, all_rows=all_rows)
     found = rows.compare(
-        models=_asked(models, others), folds=folds, curves=curves, random_state=seed
-    )
+        hooks, models=_asked(models, others), folds=folds, curves=curves, random_state=seed,
+        time_limit=time_limit,
+    )  # fmt: skip
     if as_json:
         print_json(_content(found))
         return
@@ -135,6 +138,7 @@ def _content(found: Comparison) -> dict[str, Any]:
             "best": said.best,
             "school": said.school,
             "advice": said.advice,
+            "judged": None if said.judged is None else said.judged.to_dict(),
             "reasons": list(said.reasons),
             "assumptions": list(said.assumptions),
             "worries": list(said.worries),

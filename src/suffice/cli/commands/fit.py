@@ -15,9 +15,10 @@ from suffice.cli.terminal.options import (
     seed_option,
     tables_argument,
     target_option,
+    time_limit_option,
     wait_option,
 )
-from suffice.training.model_choice import AUTO, MODELS, ONE_PASS, SETTINGS
+from suffice.training.model_choice import CHOICES, MODELS, ONE_PASS, SETTINGS
 
 if TYPE_CHECKING:
     from suffice.tables.table_reading import TableReading
@@ -67,8 +68,9 @@ class Priors(ParamType):
     "--model", "name", type=click.Choice(MODELS), default="auto", show_default=True,
     help="gda: classes are normal and vary alike. qda: each varies in its own way. naive-bayes: "
     "columns of any kind that say different things. logistic: only how likely each class is. text: "
-    "columns of text are documents, told apart by their words and bytes. auto: what is least wrong "
-    "about rows held out, among all that `suffice compare` tries.",
+    "columns of text are documents, told apart by their words and bytes. best: the one model that "
+    "is least wrong about rows held out, among all that `suffice compare` tries. auto: the best "
+    "there is, today the same.",
 )  # fmt: skip
 @output_option("Where to write the model; - is standard output.  [default: model.suffice]")
 @force_option()
@@ -125,7 +127,8 @@ class Priors(ParamType):
     "run is killed, the same command goes on from there, and ends at the same model. FILE is not "
     "removed.",
 )  # fmt: skip
-@seed_option("how --model auto parts the rows")
+@time_limit_option()
+@seed_option("how rows are parted to compare and to judge models")
 @json_option("a summary")
 @reading_options
 def fit(
@@ -138,6 +141,7 @@ def fit(
     drop: tuple[str, ...],
     without_statistics: bool,
     checkpoint: Path | None,
+    time_limit: float,
     seed: int,
     as_json: bool,
     reading: TableReading,
@@ -150,8 +154,8 @@ def fit(
     of a database: duckdb://file.db?table=t, postgresql://user@host/base?table=t (or ?query=SELECT
     …, to the end). It may be larger than memory.
 
-    Words and blank cells may stay: nothing has to be prepared. What was done about them, and how
-    the model was chosen, is said on standard error.
+    Words and blank cells may stay: nothing has to be prepared. What was done about them, how the
+    model was chosen, and how good it is on rows that it has not seen, is said on standard error.
 
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
@@ -170,7 +174,7 @@ def fit(
         _check_checkpoint(checkpoint, name, place, tables)
     found = train_rows(
         list(tables), None, target, name, given, CommandHooks(),
-        drop=drop, reading=reading, seed=seed, checkpoint=checkpoint,
+        drop=drop, reading=reading, seed=seed, checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
     with changing(place, wait):
         stored = save(place, found.saved, statistics=not without_statistics)
@@ -178,13 +182,15 @@ def fit(
     if as_json:
         print_json({"model": str(place), **summary})
     announce(f"{place}: {found.described(summary['rows'])}")
+    if found.judged is not None:
+        announce(str(found.judged))
 
 
 def _check_settings(name: str, given: dict[str, Any]) -> None:
     """Refuse options that the model does not take."""
     strange = [f"--{key}" for key in given if key not in SETTINGS.get(name, ())]
-    if strange and name == AUTO:
-        raise click.UsageError(f"{', '.join(strange)} needs --model: auto chooses by itself")
+    if strange and name in CHOICES:
+        raise click.UsageError(f"{', '.join(strange)} needs --model: {name} chooses by itself")
     if strange:
         takes = ", ".join(f"--{key}" for key in SETTINGS[name])
         raise click.UsageError(
@@ -200,7 +206,7 @@ def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[st
     if name not in ONE_PASS:
         why = (
             "which may choose logistic"
-            if name == "auto"
+            if name in CHOICES
             else "whose rows are read once for every step"
         )
         raise click.UsageError(

@@ -16,6 +16,7 @@ from suffice.cli.terminal.options import (
     seed_option,
     tables_argument,
     target_option,
+    time_limit_option,
     wait_option,
 )
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     help="Parts of the rows.  [default: 10, or fewer where that would take long]",
 )  # fmt: skip
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@time_limit_option()
 @seed_option("folds and splits")
 @json_option("what is on the page")
 @reading_options
@@ -51,6 +53,7 @@ def report(
     drop: tuple[str, ...],
     folds: int | None,
     all_rows: bool,
+    time_limit: float,
     seed: int,
     as_json: bool,
     reading: TableReading,
@@ -79,12 +82,11 @@ def report(
     printed = str(place) == "-"
     if not printed:  # a page may be looked at on a terminal
         check_output(place, tables, ours=is_page, what="a page that suffice has made", force=force)
-    rows = ComparedRows.read(
-        tables, target, reading, drop, CommandHooks(), seed=seed, all_rows=all_rows
-    )
+    hooks = CommandHooks()
+    rows = ComparedRows.read(tables, target, reading, drop, hooks, seed=seed, all_rows=all_rows)
     with _Stages() as stage:
         stage(f"comparing models on {len(rows.y):,} rows")
-        found = rows.compare(folds=folds, random_state=seed)
+        found = rows.compare(hooks, folds=folds, random_state=seed, time_limit=time_limit)
         stage("looking at the columns")
         contents = Contents.of(found)
         stage("drawing")

@@ -109,6 +109,17 @@ def wait_option() -> Decorator:
     )  # fmt: skip
 
 
+def time_limit_option() -> Decorator:
+    """Return the option for how long models may be compared and judged."""
+    return click.option(
+        "--time-limit", type=click.FloatRange(min=0.0, min_open=True), default=60.0,
+        show_default=True, metavar="SECONDS",
+        help="How long models may be compared and judged; inf is no limit. It is looked at between "
+        "models, the quickest first, and between folds: then the best so far is taken, and a note "
+        "says so.",
+    )  # fmt: skip
+
+
 def target_option(what: str, *, required: bool = False) -> Decorator:
     """Return the option for the column of labels."""
     return click.option("--target", "-t", metavar="COLUMN", required=required, help=what)

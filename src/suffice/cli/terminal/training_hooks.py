@@ -14,4 +14,5 @@ class CommandHooks(Hooks):
 
     def option(self, name: str, value: str | None = None) -> str:
         """Return an option as it is typed."""
+        name = name.replace("_", "-")
         return f"--{name}" if value is None else f"--{name} {value}"
