@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         statistics,
         testing,
         text,
+        training,
     )
     from suffice.estimators.bridge import bridge
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from suffice.estimators.text.classifier import TextClassifier
     from suffice.estimators.text.vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
+    from suffice.training.training import train
 
 __version__ = "0.1.0"
 
@@ -76,6 +78,8 @@ __all__ = [
     "statistics",
     "testing",
     "text",
+    "train",
+    "training",
 ]
 
 _HOMES = {
@@ -94,6 +98,7 @@ _HOMES = {
     "collect": "suffice.estimators.shared.collect",
     "compare": "suffice.evaluation.comparison",
     "load": "suffice.estimators.load",
+    "train": "suffice.training.training",
 }
 """Where a public name that is no submodule lives."""
 
