@@ -19,6 +19,9 @@ LEAST = 1e-12
 """The least judged probability: one row that was thought impossible must not decide alone."""
 NEGLIGIBLE = 1e-4
 """Shares of an average below this are left out of it: they move no probability by more."""
+LEFT_OUT = 0.01
+"""The share of an average that answers may leave out, its smallest parts: no probability moves by
+more, and three quarters of the work are in those parts."""
 PRIOR_ROWS = 1.0
 """Rows that the members of a pool share beforehand. With 5, as in the first trials, members that
 help nobody keep a tenth of a pool of 50 rows: log-loss .456, with 1 .446 (135 draws, 45 tables)."""
@@ -33,6 +36,33 @@ def log_softmax(scores: FloatArray) -> FloatArray:
     top = scores.max(axis=-1, keepdims=True)
     away = scores - top
     found: FloatArray = away - np.log(np.exp(away).sum(axis=-1, keepdims=True))
+    return found
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Return probabilities over the last axis; of two classes by one exponential a row."""
+    if scores.shape[-1] == 2:
+        found = np.empty_like(scores)
+        with np.errstate(over="ignore"):
+            found[..., 0] = 1.0 / (1.0 + np.exp(scores[..., 1] - scores[..., 0]))
+        found[..., 1] = 1.0 - found[..., 0]
+        return found
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    raised /= raised.sum(axis=-1, keepdims=True)
+    return raised
+
+
+def most_of(shares: FloatArray) -> FloatArray:
+    """Return shares without the smallest, which together have less than LEFT_OUT; they sum to one.
+
+    >>> most_of(np.array([0.7, 0.294, 0.002, 0.004])).round(3).tolist()
+    [0.704, 0.296, 0.0, 0.0]
+    """
+    order = np.argsort(shares, kind="stable")
+    small = order[np.cumsum(shares[order]) < LEFT_OUT * shares.sum()]
+    found = shares.copy()
+    found[small] = 0.0
+    found /= found.sum()
     return found
 
 
@@ -116,15 +146,11 @@ def at_temperatures(
 ) -> FloatArray:
     """Return the averages (n, k) of new rows with shares (G·B,) that `tempered` found."""
     betas = np.exp(LOG_TEMPERATURES)
-    by_setting = shares.reshape(len(log_densities), len(betas))
+    by_setting = most_of(shares).reshape(len(log_densities), len(betas))
     found = np.zeros(log_densities.shape[1:])
-    kept = 0.0
-    for setting, beta in zip(*np.nonzero(by_setting > NEGLIGIBLE), strict=True):
-        share = by_setting[setting, beta]
+    for setting, beta in zip(*np.nonzero(by_setting), strict=True):
         scores = log_priors + betas[beta] * log_densities[setting]
-        found += share * np.exp(log_softmax(scores))
-        kept += share
-    found /= kept
+        found += by_setting[setting, beta] * softmax(scores)
     return found
 
 

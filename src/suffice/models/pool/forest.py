@@ -76,6 +76,9 @@ class _Cells:
 
     def read(self, rows: CodedRows, tree: IntArray, row: IntArray, column: IntArray) -> FloatArray:
         """Return one cell for each triple of tree, row and column."""
+        if self.numbers == self.width and not np.isnan(rows.ranks).any():
+            # One look-up by position, several times as fast: most tables are of numbers.
+            return rows.ranks.ravel().take(row * self.numbers + column)
         found = np.empty(len(row))
         number = column < self.numbers
         if self.numbers:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.pool.averages import NEGLIGIBLE, cross_fitted
+from suffice.models.pool.averages import cross_fitted, most_of, softmax
 from suffice.models.pool.folded_rows import RANKS
 from suffice.models.pool.member import Judged
 from suffice.models.pool.softmax_path import softmax_path
@@ -43,10 +43,11 @@ def _judged(path: SoftmaxPath, features: FloatArray, folds: IntArray) -> FloatAr
 
 def _average(path: SoftmaxPath, features: FloatArray, shares: FloatArray) -> FloatArray:
     """Return the average posterior (m, k) over penalties, of what was learned from all rows."""
-    used = shares > NEGLIGIBLE
-    kept = type(path)(path.weights[used], path.intercepts[used])
-    found: FloatArray = np.tensordot(shares[used], np.exp(kept.log_posteriors(features)), axes=1)
-    return found  # without what is negligible: the pool's answers are scaled to sum to one
+    found = np.zeros((len(features), path.intercepts.shape[-1]))
+    for place in np.flatnonzero(shares):
+        scores = features @ path.weights[place, -1] + path.intercepts[place, -1]
+        found += shares[place] * softmax(scores)
+    return found
 
 
 class LogisticMember:
@@ -90,7 +91,8 @@ class LogisticMember:
         return self._answer(path, basis, grid)
 
     def _answer(self, path: SoftmaxPath, basis: FloatArray, grid: FloatArray) -> Answer:
-        return lambda new: _average(path, new.features[self.which] @ basis, grid)
+        shares = most_of(grid)
+        return lambda new: _average(path, new.features[self.which] @ basis, shares)
 
 
 class KernelLogisticMember:
@@ -135,14 +137,14 @@ class KernelLogisticMember:
 
 
 def _kernel_answer(paths: list[tuple[_Kernel, SoftmaxPath]], grid: FloatArray) -> Answer:
-    shares = grid.reshape(len(paths), -1)
+    shares = most_of(grid).reshape(len(paths), -1)
 
     def answer(new: NewRows) -> FloatArray:
         found = np.zeros((len(new.rows), paths[0][1].intercepts.shape[-1]))
+        distances = squared_distances(new.features[RANKS], paths[0][0].rows)
         for (kernel, path), part in zip(paths, shares, strict=True):
-            if part.max() > NEGLIGIBLE:
-                features = kernel.features(new.features[RANKS])
-                found += _average(path, features, part)
+            if part.any():
+                found += _average(path, kernel.features_at(distances), part)
         return found
 
     return answer
@@ -163,9 +165,11 @@ class _Kernel:
 
     def features(self, rows: FloatArray) -> FloatArray:
         """Return features (m, r) of rows (m, p)."""
-        found: FloatArray = (
-            np.exp(-squared_distances(rows, self.rows) / self.width) @ self.directions
-        )
+        return self.features_at(squared_distances(rows, self.rows))
+
+    def features_at(self, distances: FloatArray) -> FloatArray:
+        """Return features (m, r) of rows at squared distances (m, n) from the training rows."""
+        found: FloatArray = np.exp(distances * (-1.0 / self.width)) @ self.directions
         return found
 
 

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label, Table
     from suffice.statistics.row_sample import RowSample
 
-LEAST_SHARE = 0.005
+LEAST_SHARE = 0.01
 """Members of a smaller share do not answer: the others' shares are raised instead. It moves no
-probability by more than .005 for each, and saves most of the time of an answer."""
+probability by more than .01 for each, and saves most of the time of an answer."""
 BLOCK = 1 << 21
 """Numbers (rows × columns × classes) that are in memory at a time when rows are answered: 16 MB,
 in a few copies."""
+FEWEST_AT_ONCE, MOST_AT_ONCE = 64, 4096
+"""Rows that are answered at a time: trees and kernels of 4,096 rows stay in a processor's cache."""
 RECIPE = 1
 """Which members there are and how they learn. It rises when the same rows would become another
 model; files of other recipes are refused, for their answers would have changed."""
@@ -129,7 +131,8 @@ class PoolModel:
         coding, training = self._coded
         size = table.size
         found = np.zeros((size, len(self.labels)))
-        step = max(64, BLOCK // max(1, training.rows.width * len(self.labels)))
+        step = BLOCK // max(1, training.rows.width * len(self.labels))
+        step = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, step))
         for start in range(0, size, step):
             some = slice(start, start + step)
             new = training.new(coding.code(table.rows(some)))

@@ -10,6 +10,7 @@ from suffice.models.pool.averages import (
     at_temperatures,
     cross_fitted,
     log_softmax,
+    softmax,
     tempered,
 )
 from suffice.models.pool.column_scores import log_shares
@@ -138,7 +139,7 @@ def _answer(final: list[tuple[FloatArray, FloatArray]], grid: FloatArray) -> Ans
         scores = new.column_scores.transpose(0, 2, 1)
         found = np.zeros(scores.shape[:2])
         for share, (weights, intercepts) in zip(grid, final, strict=True):
-            found += share * np.exp(log_softmax(scores @ weights + intercepts))
+            found += share * softmax(scores @ weights + intercepts)
         return found
 
     return answer
