@@ -31,6 +31,7 @@ from suffice.sql.scorer_terms import (
     diagonal_terms,
     linear_terms,
     normal_terms,
+    refuse_curved_laws,
 )
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def _terms(
     if isinstance(model, LinearForm):
         return linear_terms(model, columns, dialect, filled)
     if isinstance(model, GenerativeModel):
+        refuse_curved_laws(model)
         return normal_terms(model, columns, dialect, filled)
     if isinstance(model, NaiveBayesModel):
         chosen = chosen_by_looks(families, columns)

@@ -22,6 +22,8 @@ from suffice.kernels.dense.scores import (
 )
 from suffice.linear_algebra import log_sum_exp, normalized
 from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+from suffice.models.gaussian.predictive.estimate import StudentClasses
 from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
@@ -162,7 +164,7 @@ class GenerativeModel:
 
     def _block_odds(self, rows: FloatArray, out: FloatArray) -> None:
         """Write the log odds of the second class of one block."""
-        densities = self.densities
+        densities: Any = self.densities
         prior = float(self.log_priors[1] - self.log_priors[0])
         if isinstance(densities, FullNormals):
             weights, offset = densities.contrast
@@ -176,12 +178,10 @@ class GenerativeModel:
     def linear_form(self) -> LinearForm:
         """Return the same classifier as weights and intercepts, if its boundary is flat."""
         if not self.densities.is_shared:
-            raise NotLinear(
-                f"the boundary between {listed(self.labels)} is quadratic: "
-                "each class has its own covariance",
-                hint='covariance="shared" has a linear form',
-            )
-        weights, offsets = self.densities.linear
+            problem, hint = curved(self.densities)
+            raise NotLinear(f"the boundary between {listed(self.labels)} is {problem}", hint=hint)
+        flat: Any = self.densities
+        weights, offsets = flat.linear
         return LinearForm(self.labels, weights, self.log_priors + offsets, self.densities.origin)
 
     def sample(
@@ -199,6 +199,21 @@ class GenerativeModel:
             codes = np.full(size, self.labels.index(label))
         codes = codes.astype(np.intp)
         return self.densities.sample(codes, rng), codes
+
+
+def curved(densities: Any) -> tuple[str, str]:
+    """Return why classes have no flat boundary, and what would."""
+    if isinstance(densities, AveragedLaws):
+        return "an average of several", "without average, and at one temperature, there is one"
+    if isinstance(densities, StudentClasses):
+        return (
+            "not flat: Student's t is wider for a class of fewer rows, and has no linear log odds",
+            'without predictive, covariance="shared" has a linear form',
+        )
+    return (
+        "quadratic: each class has its own covariance",
+        'covariance="shared" has a linear form',
+    )
 
 
 FEW_CLASSES = 16
@@ -253,7 +268,7 @@ def one_row(model: GenerativeModel, classes: NDArray[Any]) -> OneRow | None:
 
 
 def _scores(model: GenerativeModel) -> Callable[[FloatArray], list[float]]:
-    law = model.densities
+    law: Any = model.densities
     if law.is_shared:
         weights, offsets = law.linear
         offsets = offsets + model.log_priors

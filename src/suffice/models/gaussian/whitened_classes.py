@@ -11,6 +11,7 @@ from suffice.linear_algebra import EPSILON, correlation_scaled
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -210,6 +211,8 @@ class Discriminants:
 def discriminants(model: GenerativeModel) -> Discriminants:
     """Return at most k - 1 coordinates of a model with shared covariance."""
     law = model.densities
+    if isinstance(law, AveragedLaws):  # temperatures do not turn directions
+        law = law.laws[0]
     assert isinstance(law, FullNormals)
     assert law.is_shared
     whitening = law.whitenings[0]
