@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.columns import Columns
 from suffice.errors import BadSetting, listed
 from suffice.estimators.shared.learned import Learned
 from suffice.models.gaussian.averages.grid import Averaged
@@ -24,6 +23,7 @@ from suffice.rows import CATEGORY
 from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
+    from suffice.columns import Columns
     from suffice.estimators.shared.state import State
     from suffice.models.notes import Note
     from suffice.rows import FloatArray

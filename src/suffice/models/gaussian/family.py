@@ -21,8 +21,6 @@ from suffice.models.gaussian.floors import (
     raised,
 )
 from suffice.models.gaussian.full_normals import FullNormals
-from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
-from suffice.models.gaussian.predictive.estimate import StudentClasses, predictive_classes
 from suffice.models.notes import STAND_IN, Note
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
 
@@ -30,8 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+    from suffice.models.gaussian.predictive.estimate import StudentClasses
     from suffice.rows import FloatArray, IntArray, Label
 
+    NormalClasses = FullNormals | DiagonalNormals | StudentClasses | AveragedLaws
 
 FULL_FORMS = ("shared", "per-class")
 DIAGONAL_FORMS = ("diagonal", "shared-diagonal", "spherical")
@@ -45,7 +46,6 @@ PINNED_WIDTH = 24
 GaussianStatistics = (
     ByPattern[PooledMoments] | ByPattern[ByClass[Moments]] | ByClass[DiagonalMoments]
 )
-NormalClasses = FullNormals | DiagonalNormals | StudentClasses | AveragedLaws
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +204,9 @@ class Gaussian:
             columns = tuple(int(j) for j in np.flatnonzero(~summary.active))
             notes.append(Note("columns that never vary", "they are left out", columns, silent=True))
         if self.predictive is not None:
+            # Who plugs estimates in need not load what averages over them.
+            from suffice.models.gaussian.predictive.estimate import predictive_classes
+
             with pinned() if summary.width >= PINNED_WIDTH else nullcontext():
                 students, said = predictive_classes(self, summary)
             return students, (*notes, *said)

@@ -22,8 +22,6 @@ from suffice.kernels.dense.scores import (
 )
 from suffice.linear_algebra import log_sum_exp, normalized
 from suffice.models.gaussian.full_normals import FullNormals
-from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
-from suffice.models.gaussian.predictive.estimate import StudentClasses
 from suffice.models.linear.form import LinearForm
 
 if TYPE_CHECKING:
@@ -35,6 +33,10 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label
 
 
+QUADRATIC = (
+    "quadratic: each class has its own covariance",
+    'covariance="shared" has a linear form',
+)
 ROOM = 1 << 16
 """Scores that are held at a time where only the best of them counts: half a megabyte."""
 
@@ -178,7 +180,7 @@ class GenerativeModel:
     def linear_form(self) -> LinearForm:
         """Return the same classifier as weights and intercepts, if its boundary is flat."""
         if not self.densities.is_shared:
-            problem, hint = curved(self.densities)
+            problem, hint = getattr(self.densities, "not_flat", QUADRATIC)
             raise NotLinear(f"the boundary between {listed(self.labels)} is {problem}", hint=hint)
         flat: Any = self.densities
         weights, offsets = flat.linear
@@ -199,21 +201,6 @@ class GenerativeModel:
             codes = np.full(size, self.labels.index(label))
         codes = codes.astype(np.intp)
         return self.densities.sample(codes, rng), codes
-
-
-def curved(densities: Any) -> tuple[str, str]:
-    """Return why classes have no flat boundary, and what would."""
-    if isinstance(densities, AveragedLaws):
-        return "an average of several", "without average, and at one temperature, there is one"
-    if isinstance(densities, StudentClasses):
-        return (
-            "not flat: Student's t is wider for a class of fewer rows, and has no linear log odds",
-            'without predictive, covariance="shared" has a linear form',
-        )
-    return (
-        "quadratic: each class has its own covariance",
-        'covariance="shared" has a linear form',
-    )
 
 
 FEW_CLASSES = 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from suffice.linear_algebra import EPSILON, correlation_scaled
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.full_normals import FullNormals
-from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -210,9 +209,8 @@ class Discriminants:
 
 def discriminants(model: GenerativeModel) -> Discriminants:
     """Return at most k - 1 coordinates of a model with shared covariance."""
-    law = model.densities
-    if isinstance(law, AveragedLaws):  # temperatures do not turn directions
-        law = law.laws[0]
+    law: Any = model.densities
+    law = law.laws[0] if hasattr(law, "laws") else law  # temperatures do not turn directions
     assert isinstance(law, FullNormals)
     assert law.is_shared
     whitening = law.whitenings[0]

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from suffice.linear_algebra import EPSILON, lower_factor
-from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
-from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
-from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
-from suffice.models.gaussian.predictive.full_students import FullStudents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+    from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.gaussian.predictive.estimate import StudentClasses
     from suffice.rows import FloatArray, IntArray
@@ -247,15 +244,14 @@ def imputed(
         posterior[np.arange(n), np.minimum(drawn, posterior.shape[1] - 1)] = 1.0
     numbered = np.column_stack([rows.astype(np.float64), np.arange(n, dtype=np.float64)])
 
-    laws = model.densities
-    drawn = None
-    if isinstance(laws, AveragedLaws) and rng is not None:
-        drawn = laws.drawn_laws(n, rng)
+    laws: Any = model.densities
+    averaged = hasattr(laws, "drawn_laws")
+    drawn = laws.drawn_laws(n, rng) if averaged and rng is not None else None
 
     def work(part: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:
         chosen = part[:, -1].astype(np.intp)
         cells, mask = part[:, :-1], seen[:-1]
-        if not isinstance(laws, AveragedLaws):
+        if not averaged:
             return _filled(laws, cells, mask, posterior[chosen], rng)
         out = np.zeros_like(cells)
         for g, share in enumerate(laws.law_shares):
@@ -303,7 +299,7 @@ def _filled(
 
 
 def conditional_cells(
-    law: FullNormals | DiagonalNormals | StudentClasses,
+    law: Any,
     c: int,
     rows: FloatArray,
     seen: NDArray[np.bool_],
@@ -312,13 +308,11 @@ def conditional_cells(
     """Return the missing cells, standardized, given the observed ones and the class."""
     gone = ~seen
     result = np.broadcast_to(law.means[c, gone], (len(rows), int(gone.sum()))).copy()
-    if isinstance(law, DiagonalStudents):
-        if rng is not None:
+    if hasattr(law, "deviations"):
+        if rng is not None and hasattr(law, "drawn_cells"):
             result += law.drawn_cells(c, rows, seen, rng)
-        return result
-    m = 0 if law.is_shared else c
-    if not isinstance(law, FullNormals | FullStudents):
-        if rng is not None:
+        elif rng is not None:
+            m = 0 if law.is_shared else c
             spread = np.where(law.active, law.deviations[m], 0.0)[gone]
             result += rng.standard_normal(result.shape) * spread
         return result
@@ -336,7 +330,7 @@ def conditional_cells(
         result[:, varying] += (r[o:, :o] @ white).T
     if rng is not None:
         noise = rng.standard_normal((len(rows), int(varying.sum())))
-        if isinstance(law, FullStudents):
+        if hasattr(law, "widths_given"):
             noise *= law.widths_given(c, np.square(white).sum(axis=0), o, rng)[:, np.newaxis]
         result[:, varying] += noise @ r[o:, o:].T
     return result

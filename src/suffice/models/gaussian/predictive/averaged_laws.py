@@ -31,6 +31,11 @@ class AveragedLaws:
 
     has_odds = False
     """The log odds of two classes are no one sum over the columns."""
+    not_flat = (
+        "an average of several",
+        "without average and predictive, and at one temperature, there is one",
+    )
+    """Why boundaries are not flat, and what has flat ones."""
 
     # What the laws have in common
 

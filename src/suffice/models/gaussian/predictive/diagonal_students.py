@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.engines.threads import for_blocks
-from suffice.models.gaussian.predictive.full_students import BLOCK_CELLS, log_normalizer
+from suffice.models.gaussian.predictive.full_students import (
+    BLOCK_CELLS,
+    FullStudents,
+    log_normalizer,
+)
 from suffice.rows import refuse_infinite
 
 if TYPE_CHECKING:
@@ -44,6 +48,8 @@ class DiagonalStudents:
 
     is_shared = False
     """Boundaries are not flat, even where all classes share their variances."""
+    not_flat = FullStudents.not_flat
+    """Why boundaries are not flat, and what has flat ones."""
     has_odds = False
     """The log odds of two classes are not written as one sum."""
     silent = 0

@@ -58,6 +58,11 @@ class FullStudents:
 
     is_shared = False
     """Boundaries are not flat, even where all classes share a scale matrix."""
+    not_flat = (
+        "not flat: Student's t is wider for a class of fewer rows, and has no linear log odds",
+        'without predictive, covariance="shared" has a linear form',
+    )
+    """Why boundaries are not flat, and what has flat ones."""
     has_odds = False
     """The log odds of two classes are no one sum over the columns."""
     silent = 0
