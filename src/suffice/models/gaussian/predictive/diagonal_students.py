@@ -118,7 +118,7 @@ class DiagonalStudents:
             freedom = f[:1] if len(f) else np.ones(1)
             top = np.where(seen, squares, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
             top = np.where(np.isfinite(top), top, 0.0)
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore"):
                 inside = np.where(seen, np.exp(squares - top), 0.0).sum(axis=1)
                 logs = np.log(inside) + top[:, 0]
             width = seen.sum(axis=1)
@@ -127,7 +127,8 @@ class DiagonalStudents:
             found -= power * np.logaddexp(0.0, logs - np.log(freedom))
             return found
         constants = log_normalizer(f, 1) - units
-        terms = constants - (f + 1.0) / 2.0 * np.logaddexp(0.0, squares - np.log(f))
+        with np.errstate(invalid="ignore"):
+            terms = constants - (f + 1.0) / 2.0 * np.logaddexp(0.0, squares - np.log(f))
         return np.asarray(np.where(seen, terms, 0.0).sum(axis=1))
 
     def log_densities(self, rows: FloatArray) -> FloatArray:
