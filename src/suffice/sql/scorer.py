@@ -115,6 +115,11 @@ def _terms(
         refuse_curved_laws(model)
         return normal_terms(model, columns, dialect, filled)
     if isinstance(model, NaiveBayesModel):
+        if model.shares is not None:
+            raise BadSetting(
+                "an average over temperatures is not written in SQL: only one temperature is",
+                hint='fit with temperature=None, a number or "held-out"',
+            )
         chosen = chosen_by_looks(families, columns)
         return product_terms(model, columns, dialect, filled, chosen)
     raise BadSetting(

@@ -212,9 +212,8 @@ def _is_written(field: Any, value: Any) -> bool:
     """
     if not field.metadata.get("later"):
         return True
-    return getattr(value, field.name) is not field.default and bool(
-        getattr(value, field.name) != field.default
-    )
+    held = getattr(value, field.name)
+    return held is not None if field.default is None else bool(held != field.default)
 
 
 def _fields(kind: Any) -> list[Any]:

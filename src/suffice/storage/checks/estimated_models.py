@@ -106,7 +106,7 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
         from suffice.models.naive_bayes.families.smoothing import HELD_OUT
 
         learner = _naive_bayes(settings, model.product)
-        searched = HELD_OUT in (learner.smoothing, learner.temperature)
+        searched = learner.keeps_rows or learner.smoothing == HELD_OUT
         held = statistics.held if isinstance(statistics, WithRows) else statistics
         fits = learner.keeps_rows <= isinstance(statistics, WithRows)
         fits &= learner.keeps_folds <= isinstance(held, Folds)

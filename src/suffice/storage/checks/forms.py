@@ -193,6 +193,8 @@ FORMS: dict[str, dict[str, str]] = {
         "weights": "weight k",
         "temperature": "scale",
         "blank": "places",
+        "temperatures": "?scale b",
+        "shares": "?weight b",
     },
     "LinearForm": {
         "labels": "labels k",

@@ -290,6 +290,10 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
             return "has other documents than rows"
     if not np.isfinite(value.weights.sum()):
         return "has weights without a finite sum"
+    if (value.shares is None) != (value.temperatures is None):
+        return "has temperatures without shares, or shares without temperatures"
+    if value.shares is not None and not abs(float(value.shares.sum()) - 1.0) < 1e-6:
+        return "has shares of no whole"
     scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
     return "" if scores else priors(value, sizes)
 
