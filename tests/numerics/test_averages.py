@@ -11,8 +11,18 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from suffice import BernoulliNaiveBayes, GaussianDiscriminant, NaiveBayes
 from suffice.errors import BadSetting, NotLinear, SmallSample
-from suffice.models.gaussian.averages.shares import LEAST_SHARE, LOG_TEMPERATURES
+from suffice.models.gaussian.averages.grid import left_out_scores
+from suffice.models.gaussian.averages.row_samples import array_of
+from suffice.models.gaussian.averages.shares import (
+    LEAST_SHARE,
+    LOG_TEMPERATURES,
+    LeftOutScores,
+    averaged_without_themselves,
+    fitted_shares,
+)
+from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.jury import candidates
+from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.gaussian.predictive.posterior import STRENGTHS
 
 AVERAGED: list[dict[str, Any]] = [
@@ -110,30 +120,32 @@ def test_covariances_are_averaged_by_what_refits_lose() -> None:
     np.testing.assert_allclose(model.predict_proba(x), expected, atol=ROOM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", AVERAGED, ids=str)
-@pytest.mark.parametrize("permuted", [False, True])
-def test_rows_judge_as_refits_of_everything_do(kept: dict[str, Any], permuted: bool) -> None:
-    """Shares included: the row's own loss must not be in them, and that is enough."""
-    x, y = rows(3, size=50)
-    if permuted:
-        y = np.random.default_rng(3).permutation(y)
-    judged = GaussianDiscriminant(**kept).fit(x, y).leave_one_out(x, y)
-    lost = 0.0
-    for i in range(50):
-        rest = np.arange(50) != i
-        other = GaussianDiscriminant(**kept).fit(x[rest], y[rest])
-        lost -= other.predict_log_proba(x[i : i + 1])[0, y[i]] / 50
-    assert abs(judged.log_loss - lost) <= 0.01
+def test_rows_judge_as_refits_of_everything_do(kept: dict[str, Any]) -> None:
+    """Shares included: the row's own loss must not be in them, and that is enough.
+
+    With true and with permuted labels. Measured over 8 tables a setting: +.005 at most in the
+    mean, .015 for a single table (with the own loss in the shares -.010 and .050).
+    """
+    gaps = []
+    for permuted in (False, True):
+        x, y = rows(3, size=50)
+        if permuted:
+            y = np.random.default_rng(3).permutation(y)
+        judged = GaussianDiscriminant(**kept).fit(x, y).leave_one_out(x, y)
+        lost = 0.0
+        for i in range(50):
+            rest = np.arange(50) != i
+            other = GaussianDiscriminant(**kept).fit(x[rest], y[rest])
+            lost -= other.predict_log_proba(x[i : i + 1])[0, y[i]] / 50
+        gaps.append(judged.log_loss - lost)
+    assert abs(np.mean(gaps)) <= 0.01
+    assert np.abs(gaps).max() <= 0.02
 
 
 def test_shares_that_know_the_row_would_be_too_good() -> None:
     """Without taking the row's own loss out, labels that mean nothing would look learned."""
-    from suffice.models.gaussian.averages.shares import (
-        LeftOutScores,
-        averaged_without_themselves,
-        fitted_shares,
-    )
-
     rng = np.random.default_rng(0)
     n, g = 30, 40
     y = rng.integers(2, size=n)
@@ -182,9 +194,7 @@ def test_levels_that_come_later_leave_sampled_rows_findable() -> None:
     model.forget(frame.iloc[:5], y[:5])
     again = GaussianDiscriminant(predictive="auto", temperature="left-out")
     again.fit(frame.iloc[5:], y[5:])
-    np.testing.assert_allclose(
-        model.predict_proba(frame), again.predict_proba(frame), atol=1e-6
-    )
+    np.testing.assert_allclose(model.predict_proba(frame), again.predict_proba(frame), atol=1e-6)
 
 
 def test_a_sample_stands_for_many_rows_and_says_when_few_are_left() -> None:
@@ -231,6 +241,7 @@ def test_a_temperature_is_an_exponent_on_the_likelihood_and_not_on_priors() -> N
     np.testing.assert_allclose(total, np.log(expected[:, 1] / expected[:, 0]), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData")
 def test_a_class_of_one_row_leaves_temperatures_at_one_or_below() -> None:
     x, y = rows(9)
     x, y = np.vstack([x, [9.0, 9.0, 9.0]]), np.r_[y, 7]
@@ -244,18 +255,28 @@ def test_a_class_of_one_row_leaves_temperatures_at_one_or_below() -> None:
         temperature="left-out").fit(x, y).shares_) <= 1.0  # fmt: skip
 
 
+@pytest.mark.parametrize("size", [50, 120])
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_the_average_is_judged_nearly_as_good_as_the_best_of_its_grid(load: Any) -> None:
+def test_the_average_is_judged_nearly_as_good_as_the_best_of_its_grid(load: Any, size: int) -> None:
+    """Every row is judged, by every setting; the average loses .02 more than the best at most."""
     x, y = load(return_X_y=True)
-    some = np.random.default_rng(10).permutation(len(y))[:60]
+    some = np.random.default_rng(10).permutation(len(y))[:size]
     x, y = x[some], y[some]
     model = GaussianDiscriminant("auto", average=True).fit(x, y)
-    best = min(
-        GaussianDiscriminant("per-class", pool=f.pool, shrink=f.shrink,
-                             shrink_target=f.shrink_target).fit(x, y).leave_one_out(x, y).log_loss
-        for f in candidates("mle") if f.shrink or f.pool
-    )  # fmt: skip
-    assert model.leave_one_out(x, y).log_loss <= best + 0.02
+    statistics = model.statistics_
+    summary = GaussianLearner(Gaussian("per-class")).fit(statistics.held).summary
+    table, codes, weights = array_of(statistics.sample, (0, 1, 2)[: len(set(y))])
+    families = tuple(candidates("mle"))
+    scores = left_out_scores(families, summary, table, codes, weights, None, complete=True)
+    assert scores.kept.all()
+    lost = scores.losses(np.ones(1))[:, 0].mean(axis=1)
+    shares = fitted_shares(scores, np.ones(1))
+    average = averaged_without_themselves(scores, np.ones(1), shares, np.zeros(size))
+    assert -average[np.arange(size), codes].mean() <= lost.min() + 0.02
+    found = {family: share for family, _, share in model.shares_}
+    expected = {f: s for f, s in zip(families, shares[:, 0], strict=True) if s > 0.0}
+    assert found.keys() == expected.keys()
+    np.testing.assert_allclose(list(found.values()), sorted(expected.values())[::-1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("kept", AVERAGED, ids=str)

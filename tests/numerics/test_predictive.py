@@ -292,9 +292,8 @@ def test_explanations_add_up(form: str, pool: float | None) -> None:
     asked[1, 2] = np.nan
     found = model.explain(asked, of=2, against=0)
     odds = model.predict_log_proba(asked)
-    np.testing.assert_allclose(
-        found.baseline + found.contributions.sum(axis=1), odds[:, 2] - odds[:, 0], rtol=1e-9, atol=1e-8
-    )  # fmt: skip
+    total = found.baseline + found.contributions.sum(axis=1)
+    np.testing.assert_allclose(total, odds[:, 2] - odds[:, 0], rtol=1e-9, atol=1e-8)
     if found.pairs is not None:
         np.testing.assert_allclose(found.pairs.sum(axis=2), found.contributions, atol=1e-8)
 

@@ -95,7 +95,10 @@ class GaussianParameters(Learned):
                 hint=f"choose one of {listed((*FORMS, 'auto'))}",
             )
         if self.average not in (True, False):
-            raise BadSetting(f"average={self.average!r} is neither True nor False", hint="")
+            raise BadSetting(
+                f"average={self.average!r} is neither True nor False",
+                hint='True averages what covariance="auto" chooses from',
+            )
         if self.covariance != "auto":
             if self.average:
                 raise BadSetting(

@@ -103,7 +103,10 @@ class Gaussian:
 
     def _check_prior(self) -> None:
         """Refuse a prior without meaning, and settings that have none beside it."""
-        for name, least in (("predictive", "above 0"), ("prior_rows", "of at least 0")):
+        for name, least in (
+            ("predictive", 'above 0; "auto" averages over several'),
+            ("prior_rows", "of at least 0"),
+        ):
             value = getattr(self, name)
             number = isinstance(value, Real) and not isinstance(value, bool)
             fits = number and 0.0 <= value < np.inf and (value > 0.0 or name == "prior_rows")

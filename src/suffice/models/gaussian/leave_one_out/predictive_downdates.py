@@ -48,12 +48,12 @@ def student_log_densities(
     """Return log densities (n, k) of standardized rows under laws without them.
 
     Rows that have to be refitted are called unsafe: what is left of their class or of a column
-    is nothing, or the prior stands at the mean of all rows, which moves with every row.
+    is nothing. Where the prior has rows at the mean of all rows, that mean is without the row, too.
     """
     assert family.predictive is not None
     strength = float(family.predictive)
     spare = float(weights.max(initial=0.0))
-    if family.prior_rows > 0.0 or strength < least_strength(family, summary, spare):
+    if strength < least_strength(family, summary, spare):
         n, size = len(rows), summary.size
         return Downdated(np.zeros((n, size)), np.ones(n, dtype=bool)), []
     with pinned():
@@ -63,6 +63,7 @@ def student_log_densities(
         table = _Rows.of(summary, rows[:, act], codes, weights, strength)
         matrices = 1 if family.covariance == "shared" else summary.size
         exact = float(len(rows)) * matrices * float(act.sum()) ** 3 <= exact_budget
+        exact |= family.prior_rows > 0.0  # the mean of all rows moves all classes: no series
         found = _full(family, summary, table, None if exact else exact_budget / matrices)
     return found, [] if exact else [SECOND_ORDER]
 
@@ -124,12 +125,16 @@ def _full(family: Gaussian, summary: ClassSummary, table: _Rows, budget: float |
     squares, logdets = np.empty((n, size)), np.empty((n, size))
     freedom, known = np.empty((n, size)), np.empty((n, size))
     pooled = summary.scatter[inner]
-    spare = summary.weight - table.weights - size
+    kappa = family.prior_rows
+    lost = 0.0 if kappa > 0.0 else 1.0
+    spare = summary.weight - table.weights - lost * size
     for j in range(size):
         own = table.codes == j
-        known[:, j] = summary.weights[j] - np.where(own, table.weights, 0.0)
-        nu = (1.0 - share) * (known[:, j] - 1.0) + share * spare
+        left = summary.weights[j] - np.where(own, table.weights, 0.0)
+        nu = (1.0 - share) * (left - lost) + share * spare
         freedom[:, j] = strength + nu - width + 1.0
+        known[:, j] = left + kappa
+    drawn = _DrawnMeans(summary.weights, means, kappa) if kappa > 0.0 else None
     shared = family.covariance == "shared"
     for j in range(1 if shared else size):
         own = table.codes == j
@@ -141,9 +146,7 @@ def _full(family: Gaussian, summary: ClassSummary, table: _Rows, budget: float |
         change = Change(table.deltas, factor * table.downdate, table.change)
         classes = range(size) if shared else range(j, j + 1)
         if budget is None:
-            found = _by_factors(scatter, table, change.beta, means[classes.start : classes.stop])
-            for place, c in enumerate(classes):
-                _stretched(found[0], table, c, place)
+            found = _by_factors(scatter, table, change.beta, means, classes, drawn, share)
             squares[:, classes.start : classes.stop] = found[0]
             logdets[:, classes.start : classes.stop] = found[1][:, np.newaxis]
             unsafe |= found[2]
@@ -164,18 +167,45 @@ def _full(family: Gaussian, summary: ClassSummary, table: _Rows, budget: float |
     return Downdated(logs, unsafe)
 
 
-def _stretched(squares: FloatArray, table: _Rows, c: int, place: int) -> None:
-    """Put the row's own class right: it lies stretched away from the mean of the others."""
-    own = table.codes == c
-    squares[own, place] *= np.square(table.stretch[own])
+@dataclass(frozen=True, slots=True, eq=False)
+class _DrawnMeans:
+    """Means that κ rows draw to the mean of all rows, which is without the row as well."""
+
+    weights: FloatArray
+    means: FloatArray
+    kappa: float
+
+    def without(self, table: _Rows, part: slice) -> tuple[FloatArray, FloatArray]:
+        """Return centres (p, k, a) of the classes without each row, and what they add to Ψ.
+
+        That is r with Σ_c r_cr_cᵀ: the means' own distances from the mean of all rows.
+        """
+        rows, codes, w = table.rows[part], table.codes[part], table.weights[part]
+        here = np.arange(len(rows))
+        left = np.repeat(self.weights[np.newaxis], len(rows), axis=0)
+        left[here, codes] -= w
+        means = np.repeat(self.means[np.newaxis], len(rows), axis=0)
+        moved = table.deltas[part] * (w / np.maximum(left[here, codes], 1e-300))[:, np.newaxis]
+        means[here, codes] -= moved
+        total = self.weights @ self.means - w[:, np.newaxis] * rows
+        centre = (total / (self.weights.sum() - w)[:, np.newaxis])[:, np.newaxis]
+        held = (left + self.kappa)[:, :, np.newaxis]
+        reach = (means - centre) * np.sqrt(self.kappa * left[:, :, np.newaxis] / held)
+        return (left[:, :, np.newaxis] * means + self.kappa * centre) / held, reach
 
 
 def _by_factors(
-    scatter: FloatArray, table: _Rows, beta: FloatArray, means: FloatArray
+    scatter: FloatArray,
+    table: _Rows,
+    beta: FloatArray,
+    means: FloatArray,
+    classes: range,
+    drawn: _DrawnMeans | None,
+    share: float,
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Return (z - m_c)ᵀΨ'⁻¹(z - m_c), (n, classes), log|Ψ'| and failures, one factor a row."""
     n, width = table.rows.shape
-    q, logdet = np.full((n, len(means)), np.nan), np.full(n, np.nan)
+    q, logdet = np.full((n, len(classes)), np.nan), np.full(n, np.nan)
     bad = np.ones(n, dtype=bool)
     places = np.arange(width)
     step = max(1, int(CELLS // max(1, width * width)))
@@ -186,6 +216,18 @@ def _by_factors(
             d[:, :, np.newaxis] * d[:, np.newaxis, :]
         )
         matrices[:, places, places] += table.prior[part]
+        if drawn is None:
+            stretch = np.where(table.codes[part, np.newaxis] == list(classes),
+                               table.stretch[part, np.newaxis], 1.0)  # fmt: skip
+            u = (table.rows[part, np.newaxis, :] - means[classes]) * stretch[:, :, np.newaxis]
+        else:
+            centres, reach = drawn.without(table, part)
+            u = table.rows[part, np.newaxis, :] - centres[:, classes]
+            if len(classes) == 1 and share < 1.0:
+                own = reach[:, classes.start]
+                matrices += (1.0 - share) * (own[:, :, np.newaxis] * own[:, np.newaxis, :])
+            if share > 0.0:
+                matrices += share * (reach.transpose(0, 2, 1) @ reach)
         roots = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
         fine = np.isfinite(roots).all(axis=1) & (roots > 0.0).all(axis=1)
         matrices[~fine] = np.eye(width)
@@ -193,8 +235,7 @@ def _by_factors(
         matrices /= roots[:, :, np.newaxis]
         matrices /= roots[:, np.newaxis, :]
         factors, definite = cholesky_factors(matrices)
-        u = (table.rows[part, np.newaxis, :] - means) / roots[:, np.newaxis, :]
-        white = np.linalg.solve(factors, u.transpose(0, 2, 1))
+        white = np.linalg.solve(factors, (u / roots[:, np.newaxis, :]).transpose(0, 2, 1))
         pivots = np.diagonal(factors, axis1=1, axis2=2)
         q[part] = np.square(white).sum(axis=1)
         logdet[part] = 2.0 * (np.log(pivots) + np.log(roots)).sum(axis=1)
@@ -231,18 +272,32 @@ def _by_column(
     unsafe |= np.any(spare <= 0.0, axis=1)
     prior = strength * np.maximum(rest / np.where(spare > 0.0, spare, 1.0), VARIANCE_FLOOR)
     unit = np.square(common_unit(summary)[act])
-    out = np.empty((len(z), summary.size))
+    kappa = family.prior_rows
+    free = 0.0 if kappa > 0.0 else 1.0
+    total = held.sum(axis=0) - w
+    centre = ((held * means).sum(axis=0) - w * np.where(seen, z, 0.0)) / np.where(
+        total > 0.0, total, 1.0
+    )
+    shared = family.covariance == "shared-diagonal"
+    laws = []
     for j in range(summary.size):
         own = (codes == j)[:, np.newaxis]
-        known = held[j] - np.where(own, w, 0.0)
-        known = np.where(known > 0.0, known, 1.0)
-        u = np.where(own, delta * stretch, np.where(seen, z - means[j], 0.0))
-        scale = prior + (
-            rest if family.covariance == "shared-diagonal" else scatters[j] - np.where(own, lost, 0)
-        )
-        freedom = strength + np.maximum(known, 1.0) - 1.0
-        if family.covariance == "shared-diagonal":
-            freedom = strength + spare
+        left_j = held[j] - np.where(own, w, 0.0)
+        known = np.where(left_j > 0.0, left_j, 1.0)
+        mean = means[j] - np.where(own, delta * (stretch - 1.0), 0.0)
+        more = np.where(left_j > 0.0, kappa * known / (known + kappa) * np.square(mean - centre), 0)
+        scatter_j = scatters[j] - np.where(own, lost, 0.0) + more
+        drawn = (known * mean + kappa * centre) / (known + kappa)
+        laws.append((known, drawn, scatter_j))
+    pooled = sum(law[2] for law in laws)
+    out = np.empty((len(z), summary.size))
+    for j, (alone, drawn, scatter_j) in enumerate(laws):
+        known = alone + kappa
+        u = np.where(seen, z - drawn, 0.0)
+        scale = prior + (pooled if shared else scatter_j)
+        freedom = strength + np.maximum(alone, 1.0) - free
+        if shared:
+            freedom = strength + (spare if free else total)
         squares = np.square(u) / (1.0 + 1.0 / known)
         if family.covariance == "spherical":
             out[:, j] = _joint(freedom, scale * unit, squares * unit, seen, known)
