@@ -123,13 +123,13 @@ class Gaussian:
             return
         if self.shrink is not None:
             raise BadSetting(
-                f"shrink={self.shrink:g} does not belong to predictive={self.predictive:g}: "
+                f"shrink={self.shrink:g} does not belong to predictive: "
                 "the prior draws covariances toward a diagonal already",
                 hint="leave shrink out, and raise predictive",
             )
         if self.divisor != "mle":
             raise BadSetting(
-                f'divisor="{self.divisor}" has no meaning beside predictive={self.predictive:g}: '
+                f'divisor="{self.divisor}" has no meaning beside predictive: '
                 "no covariance is plugged in",
                 hint="leave divisor out",
             )
