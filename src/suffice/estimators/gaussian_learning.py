@@ -177,12 +177,14 @@ class GaussianLearning(GaussianParameters, Learning):
         learner = self._learner(state.chosen)
 
         def forget(gone: Any) -> Any:
-            if isinstance(state.statistics, WithRows) != isinstance(gone, WithRows):
+            held = state.statistics
+            left_out = isinstance(held, StatisticsLeftOut)
+            if not left_out and isinstance(held, WithRows) != isinstance(gone, WithRows):
                 raise BadSetting(
                     "a sample of the rows was kept under other settings than now",
                     hint="set predictive, average and temperature as they were, or fit again",
                 )
-            return learner.forget(state.statistics, gone, coded=state.columns.is_coded)
+            return learner.forget(held, gone, coded=state.columns.is_coded)
 
         return forget
 
