@@ -180,7 +180,7 @@ def test_the_second_order_is_near_enough_to_choose_by(monkeypatch: pytest.Monkey
     learner = GaussianLearner(Gaussian("per-class"))
     summary = learner.fit(learner.summarize(X, y, (0, 1, 2))).summary
     exact, exactly = choose(summary, X, y, None, None, "mle")
-    monkeypatch.setattr("suffice.models.gaussian.auto_covariance.EXACT_BUDGET", 0.0)
+    monkeypatch.setattr("suffice.models.gaussian.jury.EXACT_BUDGET", 0.0)
     near, nearly = choose(summary, X, y, None, None, "mle")
     assert near == exact
     np.testing.assert_allclose([v for _, v in nearly], [v for _, v in exactly], rtol=2e-3)

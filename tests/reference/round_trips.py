@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 SMOOTHING = [1.0, 0.0, 0.3, "held-out"]
-TEMPERATURE = [None, "held-out", 0.5]
+TEMPERATURE = [None, "held-out", 0.5, "left-out"]
 GIVEN = "given"
 """Stands for priors of whatever the labels are."""
 PRIORS = [None, GIVEN]
@@ -56,6 +56,10 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "shrink_target": list(SHRINK_TARGETS),
         "priors": PRIORS,
         "divisor": list(DIVISORS),
+        "predictive": [None, 2.0, "auto"],
+        "prior_rows": [0.0, 0.5],
+        "temperature": [None, 0.7, "left-out"],
+        "average": [False, True],
     },
     "NaiveBayes": {
         "families": FAMILIES,

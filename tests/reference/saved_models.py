@@ -160,6 +160,9 @@ CASES: dict[str, Case] = {
     "shared-diagonal": Case(lambda: GDA("shared-diagonal"), numbers),
     "spherical": Case(lambda: GDA("spherical"), numbers),
     "auto": Case(lambda: GDA("auto"), numbers),
+    "predictive": Case(lambda: GDA(predictive=2.0), numbers),
+    "predictive, diagonal": Case(lambda: GDA("diagonal", predictive="auto"), gappy),
+    "averaged": Case(lambda: GDA("auto", average=True, temperature="left-out"), numbers),
     "shared, gaps": Case(GDA, gappy),
     "per-class, gaps": Case(lambda: GDA("per-class"), gappy),
     "diagonal, gaps": Case(lambda: GDA("diagonal"), gappy),
@@ -191,6 +194,7 @@ CASES: dict[str, Case] = {
     "constant, naive": Case(lambda: NB("gaussian"), constant),
     "select": Case(lambda: NB("select"), pandas_frame),
     "held out": Case(lambda: NB(smoothing="held-out", temperature="held-out"), pandas_frame),
+    "left out": Case(lambda: NB(temperature="left-out"), pandas_frame),
     "unsmoothed": Case(lambda: NB(FEW, smoothing=0), pandas_frame),
     "words": Case(lambda: NB({(0, 1): Multinomial(), 2: "poisson", 3: "bernoulli"}), lambda r, n: (
         np.minimum(counts(r, n)[0], [9, 9, 9, 1]), counts(r, n)[1])),

@@ -48,6 +48,12 @@ SETTINGS = [
     {"covariance": "spherical", "divisor": "unbiased"},
     {"covariance": "auto"},
     {"covariance": "auto", "divisor": "unbiased"},
+    {"predictive": 1.0},
+    {"predictive": "auto", "prior_rows": 0.5},
+    {"covariance": "per-class", "predictive": "auto", "temperature": "left-out"},
+    {"covariance": "diagonal", "predictive": "auto"},
+    {"covariance": "spherical", "temperature": "left-out"},
+    {"covariance": "auto", "average": True, "temperature": "left-out"},
 ]
 LOGISTIC = [{}, {"penalty": 1.0}, {"correction": "firth"}, {"solver": "sgd"}]
 STEPS = "a step for a row of weight 2 is not two steps, as with scikit-learn's SGDClassifier"

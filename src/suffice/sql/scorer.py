@@ -31,6 +31,7 @@ from suffice.sql.scorer_terms import (
     diagonal_terms,
     linear_terms,
     normal_terms,
+    refuse_curved_laws,
 )
 
 if TYPE_CHECKING:
@@ -111,8 +112,14 @@ def _terms(
     if isinstance(model, LinearForm):
         return linear_terms(model, columns, dialect, filled)
     if isinstance(model, GenerativeModel):
+        refuse_curved_laws(model)
         return normal_terms(model, columns, dialect, filled)
     if isinstance(model, NaiveBayesModel):
+        if model.shares is not None:
+            raise BadSetting(
+                "an average over temperatures is not written in SQL: only one temperature is",
+                hint='fit with temperature=None, a number or "held-out"',
+            )
         chosen = chosen_by_looks(families, columns)
         return product_terms(model, columns, dialect, filled, chosen)
     raise BadSetting(

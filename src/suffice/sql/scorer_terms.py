@@ -9,13 +9,15 @@ import numpy as np
 
 from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
+from suffice.errors import BadSetting
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
     from suffice.sql.dialects import SqlDialect
@@ -217,11 +219,24 @@ def _add(terms: SqlTerms, products: Sequence[str | None]) -> None:
             terms.scores[c].append(product)
 
 
+def refuse_curved_laws(model: GenerativeModel) -> None:
+    """Refuse Student's t and averages: they are no sum of squares and no single SELECT."""
+    if isinstance(model.densities, FullNormals | DiagonalNormals):
+        return
+    averaged = isinstance(model.densities, AveragedLaws)
+    what = "an average of several models" if averaged else "Student's t (predictive)"
+    raise BadSetting(
+        f"{what} is not written in SQL: only normal classes are",
+        hint="fit without predictive, average and temperature, or predict where the model is",
+    )
+
+
 def normal_terms(
     model: GenerativeModel, columns: Any, dialect: SqlDialect, filled: Mapping[str, str]
 ) -> SqlTerms:
     """Return log p(x, class), up to what classes share, of normal classes."""
     normals = model.densities
+    assert isinstance(normals, FullNormals | DiagonalNormals)
     blanks = not isinstance(normals, FullNormals)
     terms = SqlTerms(dialect, len(model.labels), blanks=blanks, alias=alias_beside(columns))
     cells = coded_cells(terms, columns, filled)

@@ -11,6 +11,8 @@ from suffice.errors import listed
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from suffice.rows import FloatArray, Label
     from suffice.storage.model_file import StoredModel
 
@@ -237,11 +239,28 @@ def _of_covariances(stored: StoredModel) -> list[str]:
         pool, shrink = chosen.pool, chosen.shrink
         form = "shared" if pool == 1.0 else "per-class"
     found = ["the rows of each class are normal", FORMS.get(form, form)]
+    found += _of_averages(settings)
     if pool and form == "per-class":
         found.append(f"pooled with that of all classes, by {pool:g}")
     if shrink:
         found.append(f"covariances between columns are shrunk, by {shrink:g}")
     return found if chosen is None else [*found, "which was chosen by leave-one-out"]
+
+
+def _of_averages(settings: Mapping[str, Any]) -> list[str]:
+    """Return what is averaged over, and what is assumed before any row is seen."""
+    found = []
+    predictive, temperature = settings.get("predictive"), settings.get("temperature")
+    if predictive is not None:
+        worth = "several strengths, averaged" if predictive == "auto" else f"{predictive:g} rows"
+        found.append(f"means and covariances are averaged over, under a prior worth {worth}")
+    if settings.get("average"):
+        found.append("pooled and shrunk to several degrees, which are averaged")
+    if temperature == "left-out":
+        found.append("evidence counts to several degrees, which are averaged")
+    elif temperature is not None:
+        found.append(f"evidence counts {temperature:.3g} times")
+    return found
 
 
 def _of_columns(model: Any) -> list[str]:

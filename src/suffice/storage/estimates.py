@@ -106,6 +106,7 @@ def _of_texts(model: Any) -> Estimates:
 def _of_normals(stored: StoredModel) -> Estimates:
     model, columns = stored.state["model"], stored.state["columns"]
     statistics = stored.state["statistics"]
+    statistics = getattr(statistics, "held", statistics)
     if statistics is None:
         means = model.densities.class_means
         counts = np.repeat(model.weights[:, np.newaxis], means.shape[1], axis=1)

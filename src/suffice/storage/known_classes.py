@@ -24,6 +24,7 @@ STATISTICS = {
 """Statistics, which know how to become arrays, and to come back."""
 
 DATACLASSES = {
+    "AveragedLaws": "suffice.models.gaussian.predictive.averaged_laws",
     "Bernoulli": "suffice.models.naive_bayes.families.bernoulli",
     "BernoulliColumns": "suffice.models.naive_bayes.families.bernoulli",
     "Binned": "suffice.models.naive_bayes.families.binned",
@@ -37,8 +38,10 @@ DATACLASSES = {
     "ComplementForm": "suffice.models.naive_bayes.families.complement",
     "Design": "suffice.columns.design",
     "DiagonalNormals": "suffice.models.gaussian.diagonal_normals",
+    "DiagonalStudents": "suffice.models.gaussian.predictive.diagonal_students",
     "Evidence": "suffice.models.gaussian.normal_fit",
     "FullNormals": "suffice.models.gaussian.full_normals",
+    "FullStudents": "suffice.models.gaussian.predictive.full_students",
     "Gaussian": "suffice.models.gaussian.family",
     "GaussianColumns": "suffice.models.naive_bayes.families.gaussian",
     "GenerativeModel": "suffice.models.gaussian.model",

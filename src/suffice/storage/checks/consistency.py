@@ -213,7 +213,7 @@ def _check_statistics(statistics: Any, sizes: Mapping[str, int], model: Any, wid
     """Refuse statistics of other classes, columns or weights than the model was learned from."""
     naive = name_of(model) == "NaiveBayesModel"
     whole = statistics
-    known = ("WithRows", "Folds", "ByClass") if naive else ("ByPattern", "PooledMoments", "ByClass")
+    known = ("WithRows", "Folds" if naive else "ByPattern", "ByClass")
     if name_of(whole) not in known:
         raise refusal("statistics", f"are {type(whole).__name__}")
     whole = getattr(whole, "held", whole)
@@ -227,6 +227,8 @@ def _check_statistics(statistics: Any, sizes: Mapping[str, int], model: Any, wid
             _check_sample(statistics.sample, whole, model)
     elif sizes.get("d") != width:
         raise refusal("statistics", f"are not of the {width} columns of the model")
+    elif name_of(statistics) == "WithRows":
+        _check_coded_sample(statistics.sample, model, width)
     if not np.isclose(whole.weight, float(model.weights.sum()), rtol=1e-9):
         raise refusal("statistics", f"weigh {whole.weight:g}, the model {model.weights.sum():g}")
 
@@ -272,6 +274,24 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         held[row.label] += row.weight
     if any(exceeds(held[label], group.weight) for label, group in whole.groups.items()):
         raise refusal("statistics.sample", "holds more rows than were learned")
+
+
+def _check_coded_sample(sample: Any, model: Any, width: int) -> None:
+    """Refuse sampled rows of normal classes that are not as wide, or more than were learned."""
+    _check_hashes(sample, "statistics.sample")
+    held = dict.fromkeys(model.labels, 0.0)
+    for row in sample.rows.values():
+        one = isinstance(row.cells, tuple) and len(row.cells) == 1
+        fits = one and isinstance(row.cells[0], tuple) and len(row.cells[0]) == width
+        weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
+        if not fits or not weighs or not are_labels([row.label]) or row.label not in held:
+            raise refusal("statistics.sample", "holds a row that is none of this model")
+        if not all(type(cell) is float and abs(cell) != np.inf for cell in row.cells[0]):
+            raise refusal("statistics.sample", "holds a row of other cells")  # NaN is a blank
+        held[row.label] += row.weight
+    for label, weight in zip(model.labels, model.weights.tolist(), strict=True):
+        if exceeds(held[label], weight):
+            raise refusal("statistics.sample", "holds more rows than were learned")
 
 
 def _check_hashes(sample: Any, place: str) -> None:

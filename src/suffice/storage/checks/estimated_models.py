@@ -24,6 +24,7 @@ from suffice.storage.known_classes import name_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.models.gaussian.averages.learner import AveragingLearner
     from suffice.models.gaussian.learner import GaussianLearner
     from suffice.models.naive_bayes.learner import NaiveBayesLearner
 
@@ -35,8 +36,9 @@ SEARCHED = 1e-3
 """The same for what is found by a search that ends when it moves no more: EM, and the smoothing and
 temperature that are best for rows held out. Another order of additions may end a step sooner."""
 GAUSSIAN = ("covariance", "pool", "shrink", "shrink_target", "divisor")
+AVERAGED = ("predictive", "prior_rows", "temperature", "average")
 ESTIMATED: dict[str, tuple[str, ...]] = {
-    "GaussianDiscriminant": (*GAUSSIAN, "priors"),
+    "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "priors"),
     "NaiveBayes": ("families", "smoothing", "temperature", "priors"),
     "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors"),
     "ComplementNaiveBayes": ("boolean", "smoothing"),
@@ -94,19 +96,23 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     learner: Any
     if name_of(model) == "GenerativeModel":
         learner = _gaussian(settings, state["chosen"])
-        searched = isinstance(statistics, ByPattern) and not statistics.is_complete
-        fits = learner.family.accepts(statistics)
+        held = statistics.held if isinstance(statistics, WithRows) else statistics
+        searched = isinstance(held, ByPattern) and not held.is_complete
+        searched |= getattr(learner, "keeps_rows", False)
+        fits = getattr(learner, "accepts", learner.family.accepts)(statistics)
+        if not fits and learner.family.accepts(held) and not hasattr(learner, "accepts"):
+            statistics, fits = held, True  # a sample that nothing is judged by now
     else:
         from suffice.models.naive_bayes.families.smoothing import HELD_OUT
 
         learner = _naive_bayes(settings, model.product)
-        searched = HELD_OUT in (learner.smoothing, learner.temperature)
+        searched = learner.keeps_rows or learner.smoothing == HELD_OUT
         held = statistics.held if isinstance(statistics, WithRows) else statistics
         fits = learner.keeps_rows <= isinstance(statistics, WithRows)
         fits &= learner.keeps_folds <= isinstance(held, Folds)
     if not fits:
         raise refusal("statistics", "are not those that the settings ask for")
-    if isinstance(statistics, ByPattern) and searched:
+    if searched:
         with warnings.catch_warnings():  # whoever fitted it has been told
             warnings.simplefilter("ignore")
             fit = learner.fit(statistics)
@@ -123,16 +129,30 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     return fit
 
 
-def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner:
+def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner | AveragingLearner:
     """Return the learner of the settings; what they leave open was chosen."""
     from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.learner import GaussianLearner
 
     given = {name: settings[name] for name in GAUSSIAN if name in settings}
+    average = bool(settings.get("average", False))
     if given.get("covariance") == "auto":
         given["covariance"] = "per-class"
+        chosen = None if average else chosen
         given |= {n: getattr(chosen, n) for n in ("pool", "shrink", "shrink_target") if chosen}
-    return GaussianLearner(Gaussian(**given), settings.get("priors"))
+    given |= {n: settings[n] for n in ("predictive", "prior_rows") if n in settings}
+    priors, temperature = settings.get("priors"), settings.get("temperature")
+    strengths = isinstance(given.get("predictive"), str)
+    if not strengths and not average and temperature in (None, 1.0):
+        return GaussianLearner(Gaussian(**given), priors)
+    from suffice.models.gaussian.averages.grid import Averaged
+    from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearner
+    from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
+
+    if strengths:
+        given["predictive"] = EM_STRENGTH
+    beta = checked_temperature(temperature, (LEFT_OUT,))
+    return AveragingLearner(Gaussian(**given), priors, Averaged(strengths, average), beta)
 
 
 def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner:
@@ -200,11 +220,16 @@ def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:
     """Compare means and covariances: factors of nearly singular ones differ where these do not."""
     if type(ours) is not type(theirs) or ours.is_shared != theirs.is_shared:
         return False
+    if name_of(ours) == "AveragedLaws":
+        return _agree_averages(ours, theirs, room)
+    if not all(_near(getattr(ours, n), getattr(theirs, n), room)
+               for n in ("freedom", "stretches") if hasattr(ours, n)):  # fmt: skip
+        return False
     names = [n for n in ("origin", "origin_low", "scale", "means", "factors", "deviations")
              if hasattr(ours, n)]  # fmt: skip
     if all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in names):
         return True
-    diagonal = name_of(ours) == "DiagonalNormals"
+    diagonal = name_of(ours) in ("DiagonalNormals", "DiagonalStudents")
     spreads = [law.variances if diagonal else law.covariances for law in (ours, theirs)]
     own = spreads[0] if diagonal else np.diagonal(spreads[0], axis1=1, axis2=2)
     scale = np.sqrt(own.max(axis=0))
@@ -213,6 +238,20 @@ def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:
         return False
     unit = np.square(scale) if diagonal else np.multiply.outer(scale, scale)
     return not (np.abs(spreads[0] - spreads[1]) > room * unit).any()
+
+
+def _agree_averages(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare what averages say about the class means: a share of next to nothing may be gone."""
+    if ours.size != theirs.size or len(ours.origin) != len(theirs.origin):
+        return False
+    means = ours.class_means
+    scale = np.abs(ours.scale) + np.abs(means) * 1e-6
+    if (np.abs(means - theirs.class_means) > room * scale).any():
+        return False
+    even = np.zeros(ours.size)
+    asked = np.concatenate([means, (means + means.mean(axis=0)) / 2.0])
+    said = [np.exp(laws.averaged(asked, even)) for laws in (ours, theirs)]
+    return _near(said[0], said[1], 10.0 * room)
 
 
 def _near(ours: Any, theirs: Any, room: float) -> bool:

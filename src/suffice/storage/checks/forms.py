@@ -110,7 +110,7 @@ FORMS: dict[str, dict[str, str]] = {
         "sample": "=RowSample",
     },
     "Folds": {"parts": "(=ByClass) n"},
-    "WithRows": {"held": "=ByClass|Folds", "sample": "=RowSample"},
+    "WithRows": {"held": "=ByClass|ByPattern|Folds d", "sample": "=RowSample"},
     # Columns
     "Columns": {},  # checked as they are read: there may be very many
     "PlainColumns": {"width": "count"},
@@ -127,6 +127,8 @@ FORMS: dict[str, dict[str, str]] = {
         "shrink": "?weight",
         "shrink_target": "text",
         "divisor": "text",
+        "predictive": "?scale",
+        "prior_rows": "weight",
     },
     "GaussianColumns": {"variance": "text"},
     "LogNormal": {"variance": "text"},
@@ -155,11 +157,32 @@ FORMS: dict[str, dict[str, str]] = {
         "rank": "count",
         "silent": "count",
     },
+    "DiagonalStudents": {
+        **_NORMALS,
+        "deviations": "deviation m d",
+        "freedom": "scale k d",
+        "stretches": "scale k d",
+        "joint": "truth",
+    },
+    "FullStudents": {
+        **_NORMALS,
+        "factors": "moderate m a a",
+        "whitenings": "moderate m a a",
+        "freedom": "scale k",
+        "stretches": "scale k",
+    },
+    "AveragedLaws": {
+        "laws": "(=DiagonalNormals|DiagonalStudents|FullNormals|FullStudents k d) g",
+        "temperatures": "scale b",
+        "shares": "weight g b",
+    },
     # Models
     "GenerativeModel": {
         "labels": "labels k",
         "log_priors": "log k",
-        "densities": "=DiagonalNormals|FullNormals k d",
+        "densities": (
+            "=AveragedLaws|DiagonalNormals|DiagonalStudents|FullNormals|FullStudents k d"
+        ),
         "weights": "weight k",
     },
     "NaiveBayesModel": {
@@ -170,6 +193,8 @@ FORMS: dict[str, dict[str, str]] = {
         "weights": "weight k",
         "temperature": "scale",
         "blank": "places",
+        "temperatures": "?scale b",
+        "shares": "?weight b",
     },
     "LinearForm": {
         "labels": "labels k",

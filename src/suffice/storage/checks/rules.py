@@ -188,6 +188,28 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
+def _full_students(value: Any, sizes: Sizes) -> str:
+    return _full(value, sizes) or _students(value)
+
+
+def _diagonal_students(value: Any, sizes: Sizes) -> str:
+    if why := _diagonal(value, sizes) or _students(value):
+        return why
+    one = not value.joint or (value.freedom == value.freedom[:, :1]).all()
+    return "" if one else "has one variance of several degrees of freedom"
+
+
+def _students(value: Any) -> str:
+    """A mean that is estimated makes a class wider, never narrower."""
+    return "" if (value.stretches >= 1.0).all() else "has a stretch below 1"
+
+
+def _averaged(value: Any, sizes: Sizes) -> str:
+    if not sizes["g"] or not sizes["b"] or not (value.shares.sum(axis=1) > 0.0).all():
+        return "has a law without a share"
+    return "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares of no whole"
+
+
 def _offsets(value: Any, sizes: Sizes) -> str:
     """Probabilities and rates are told by offsets: log(1 - φ), or -λ."""
     if value.offsets is None or value.offsets.max(initial=0.0) > 0.0:
@@ -268,6 +290,10 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
             return "has other documents than rows"
     if not np.isfinite(value.weights.sum()):
         return "has weights without a finite sum"
+    if (value.shares is None) != (value.temperatures is None):
+        return "has temperatures without shares, or shares without temperatures"
+    if value.shares is not None and not abs(float(value.shares.sum()) - 1.0) < 1e-6:
+        return "has shares of no whole"
     scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
     return "" if scores else priors(value, sizes)
 
@@ -321,6 +347,7 @@ def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
 
 
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
+    "AveragedLaws": _averaged,
     "BernoulliColumns": _offsets,
     "BinnedColumns": _binned,
     "ByColumn": _by_column,
@@ -329,8 +356,10 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Design": _design,
     "DiagonalMoments": _counted,
     "DiagonalNormals": _diagonal,
+    "DiagonalStudents": _diagonal_students,
     "Folds": _folds,
     "FullNormals": _full,
+    "FullStudents": _full_students,
     "GenerativeModel": priors,
     "LinearForm": _linear,
     "LogisticFit": _logistic,

@@ -183,6 +183,9 @@ def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
     matrices = [pooled] if shared else [family.mixed(summary, c) for c in range(summary.size)]
     result = np.broadcast_to(np.eye(width), (len(matrices), width, width)).copy()
     for c, matrix in enumerate(matrices):
+        if family.predictive is not None:  # cells are expected under the prior, too
+            held = summary.weight if shared else family.divisors_of(summary, c)
+            matrix = family.with_prior(matrix, variances, held)  # noqa: PLW2901
         result[c][np.ix_(act, act)] = family.shrunk(matrix, variances)
     return result
 
