@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.errors import SufficeError
-from suffice.estimators.linear.logistic_settings import SOLVERS
+from suffice.estimators.linear.logistic_settings import PATHS, SOLVERS
 from suffice.families import Bernoulli, Binned, Common, GaussianColumns, LogNormal
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
@@ -77,7 +77,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     },
     "ComplementNaiveBayes": {"boolean": [False, True], "smoothing": SMOOTHING},
     "LogisticRegression": {
-        "penalty": [0.0, 0.7],
+        "penalty": [0.0, 0.7, *PATHS],
         "solver": list(SOLVERS),
         "correction": [None, "firth"],
         "intercept": [True, False],

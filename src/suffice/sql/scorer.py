@@ -10,6 +10,7 @@ from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
 from suffice.errors import BadSetting
 from suffice.models.gaussian.model import GenerativeModel
+from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.form import LinearForm
 from suffice.models.naive_bayes.families.bernoulli import BernoulliColumns
 from suffice.models.naive_bayes.families.binned import BinnedColumns
@@ -115,6 +116,11 @@ def _terms(
     if isinstance(model, NaiveBayesModel):
         chosen = chosen_by_looks(families, columns)
         return product_terms(model, columns, dialect, filled, chosen)
+    if isinstance(model, AveragedForm):
+        raise BadSetting(
+            "an average over penalties has no form in SQL",
+            hint='fit with penalty="auto" (--penalty auto): it chooses one',
+        )
     raise BadSetting(
         f"a {type(model).__name__} has no form in SQL",
         hint="discriminants, naive Bayes and logistic regression have one",

@@ -24,6 +24,7 @@ STATISTICS = {
 """Statistics, which know how to become arrays, and to come back."""
 
 DATACLASSES = {
+    "AveragedForm": "suffice.models.linear.averaged_form",
     "Bernoulli": "suffice.models.naive_bayes.families.bernoulli",
     "BernoulliColumns": "suffice.models.naive_bayes.families.bernoulli",
     "Binned": "suffice.models.naive_bayes.families.binned",
@@ -53,6 +54,7 @@ DATACLASSES = {
     "Normal": "suffice.models.gaussian.law.normal",
     "NormalColumns": "suffice.models.naive_bayes.families.gaussian",
     "OnlinePerceptron": "suffice.models.linear.online.perceptron",
+    "PenaltyPath": "suffice.models.linear.penalty_path.path",
     "PerceptronFit": "suffice.models.linear.online.perceptron",
     "PlainColumns": "suffice.columns.schema",
     "Poisson": "suffice.models.naive_bayes.families.poisson",

@@ -54,6 +54,8 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("chosen", "has other families than the settings ask for")
         if estimator != "NaiveBayes" and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
+    if estimator == "LogisticRegression":
+        _check_path(settings.get("penalty"), state)
     given = settings.get("priors")
     if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
         from suffice.models.gaussian.learner import checked_log_priors
@@ -66,6 +68,15 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
 
         if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
             raise refusal("model", "is not smoothed as its settings say")
+
+
+def _check_path(penalty: Any, state: Mapping[str, Any]) -> None:
+    """Refuse a path of penalties, or an average over one, that the settings do not ask for."""
+    averaged = name_of(state["model"]) == "AveragedForm"
+    if state.get("path") is None:
+        return
+    if penalty not in ("auto", "average") or averaged != (penalty == "average"):
+        raise refusal("path", "is none that the settings ask for")
 
 
 def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:

@@ -177,6 +177,11 @@ FORMS: dict[str, dict[str, str]] = {
         "offsets": "log k",
         "origin": "float d",
     },
+    "AveragedForm": {
+        "labels": "labels k",
+        "shares": "scale g",
+        "members": "(=LinearForm k d) g",
+    },
     "TextRecord": {
         "labels": "labels k",
         "log_priors": "log k",
@@ -210,6 +215,15 @@ FORMS: dict[str, dict[str, str]] = {
         "correction": "?text",
         "undecided": "?text",
         "intercept": "truth",
+    },
+    "PenaltyPath": {
+        "penalties": "scale g",
+        "losses": "weight g",
+        "errors": "weight g",
+        "judged": "(text) g",
+        "shares": "weight g",
+        "rows": "count",
+        "sampled": "?count",
     },
     "Separation": {
         "kind": "text",

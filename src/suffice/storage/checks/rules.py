@@ -288,6 +288,22 @@ def _logistic(value: Any, sizes: Sizes) -> str:
     return "" if is_sum_of_squares(covariance) else "has a covariance with a negative variance"
 
 
+def _averaged(value: Any, sizes: Sizes) -> str:
+    if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
+        return "has shares that do not add up to one"
+    same = all(form.labels == value.labels for form in value.members)
+    return "" if same else "has members of other classes"
+
+
+def _path(value: Any, sizes: Sizes) -> str:
+    if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
+        return "has shares that do not add up to one"
+    if (value.penalties[1:] >= value.penalties[:-1]).any():
+        return "does not go from the strongest penalty on"
+    known = set(value.judged) <= {"left-out", "folds", "nothing"}
+    return "" if known else "was judged in no way that is known"
+
+
 def _separation(value: Any, sizes: Sizes) -> str:
     if any(j >= sizes["e"] - 1 for j in value.columns):
         return "uses columns that are not there"
@@ -321,6 +337,7 @@ def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
 
 
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
+    "AveragedForm": _averaged,
     "BernoulliColumns": _offsets,
     "BinnedColumns": _binned,
     "ByColumn": _by_column,
@@ -339,6 +356,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
     "OnlinePerceptron": _stream,
+    "PenaltyPath": _path,
     "PoissonColumns": _offsets,
     "PooledMoments": _scatter,
     "Separation": _separation,
