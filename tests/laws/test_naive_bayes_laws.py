@@ -144,6 +144,7 @@ CASES = {
     "mixed": Case(NaiveBayes, mixed, {"families": PLACES}),
     "mixed, held out": Case(NaiveBayes, some, {"families": FEW_PLACES, **HELD_OUT}),
     "mixed, unsmoothed": Case(NaiveBayes, mixed, {"families": PLACES, "smoothing": 0}),
+    "predictive": Case(NaiveBayes, blanks, {"families": "predictive-gaussian"}),
     "bernoulli": Case(BernoulliNaiveBayes, blanks, {}),
     "bernoulli, sparse, held out": Case(BernoulliNaiveBayes, sparse, HELD_OUT),
     "multinomial, held out": Case(MultinomialNaiveBayes, sparse, HELD_OUT),

@@ -19,6 +19,7 @@ from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, Norma
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
 from suffice.models.naive_bayes.families.poisson import PoissonColumns
+from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
 from suffice.models.naive_bayes.families.same_in_all_classes import CommonColumns
 from suffice.models.naive_bayes.families.tally_laws import TallyLaws
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
@@ -32,6 +33,7 @@ from suffice.sql.scorer_terms import (
     diagonal_terms,
     linear_terms,
     normal_terms,
+    student_terms,
 )
 
 if TYPE_CHECKING:
@@ -272,6 +274,8 @@ def _column(terms: SqlTerms, law: Any, place: int, cell: str, *, chosen: bool) -
             cell = f"(CASE WHEN {cell} > {terms.dialect.number(0.0)} THEN ln({cell}) END)"
         one = np.arange(law.width) == place
         diagonal_terms(terms, law.normals.marginal(one), [cell])
+    elif isinstance(law, StudentColumns):
+        student_terms(terms, law, place, cell)
     elif isinstance(law, BinnedColumns):
         _binned(terms, law, place, cell)
     elif isinstance(law, TallyLaws):

@@ -259,6 +259,8 @@ def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
 def _parameters(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tuple[float, float]]:
     if "mean" in told:
         return {(name, MEAN): (told["mean"], told["variance"])}
+    if "location" in told:
+        return {(name, MEAN): (told["location"], told["scale"] ** 2)}
     if "log_mean" in told:
         return {(f"log {name}", MEAN): (told["log_mean"], told["log_variance"])}
     if "rate" in told:

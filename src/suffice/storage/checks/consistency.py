@@ -28,6 +28,7 @@ STATISTICS_OF = {
     "LogNormal": "DiagonalMoments",
     "Multinomial": "Totals",
     "Poisson": "Totals",
+    "PredictiveGaussian": "DiagonalMoments",
 }
 """What suffices for the columns of each family."""
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")

@@ -196,6 +196,8 @@ def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
         return ours.size == theirs.size and _agree_laws(ours.inner, theirs.inner, room)
     if kind in ("NormalColumns", "LogNormalColumns"):
         return _agree_normals(ours.normals, theirs.normals, room)
+    if kind == "StudentColumns":
+        return _agree_students(ours, theirs, room)
     if kind in ("CategoricalColumns", "BinnedColumns"):
         if ours.levels != theirs.levels:
             return False
@@ -205,6 +207,18 @@ def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
         names = ("slopes", "offsets", "order_slopes", "order_offsets")
         pairs = [(getattr(ours, name), getattr(theirs, name)) for name in names]
     return all(_near(a, b, room) for a, b in pairs)
+
+
+def _agree_students(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare locations in units of scales, scales and degrees relative to themselves."""
+    if ours.shared != theirs.shared or not np.array_equal(ours.active, theirs.active):
+        return False
+    act = ours.active
+    scales = [(law.spreads * law.scale)[:, act] for law in (ours, theirs)]
+    apart = np.abs(ours.class_locations - theirs.class_locations)[:, act]
+    near = apart <= room * (scales[0] + np.abs(ours.class_locations[:, act]) * 1e-6)
+    near &= np.abs(scales[0] - scales[1]) <= room * scales[0]
+    return bool(near.all()) and _near(ours.degrees, theirs.degrees, room)
 
 
 def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:

@@ -41,10 +41,11 @@ _NORMALS = {
 }
 _LAWS = (
     "=BernoulliColumns|BinnedColumns|CategoricalColumns|CommonColumns|ComplementForm|"
-    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns"
+    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns|StudentColumns"
 )
 _FAMILIES = (
-    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson"
+    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson|"
+    "PredictiveGaussian"
 )
 
 FORMS: dict[str, dict[str, str]] = {
@@ -132,6 +133,7 @@ FORMS: dict[str, dict[str, str]] = {
     "LogNormal": {"variance": "text"},
     "Multinomial": {"boolean": "truth"},
     "Poisson": {},
+    "PredictiveGaussian": {"variance": "text", "strength": "scale", "rows": "scale"},
     "Product": {"families": f"({_FAMILIES}) g", "columns": "(places) g"},
     # Families of texts
     "Language": {"order": "count", "limit": "?count"},
@@ -147,6 +149,14 @@ FORMS: dict[str, dict[str, str]] = {
     "CommonColumns": {"inner": f"{_LAWS} d", "size": "count"},
     "NormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
     "LogNormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
+    "StudentColumns": {
+        **{name: form for name, form in _NORMALS.items() if name != "means"},
+        "locations": "moderate k d",
+        "spreads": "deviation k d",
+        "degrees": "scale k d",
+        "counts": "weight k d",
+        "shared": "truth",
+    },
     "DiagonalNormals": {**_NORMALS, "deviations": "deviation m d"},
     "FullNormals": {
         **_NORMALS,

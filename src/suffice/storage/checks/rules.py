@@ -43,6 +43,7 @@ LAW_OF = {
     "LogNormal": "LogNormalColumns",
     "Multinomial": "MultinomialCounts",
     "Poisson": "PoissonColumns",
+    "PredictiveGaussian": "StudentColumns",
 }
 """What the columns of each family have become."""
 
@@ -186,6 +187,14 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
     with np.errstate(over="ignore"):  # one for all columns may be large beside a small unit
         raw = (value.deviations * value.scale)[:, value.active]
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
+
+
+def _student(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    if why := _origin(value):
+        return why
+    with np.errstate(over="ignore"):
+        raw = (value.spreads * value.scale)[:, value.active]
+    return "" if raw.max(initial=0.0) < LARGEST else "has scales beyond all that can be fitted"
 
 
 def _offsets(value: Any, sizes: Sizes) -> str:
@@ -362,6 +371,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Separation": _separation,
     "Spread": _spread,
     "Stochastic": _stream,
+    "StudentColumns": _student,
     "Tallies": _tallies,
     "Totals": _totals,
 }
