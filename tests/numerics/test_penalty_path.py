@@ -240,3 +240,19 @@ def test_a_test_of_fresh_rows_agrees_with_the_judged_loss():
         fresh = -told[np.arange(1900), codes[100:]].mean()
         gaps.append(model.path_.losses.min() - fresh)
     assert abs(np.mean(gaps)) < 0.03
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_permuted_labels_have_no_gain(name):
+    gains = []
+    for seed in range(20):
+        rows, codes = table(name, seed=seed, permuted=True)
+        counts = np.bincount(codes)
+        shares = -np.log((counts[codes] - 1.0) / 49.0).mean()  # the class shares, a row left out
+        walk = walked(rows, codes, len(counts))
+        told = sum(
+            share * np.exp(held)
+            for share, held in zip(walk.path.shares, walk.held_out, strict=True)
+        )
+        gains.append(shares + np.log(told[np.arange(50), codes]).mean())
+    assert np.mean(gains) <= 0.03
