@@ -224,8 +224,9 @@ def _assumptions(stored: StoredModel) -> list[str]:
     fit: Any = stored.state.get("found")
     if fit is not None and fit.penalty > 0.0:
         found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
-    if stored.state.get("path") is not None:
-        found.append("which was chosen by the log-loss of rows left out")
+    path: Any = stored.state.get("path")
+    if path is not None:
+        found.append(f"the penalty, {path.penalty:g}, was chosen by the log-loss of rows left out")
     if fit is not None and fit.correction is not None:
         found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
     if fit is not None and fit.separation is not None:
