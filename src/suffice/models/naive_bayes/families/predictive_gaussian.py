@@ -194,7 +194,8 @@ class PredictiveGaussian(GaussianColumns):
         # All rows together have a variance of 1: what is left of it has that many digits fewer.
         few = (t.total < LOST) & summary.active & ~blank
         active = summary.active & (t.total > LEFTOVER)
-        found = student_logs(z[:, np.newaxis], t.locations, t.spreads, t.degrees)
+        spreads = np.where(active[:, np.newaxis], t.spreads, 1.0)
+        found = student_logs(z[:, np.newaxis], t.locations, spreads, t.degrees)
         found -= np.log(summary.scale)
         counted = (active & ~blank)[:, np.newaxis]
         return np.where(counted, found, 0.0).sum(axis=2), np.asarray(few.any(axis=1))
