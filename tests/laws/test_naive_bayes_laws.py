@@ -122,7 +122,8 @@ def blanks(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
 def measures(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
     """Return numbers in odd units of which some are missing, and labels."""
     x, y = blanks(rng, size)
-    return (x + rng.normal(size=x.shape)) * 10.0 ** rng.integers(-3, 4, size=x.shape[1]), y
+    x = (x + rng.normal(size=x.shape)) * 10.0 ** rng.integers(-3, 4, size=x.shape[1])
+    return x.astype(object), y
 
 
 def sparse(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
