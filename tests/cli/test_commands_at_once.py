@@ -115,9 +115,9 @@ def test_a_model_that_was_changed_by_who_does_not_care_for_locks_is_not_replaced
 ) -> None:
     """As on file systems without locks, where two commands can read the same model."""
     monkeypatch.setattr(locks, "try_lock", lambda _: None)
-    from suffice.cli.rows import model_files
+    from suffice.training import saved_models
 
-    whole = model_files.load_saved
+    whole = saved_models.load_saved
     other = model.with_name("other")
     other.write_bytes(model.read_bytes())
 
@@ -130,10 +130,10 @@ def test_a_model_that_was_changed_by_who_does_not_care_for_locks_is_not_replaced
     from suffice.cli import main
 
     def run_inside(*arguments: object) -> int:
-        monkeypatch.setattr(model_files, "load_saved", whole)
+        monkeypatch.setattr(saved_models, "load_saved", whole)
         return main([str(one) for one in arguments])
 
-    monkeypatch.setattr(model_files, "load_saved", load_saved)
+    monkeypatch.setattr(saved_models, "load_saved", load_saved)
     before = total(model)
     found = run("learn", model, flowers)
     assert found.code == 75

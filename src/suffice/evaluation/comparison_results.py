@@ -65,6 +65,7 @@ class Comparison:
     crossings        where curves of the two schools cross
     recommendation   which model, in words, and why
     notes            what was done to rows or models on the way
+    late             candidates that were not judged, for the time was over
     """
 
     rows: LabelledRows
@@ -77,6 +78,7 @@ class Comparison:
     crossings: tuple[Crossing, ...]
     recommendation: Recommendation
     notes: tuple[str, ...]
+    late: tuple[str, ...] = ()
 
     @property
     def best(self) -> str:
@@ -167,10 +169,11 @@ class Comparison:
             + "</ul>"
             for head, lines in said.sections
         )
+        good = "" if said.judged is None else f"<p>{escape(str(said.judged))}.</p>"
         return (
             self.table.to_html()
             + self.diagnostics.table.to_html()
-            + f"<p>{escape(said.advice)}</p>{below}"
+            + f"<p>{escape(said.advice)}</p>{good}{below}"
         )
 
 

@@ -45,8 +45,12 @@ class HeldOut:
     notes: tuple[str, ...] = ()
 
 
-def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
+def held_out(
+    model: Any, rows: LabelledRows, folds: IntArray, before: Callable[[int], None] | None = None
+) -> HeldOut:
     """Cross-validate one estimator; a closed-form one by merging folds, without refits.
+
+    `before` is called before each fold, with how many are done; it may refuse to go on.
 
     >>> from suffice import GaussianDiscriminant
     >>> from suffice.evaluation.labelled_rows import LabelledRows
@@ -66,6 +70,8 @@ def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
         training = trainings(model, rows, parts)
         note = "" if is_closed_form(model) else Preparation.of(model, rows).note
     for f, places in enumerate(parts):
+        if before is not None:
+            before(f)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             one, preparation = training(f)

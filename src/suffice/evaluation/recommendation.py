@@ -10,6 +10,7 @@ import numpy as np
 from suffice.errors import listed
 from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, Candidate
 from suffice.evaluation.diagnostics import assumed
+from suffice.evaluation.judgement import Judgement
 from suffice.printing.terminal_words import wrapped
 from suffice.rows import is_sparse, read_table
 
@@ -60,6 +61,7 @@ class Recommendation:
     model         the model of least log-loss; of equal ones the simplest
     school        "generative" or "discriminative"; "" for a model that is not ours
     advice        one sentence: what to use
+    judged        how good that is on rows it has not seen, in figures; `str` of it is a sentence
     reasons       by how much, against what
     assumptions   which of those that generative models make seem to hold, and which do not
     worries       what to look at before relying on it
@@ -71,6 +73,7 @@ class Recommendation:
     reasons: tuple[str, ...]
     assumptions: tuple[str, ...] = ()
     worries: tuple[str, ...] = ()
+    judged: Judgement | None = None
 
     @property
     def best(self) -> str:
@@ -90,6 +93,7 @@ class Recommendation:
     def __str__(self) -> str:
         """Return it as wrapped text."""
         lines = [wrapped(self.advice)]
+        lines += [] if self.judged is None else [wrapped(f"{self.judged}.")]
         for head, sentences in self.sections:
             lines += ["", f"{head}:", *(_hanging(f"- {sentence}") for sentence in sentences)]
         return "\n".join(lines)
@@ -238,10 +242,11 @@ def reservations(
     scores: Mapping[str, FoldScores],
     asked: Sequence[Candidate],
 ) -> Recommendation:
-    """Return the recommendation with what else there is to worry about."""
+    """Return the recommendation with how good it is, and what else there is to worry about."""
     found = [*_baseline(said, rows, scores), *_small(rows), *_calibration(said, rows, scores)]
     keys = {one.key: one.name for one in asked}
     found += _overfitting(keys, scores)
+    said = replace(said, judged=Judgement.of_scores(scores[said.model], rows))
     warned = held[said.model].warned
     if warned:
         text, folds = max(warned, key=lambda one: one[1])
@@ -261,7 +266,7 @@ def _baseline(
     label = rows.classes[shares.argmax()]
     return [
         (
-            f"Always saying {label} is right in {100.0 * shares.max():.1f} % of rows, "
+            f'Always saying "{label}" is right in {100.0 * shares.max():.1f} % of rows, '
             f"{said.model} in {100.0 * right.mean():.1f} %: no clear gain."
         )
     ]

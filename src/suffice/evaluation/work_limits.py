@@ -46,6 +46,10 @@ besides its sums."""
 NEWTON_STEPS = 4
 """Passes of Newton's method that a fit is taken to need. A choice for an estimate of work, not a
 limit."""
+USUAL = frozenset(
+    ("naive-bayes-shared", "gda", "naive-bayes", "logistic-penalty", "logistic", "gda-auto", "qda")
+)
+"""Candidates whose work is known, by their keys."""
 FACTORING = 10
 """Times d³ that a covariance of d columns takes: eigenvalues, a factor, its inverse."""
 
@@ -123,6 +127,18 @@ def affordable(
         f"long. models=[{keys}] compares them all the same"
     )
     return kept, [note]
+
+
+def by_cost(asked: Sequence[Candidate], extent: Extent) -> list[Candidate]:
+    """Return candidates in the order in which they are tried: the least work first.
+
+    Of those that are not ours nothing is known: they come last.
+    """
+
+    def work(one: Candidate) -> float:
+        return _work([one], extent, FOLDS[0]) if one.key in USUAL else float("inf")
+
+    return sorted(asked, key=work)
 
 
 def affordable_folds(asked: Sequence[Candidate], extent: Extent) -> tuple[int, list[str]]:

@@ -60,6 +60,7 @@ DATACLASSES = {
     "Poisson": "suffice.models.naive_bayes.families.poisson",
     "PoissonColumns": "suffice.models.naive_bayes.families.poisson",
     "PredictiveGaussian": "suffice.models.naive_bayes.families.predictive_gaussian",
+    "PoolModel": "suffice.models.pool.model",
     "Product": "suffice.models.naive_bayes.product",
     "SeenRows": "suffice.models.linear.online.seen_rows",
     "Separation": "suffice.models.linear.logistic.separation.separation",

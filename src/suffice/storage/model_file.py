@@ -33,6 +33,7 @@ MODEL_OF = {
     "MultivariateNormal": "Normal",
     "NaiveBayes": "NaiveBayesModel",
     "Perceptron": "LinearForm",
+    "Pool": "PoolModel",
     "TextClassifier": "TextRecord",
 }
 """The estimators that a file may be, and what answers for each."""

@@ -34,6 +34,7 @@ HOMES = {
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.linear.perceptron",
+    "Pool": "suffice.estimators.pool",
     "TextClassifier": "suffice.estimators.text.classifier",
 }
 """The estimators that a file may be, and where each lives."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.cli.rows.training_rows import TrainingRows, describe
-from suffice.cli.terminal.messages import note
+from suffice.errors import SimilarLabels
 from suffice.sources.arrow_frames import frame_of, some_rows
+from suffice.training.training_rows import TrainingRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.cli.terminal.options import TableReading
+    from suffice.evaluation.comparison import Comparison
+    from suffice.tables.table_reading import TableReading
+    from suffice.training.hooks import Hooks
 MOST_CELLS = 1_000_000
 """Cells that models are compared on; of a larger table, rows are drawn."""
 LEAST_ROWS = 1000
@@ -43,27 +46,39 @@ class ComparedRows(NamedTuple):
         target: str,
         reading: TableReading,
         drop: Sequence[str],
+        hooks: Hooks,
         *,
         seed: int,
         all_rows: bool,
     ) -> ComparedRows:
         """Read rows; of many, some are drawn at random from all over the source."""
-        rows = TrainingRows.read(tables, target, reading, drop, seed=seed)
+        rows = TrainingRows.read(list(tables), target, reading, drop, hooks, seed=seed)
         table, labels, origin = rows.table, rows.labels, rows.place
         some = None if all_rows else sampled(table.size, table.width, seed)
         if some is not None:
             table, labels = some_rows(table, some), labels[some]
-        size = rows.table.size if rows.whole else rows.source.size
+        size = rows.known_size
         if not rows.whole or some is not None:
             of = "" if size is None else f" of {size:,}"
             drawn = f"{table.size:,}{of} rows, drawn at random"
-            note(
-                f"{drawn}; --all-rows takes all"
+            hooks.note(
+                f"{drawn}; {hooks.option('all-rows')} takes all"
                 if rows.whole
                 else f"{drawn}: not all fit in memory"
             )
             origin += f", {drawn}"
-        return cls(frame_of(table), labels, rows.place, describe(rows, size), origin)
+        count = rows.table.size if size is None else size
+        words = f"{count:,} rows, {rows.columns_described}"
+        return cls(frame_of(table), labels, rows.place, words, origin)
+
+    def compare(self, hooks: Hooks, *, folds: int | None = None, **settings: Any) -> Comparison:
+        """Compare models on these rows, in no more folds than there are rows."""
+        from suffice.evaluation import compare
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SimilarLabels)  # they have been told
+            few = folds and min(folds, len(self.y))
+            return compare(self.X, self.y, folds=few, progress=hooks.progress, **settings)
 
 
 def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:
