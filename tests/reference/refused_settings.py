@@ -76,6 +76,8 @@ SETTINGS: dict[Any, list[dict[str, Any]]] = {
         {"tolerance": 0.0}, {"tolerance": -1.0}, {"tolerance": "small"}, {"tolerance": np.nan},
         {"max_passes": 0}, {"max_passes": 2.5}, {"max_passes": "many"},
         {"standard_errors": "yes"}, {"warm_start": "yes"}, {"solver": "sgd", "random_state": "x"},
+        {"penalty": "auto", "solver": "sgd"}, {"penalty": "average", "warm_start": True},
+        {"penalty": "auto", "correction": "firth"},
     ],
     Perceptron: [
         {"epochs": 0}, {"epochs": 2.5}, {"epochs": "many"}, {"average": "yes"},

@@ -20,8 +20,15 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.errors import SufficeError
-from suffice.estimators.linear.logistic_settings import SOLVERS
-from suffice.families import Bernoulli, Binned, Common, GaussianColumns, LogNormal
+from suffice.estimators.linear.logistic_settings import PATHS, SOLVERS
+from suffice.families import (
+    Bernoulli,
+    Binned,
+    Common,
+    GaussianColumns,
+    LogNormal,
+    PredictiveGaussian,
+)
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
 from suffice.models.text.term_events import EVENTS
@@ -43,6 +50,7 @@ FAMILIES: list[Any] = [
     "auto", "select", *sorted(NAMED),
     *(dict.fromkeys((0, 1, 2), COMMON + name) for name in sorted(SINGLE)),
     Bernoulli(1.0), Binned(3), Binned(edges=(-1.0, 0.0, 2.0, 9.0)), LogNormal("shared"),
+    PredictiveGaussian("shared", 2.0, 0.5), Common(PredictiveGaussian(strength=9.0)),
     Common(GaussianColumns("shared")), {0: "poisson", 1: "common poisson"},
     {(0, 1): "multinomial", 2: "binned"}, {0: "poisson", 1: Bernoulli(1.0), 2: "gaussian"},
     dict.fromkeys((0, 1, 2), Common(Binned(edges=(-1.0, 0.0, 2.0, 9.0)))),
@@ -81,7 +89,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     },
     "ComplementNaiveBayes": {"boolean": [False, True], "smoothing": SMOOTHING},
     "LogisticRegression": {
-        "penalty": [0.0, 0.7],
+        "penalty": [0.0, 0.7, *PATHS],
         "solver": list(SOLVERS),
         "correction": [None, "firth"],
         "intercept": [True, False],

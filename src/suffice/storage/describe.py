@@ -123,7 +123,7 @@ def describe(stored: StoredModel) -> Account:
     state, model = stored.state, stored.state["model"]
     if name_of(model) == "Normal":
         return _law_account(stored)
-    linear = name_of(model) == "LinearForm"
+    linear = name_of(model) in ("AveragedForm", "LinearForm")
     weights, priors, rows = _weights(state, model)
     held = state.get("stream") or state.get("seen") or state.get("found")
     streams = held is not None and name_of(held) != "LogisticFit"
@@ -217,10 +217,18 @@ def _assumptions(stored: StoredModel) -> list[str]:
         return found + given
     if stored.estimator == "Perceptron":
         return ["a plane parts the classes, or nearly so; its scores are no probabilities"]
+    if name_of(model) == "AveragedForm":
+        return [
+            "under each of some penalties the log odds of the classes are linear in the columns",
+            "and probabilities are averaged over the penalties",
+        ]
     found = ["the log odds of the classes are linear in the columns"]
     fit: Any = stored.state.get("found")
     if fit is not None and fit.penalty > 0.0:
         found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
+    path: Any = stored.state.get("path")
+    if path is not None:
+        found.append(f"the penalty, {path.penalty:g}, was chosen by the log-loss of rows left out")
     if fit is not None and fit.correction is not None:
         found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
     if fit is not None and fit.separation is not None:

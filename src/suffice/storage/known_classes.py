@@ -24,6 +24,7 @@ STATISTICS = {
 """Statistics, which know how to become arrays, and to come back."""
 
 DATACLASSES = {
+    "AveragedForm": "suffice.models.linear.averaged_form",
     "AveragedLaws": "suffice.models.gaussian.predictive.averaged_laws",
     "Bernoulli": "suffice.models.naive_bayes.families.bernoulli",
     "BernoulliColumns": "suffice.models.naive_bayes.families.bernoulli",
@@ -56,16 +57,19 @@ DATACLASSES = {
     "Normal": "suffice.models.gaussian.law.normal",
     "NormalColumns": "suffice.models.naive_bayes.families.gaussian",
     "OnlinePerceptron": "suffice.models.linear.online.perceptron",
+    "PenaltyPath": "suffice.models.linear.penalty_path.path",
     "PerceptronFit": "suffice.models.linear.online.perceptron",
     "PlainColumns": "suffice.columns.schema",
     "Poisson": "suffice.models.naive_bayes.families.poisson",
     "PoissonColumns": "suffice.models.naive_bayes.families.poisson",
+    "PredictiveGaussian": "suffice.models.naive_bayes.families.predictive_gaussian",
     "PoolModel": "suffice.models.pool.model",
     "Product": "suffice.models.naive_bayes.product",
     "SeenRows": "suffice.models.linear.online.seen_rows",
     "Separation": "suffice.models.linear.logistic.separation.separation",
     "Spread": "suffice.models.gaussian.law.factored_covariance",
     "Stochastic": "suffice.models.linear.online.stochastic",
+    "StudentColumns": "suffice.models.naive_bayes.families.predictive_gaussian",
     "Terms": "suffice.models.text.terms",
     "TextRecord": "suffice.models.text.learner",
     "Tokens": "suffice.models.text.tokens",

@@ -124,7 +124,7 @@ def differences(first: StoredModel, second: StoredModel) -> Differences:
     learned from the rows of the first as well, they are larger than they need be.
     """
     kinds = [name_of(stored.state["model"]) for stored in (first, second)]
-    for alone in ("LinearForm", "Normal", "TextRecord"):
+    for alone in ("AveragedForm", "LinearForm", "Normal", "TextRecord"):
         if (kinds[0] == alone) != (kinds[1] == alone):
             raise DifferentKinds(
                 f"a {first.estimator} and a {second.estimator} have no estimates in common",

@@ -45,6 +45,21 @@ class Smoothing(ParamType):
             self.fail(f"{value!r} is neither a number nor held-out", param, ctx)
 
 
+class Penalty(ParamType):
+    """A number, or a word that lets the data decide."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number, "auto" or "average"."""
+        if value in ("auto", "average"):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor auto nor average", param, ctx)
+
+
 class Priors(ParamType):
     """Probabilities of classes: `spam=.2,ham=.8`."""
 
@@ -111,8 +126,9 @@ class Priors(ParamType):
     help="naive-bayes: 0 … 1, how much columns count that say the same, or held-out.  [default: 1]",
 )  # fmt: skip
 @click.option(
-    "--penalty", metavar="N", type=float,
-    help="logistic: what large coefficients cost.  [default: 0]",
+    "--penalty", metavar="N", type=Penalty(),
+    help="logistic: what large coefficients cost; auto finds it out, average keeps the average "
+    "over many.  [default: 0]",
 )  # fmt: skip
 @click.option(
     "--correction", type=click.Choice(["firth"]),

@@ -9,6 +9,7 @@ import numpy as np
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
 from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.models.naive_bayes.model import combined, summed
 from suffice.statistics.row_sample import MOST
@@ -112,6 +113,9 @@ def left_out_scores(
     for family, held, alpha, block in zip(
         product.families, groups, alphas, rows.parts, strict=True
     ):
+        if isinstance(family, PredictiveGaussian):
+            found.append(family.left_out_rows(held, block, codes, weights, complete=complete))
+            continue
         if isinstance(family, GaussianColumns):
             found.append(_normal(family, held, block, codes, weights, complete, budget))
             continue

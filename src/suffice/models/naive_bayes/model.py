@@ -21,6 +21,7 @@ from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
+from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
 from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.rows.sparse import SparseRows, refuse_stored
 
@@ -276,6 +277,10 @@ def _reason(law: ColumnLaws, family: str, labels: tuple[Label, ...]) -> tuple[st
                 "pass the logarithms, with shared variances"
             )
         return f"{between}: each class has its own variances", (
+            'GaussianColumns(variance="shared") has a linear form'
+        )
+    if isinstance(law, StudentColumns):
+        return f"{between}: columns averaged over their variances have a Student t", (
             'GaussianColumns(variance="shared") has a linear form'
         )
     if family in ("categorical", "binned"):

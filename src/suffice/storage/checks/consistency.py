@@ -17,7 +17,8 @@ from suffice.storage.stored_labels import are_labels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MODELS = ("GenerativeModel", "LinearForm", "NaiveBayesModel", "TextRecord")
+LINEAR = ("AveragedForm", "LinearForm")
+MODELS = (*LINEAR, "GenerativeModel", "NaiveBayesModel", "TextRecord")
 STATISTICS_OF = {
     "Bernoulli": "Totals",
     "Binned": "Tallies",
@@ -27,6 +28,7 @@ STATISTICS_OF = {
     "LogNormal": "DiagonalMoments",
     "Multinomial": "Totals",
     "Poisson": "Totals",
+    "PredictiveGaussian": "DiagonalMoments",
 }
 """What suffices for the columns of each family."""
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
@@ -77,7 +79,7 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     columns = state["columns"]
     if name_of(columns) not in ("Columns", "Design", "PlainColumns"):
         raise refusal("columns", f"are a {type(columns).__name__}")
-    if name_of(model) == "LinearForm":
+    if name_of(model) in LINEAR:
         _check_linear(state, sizes, width)
     elif name_of(model) == "GenerativeModel":
         if name_of(columns) != "Columns" or columns.width != width:
@@ -160,12 +162,29 @@ def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int
         if name not in sizes or sizes[name].get("d") != width or held != labels:
             raise refusal(name, "is not of this model")
     found, stream = state.get("found"), state.get("stream")
+    _check_path(state)
     if stream is not None:
         _check_form(stream.form(), model, "stream")
     elif found is not None:
         _check_form(found.form, model, "found")
         if state.get("seen") is not None and name_of(found) == "LogisticFit":
             _check_seen(state["seen"], found)
+
+
+def _check_path(state: Mapping[str, Any]) -> None:
+    """Refuse a path of penalties that is none, or that led to another fit."""
+    path, found = state.get("path"), state.get("found")
+    averaged = name_of(state["model"]) == "AveragedForm"
+    if path is None:
+        if averaged:
+            raise refusal("path", "is not there, and the model is an average over one")
+        return
+    if name_of(path) != "PenaltyPath":
+        raise refusal("path", "is none of penalties")
+    if averaged and any(state.get(name) is not None for name in ("found", "seen", "stream")):
+        raise refusal("found", "is one fit, and the model is an average")
+    if found is not None and not np.isclose(found.penalty, path.penalty, rtol=1e-9, atol=0.0):
+        raise refusal("found", "has another penalty than its path")
 
 
 def _check_seen(seen: Any, found: Any) -> None:

@@ -56,6 +56,8 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("chosen", "has other families than the settings ask for")
         if estimator != "NaiveBayes" and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
+    if estimator == "LogisticRegression":
+        _check_path(settings.get("penalty"), state)
     given = settings.get("priors")
     if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
         from suffice.models.gaussian.learner import checked_log_priors
@@ -68,6 +70,15 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
 
         if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
             raise refusal("model", "is not smoothed as its settings say")
+
+
+def _check_path(penalty: Any, state: Mapping[str, Any]) -> None:
+    """Refuse a path of penalties, or an average over one, that the settings do not ask for."""
+    averaged = name_of(state["model"]) == "AveragedForm"
+    if state.get("path") is None:
+        return
+    if penalty not in ("auto", "average") or averaged != (penalty == "average"):
+        raise refusal("path", "is none that the settings ask for")
 
 
 def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:
@@ -205,6 +216,8 @@ def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
         return ours.size == theirs.size and _agree_laws(ours.inner, theirs.inner, room)
     if kind in ("NormalColumns", "LogNormalColumns"):
         return _agree_normals(ours.normals, theirs.normals, room)
+    if kind == "StudentColumns":
+        return _agree_students(ours, theirs, room)
     if kind in ("CategoricalColumns", "BinnedColumns"):
         if ours.levels != theirs.levels:
             return False
@@ -214,6 +227,18 @@ def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
         names = ("slopes", "offsets", "order_slopes", "order_offsets")
         pairs = [(getattr(ours, name), getattr(theirs, name)) for name in names]
     return all(_near(a, b, room) for a, b in pairs)
+
+
+def _agree_students(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare locations in units of scales, scales and degrees relative to themselves."""
+    if ours.shared != theirs.shared or not np.array_equal(ours.active, theirs.active):
+        return False
+    act = ours.active
+    scales = [(law.spreads * law.scale)[:, act] for law in (ours, theirs)]
+    apart = np.abs(ours.class_locations - theirs.class_locations)[:, act]
+    near = apart <= room * (scales[0] + np.abs(ours.class_locations[:, act]) * 1e-6)
+    near &= np.abs(scales[0] - scales[1]) <= room * scales[0]
+    return bool(near.all()) and _near(ours.degrees, theirs.degrees, room)
 
 
 def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:

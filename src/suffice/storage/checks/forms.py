@@ -41,10 +41,11 @@ _NORMALS = {
 }
 _LAWS = (
     "=BernoulliColumns|BinnedColumns|CategoricalColumns|CommonColumns|ComplementForm|"
-    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns"
+    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns|StudentColumns"
 )
 _FAMILIES = (
-    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson"
+    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson|"
+    "PredictiveGaussian"
 )
 
 FORMS: dict[str, dict[str, str]] = {
@@ -134,6 +135,7 @@ FORMS: dict[str, dict[str, str]] = {
     "LogNormal": {"variance": "text"},
     "Multinomial": {"boolean": "truth"},
     "Poisson": {},
+    "PredictiveGaussian": {"variance": "text", "strength": "scale", "rows": "scale"},
     "Product": {"families": f"({_FAMILIES}) g", "columns": "(places) g"},
     # Families of texts
     "Language": {"order": "count", "limit": "?count"},
@@ -149,6 +151,14 @@ FORMS: dict[str, dict[str, str]] = {
     "CommonColumns": {"inner": f"{_LAWS} d", "size": "count"},
     "NormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
     "LogNormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
+    "StudentColumns": {
+        **{name: form for name, form in _NORMALS.items() if name != "means"},
+        "locations": "moderate k d",
+        "spreads": "deviation k d",
+        "degrees": "scale k d",
+        "counts": "weight k d",
+        "shared": "truth",
+    },
     "DiagonalNormals": {**_NORMALS, "deviations": "deviation m d"},
     "FullNormals": {
         **_NORMALS,
@@ -202,6 +212,11 @@ FORMS: dict[str, dict[str, str]] = {
         "offsets": "log k",
         "origin": "float d",
     },
+    "AveragedForm": {
+        "labels": "labels k",
+        "shares": "scale g",
+        "members": "(=LinearForm k d) g",
+    },
     "TextRecord": {
         "labels": "labels k",
         "log_priors": "log k",
@@ -235,6 +250,15 @@ FORMS: dict[str, dict[str, str]] = {
         "correction": "?text",
         "undecided": "?text",
         "intercept": "truth",
+    },
+    "PenaltyPath": {
+        "penalties": "scale g",
+        "losses": "weight g",
+        "errors": "weight g",
+        "judged": "(text) g",
+        "shares": "weight g",
+        "rows": "count",
+        "sampled": "?count",
     },
     "Separation": {
         "kind": "text",

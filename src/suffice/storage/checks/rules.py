@@ -43,6 +43,7 @@ LAW_OF = {
     "LogNormal": "LogNormalColumns",
     "Multinomial": "MultinomialCounts",
     "Poisson": "PoissonColumns",
+    "PredictiveGaussian": "StudentColumns",
 }
 """What the columns of each family have become."""
 
@@ -204,10 +205,18 @@ def _students(value: Any) -> str:
     return "" if (value.stretches >= 1.0).all() else "has a stretch below 1"
 
 
-def _averaged(value: Any, sizes: Sizes) -> str:
+def _averaged_laws(value: Any, sizes: Sizes) -> str:
     if not sizes["g"] or not sizes["b"] or not (value.shares.sum(axis=1) > 0.0).all():
         return "has a law without a share"
     return "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares of no whole"
+
+
+def _student(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    if why := _origin(value):
+        return why
+    with np.errstate(over="ignore"):
+        raw = (value.spreads * value.scale)[:, value.active]
+    return "" if raw.max(initial=0.0) < LARGEST else "has scales beyond all that can be fitted"
 
 
 def _offsets(value: Any, sizes: Sizes) -> str:
@@ -314,6 +323,22 @@ def _logistic(value: Any, sizes: Sizes) -> str:
     return "" if is_sum_of_squares(covariance) else "has a covariance with a negative variance"
 
 
+def _averaged(value: Any, sizes: Sizes) -> str:
+    if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
+        return "has shares that do not add up to one"
+    same = all(form.labels == value.labels for form in value.members)
+    return "" if same else "has members of other classes"
+
+
+def _path(value: Any, sizes: Sizes) -> str:
+    if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
+        return "has shares that do not add up to one"
+    if (value.penalties[1:] >= value.penalties[:-1]).any():
+        return "does not go from the strongest penalty on"
+    known = set(value.judged) <= {"left-out", "folds", "nothing"}
+    return "" if known else "was judged in no way that is known"
+
+
 def _separation(value: Any, sizes: Sizes) -> str:
     if any(j >= sizes["e"] - 1 for j in value.columns):
         return "uses columns that are not there"
@@ -347,7 +372,8 @@ def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
 
 
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
-    "AveragedLaws": _averaged,
+    "AveragedForm": _averaged,
+    "AveragedLaws": _averaged_laws,
     "BernoulliColumns": _offsets,
     "BinnedColumns": _binned,
     "ByColumn": _by_column,
@@ -368,11 +394,13 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
     "OnlinePerceptron": _stream,
+    "PenaltyPath": _path,
     "PoissonColumns": _offsets,
     "PooledMoments": _scatter,
     "Separation": _separation,
     "Spread": _spread,
     "Stochastic": _stream,
+    "StudentColumns": _student,
     "Tallies": _tallies,
     "Totals": _totals,
 }
