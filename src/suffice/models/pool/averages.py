@@ -47,7 +47,7 @@ def softmax(scores: FloatArray) -> FloatArray:
             found[..., 0] = 1.0 / (1.0 + np.exp(scores[..., 1] - scores[..., 0]))
         found[..., 1] = 1.0 - found[..., 0]
         return found
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    raised: FloatArray = np.exp(scores - scores.max(axis=-1, keepdims=True))
     raised /= raised.sum(axis=-1, keepdims=True)
     return raised
 

@@ -78,7 +78,8 @@ class _Cells:
         """Return one cell for each triple of tree, row and column."""
         if self.numbers == self.width and not np.isnan(rows.ranks).any():
             # One look-up by position, several times as fast: most tables are of numbers.
-            return rows.ranks.ravel().take(row * self.numbers + column)
+            cells: FloatArray = rows.ranks.ravel().take(row * self.numbers + column)
+            return cells
         found = np.empty(len(row))
         number = column < self.numbers
         if self.numbers:

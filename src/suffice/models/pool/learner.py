@@ -79,7 +79,7 @@ class PoolLearner:
         table, codes, weights = training_rows(statistics.sample, kinds, labels)
         coding = Coding.of(table, weights)
         rows = FoldedRows(coding.code(table), codes, weights, len(labels))
-        totals = np.array([statistics.held.groups[label].weight for label in labels])  # type: ignore[union-attr]
+        totals = np.array([statistics.held.groups[label].weight for label in labels])
         names = tuple(MEMBERS) if self.members is None else self.members
         judged, left_out = {}, []
         alone = len(labels) == 1 or len(rows) < 2
