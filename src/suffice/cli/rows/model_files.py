@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 LAW = "MultivariateNormal"
+"""The estimator without classes: most commands have nothing to ask it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

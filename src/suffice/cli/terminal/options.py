@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+"""Names for `--delimiter`, since a shell makes other things of some of these marks."""
 
 
 @dataclass(frozen=True, slots=True)
