@@ -8,6 +8,9 @@ BASE   ?= HEAD~1
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+# Tests start hundreds of processes of this package: none should compile it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo check test lint bench bench-check bench-table peers docs evidence clean
 

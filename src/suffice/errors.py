@@ -71,9 +71,13 @@ LIBPQ_SETTING = (
 )
 """What ends a password among the settings of an address; any other word may be part of it."""
 _SECRET_SETTING = rf"(?is)([?&])(?:ssl)?passw(?:or)?d=.*?(?:&(?={LIBPQ_SETTING})|$)"
+"""A password among the settings of an address, up to the next setting that libpq knows."""
 _SCHEME = r"([A-Za-z][\w+.-]*):?/+"
+"""How an address begins, also with a `:` or a `/` too few."""
 _NO_PORT = r"[^:/?@\[\s]{2,}:(?!\d*(?:[/?,]|$))"
+"""A user and a colon that no port follows: what follows it is a password."""
 _DATABASES = ("postgresql", "postgres", "duckdb")
+"""Schemes that are no user's name; before an `@` any other word may be one."""
 _BEGUN = r"(?i)[a-z][\w+.-]{0,40}:/+[^\s:/@?#]{0,99}:(?!\d{1,5}(?:[/?\s,]|$))"
 """Where, within a sentence, an address has come to its password, and not to its port."""
 

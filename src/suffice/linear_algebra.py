@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 EPSILON = float(np.finfo(np.float64).eps)
+"""The distance from 1 to the next double; half of it, relative, is the most that one operation
+rounds by."""
 LOG_TAU = float(np.log(2.0 * np.pi))
 """log 2π, of the normal density."""
 

@@ -178,18 +178,16 @@ def test_data_are_utf_8_whatever_the_terminal_speaks(
 
 
 def test_half_of_a_character_is_refused_and_not_replaced(
-    environment: dict[str, str], tmp_path: Path
+    run: Any, environment: dict[str, str], tmp_path: Path
 ) -> None:
     rows, model = tmp_path / "rows.jsonl", tmp_path / "model"
     lines = [json.dumps({"x": i % 7 + 3 * (i % 2), "y": "ab"[i % 2]}) for i in range(20)]
     rows.write_text("\n".join(lines) + "\n")
-    command = [sys.executable, "-m", "suffice.cli"]
-    fit = [*command, "fit", str(rows), "-t", "y", "--model", "gda", "-o", str(model)]
-    assert subprocess.run(fit, env=environment, check=False, capture_output=True).returncode == 0
+    assert run("fit", rows, "-t", "y", "--model", "gda", "-o", model).code == 0
     kept = '{"x": 1, "y": "a", "name": "\\ud800"}\n'
     rows.write_text(kept)
     done = subprocess.run(
-        [*command, "predict", str(model), str(rows), "--keep", "name"],
+        [sys.executable, "-m", "suffice.cli", "predict", model, rows, "--keep", "name"],
         env=environment, check=False, capture_output=True,
     )  # fmt: skip
     assert b"?" not in done.stdout

@@ -33,7 +33,7 @@ from suffice.errors import (
     SufficeError,
 )
 from suffice.models.linear.online.perceptron import OnlinePerceptron, fit_perceptron
-from suffice.models.linear.online.row_order import shuffled
+from suffice.models.linear.online.rule import shuffled
 from suffice.rows import read_sparse
 
 X, y = load_iris(return_X_y=True)
@@ -82,10 +82,10 @@ def test_of_three_classes_the_best_rival_pays():
     # Standardised as they are: mean 0, deviation 1 in the first column; the second is constant.
     rows, codes = np.array([[-1.0, 7.0], [1.0, 7.0]]), np.array([0, 2])
     state = OnlinePerceptron.start(2).observe(rows, codes, ("a", "b", "c"))
-    state = state.correct(rows[:1], codes[:1], ("a", "b", "c"))
+    state = state.visit(rows[:1], codes[:1], ("a", "b", "c"))
     np.testing.assert_array_equal(state.theta, [[1, -1, 0], [-1, 1, 0], [0, 0, 0]])
     # The second row scores 0 in every class: a mistake, and the first of the others pays.
-    state = state.correct(rows[1:], codes[1:], ("a", "b", "c"))
+    state = state.visit(rows[1:], codes[1:], ("a", "b", "c"))
     np.testing.assert_array_equal(state.theta, [[0, -2, 0], [-1, 1, 0], [1, 1, 0]])
 
 

@@ -18,6 +18,7 @@ from suffice.kernels.lanes import exponentials_numba
 from suffice.kernels.logistic import binary_numba, softmax_numba, sparse_numba
 
 dense_plain, sparse_plain = plain(dense), plain(sparse)
+Standardised = dense.Standardised
 
 CLOSE = 1e-13
 TINY = 1e-305
@@ -46,6 +47,11 @@ class Compiled:
     def curvature(*given_rows):
         twin = binary_numba if len(given_rows[-1]) == 1 else dense_plain
         return twin.curvature(*given_rows)
+
+
+def as_given(rows, origin, inverse, *others):
+    """Return a problem as the kernels take it."""
+    return Standardised(rows, origin, inverse), *others
 
 
 sizes = pytest.mark.parametrize("size", [1, 2, 3, 9])
@@ -185,7 +191,7 @@ def assert_within(found, expected, case):
 def test_loss_and_gradient_are_those_of_extended_precision(twin, size, data):
     problem = data.draw(problems(size))
     exact = Exactly(*problem)
-    loss, gradient, margin = twin.loss_and_gradient(*problem)
+    loss, gradient, margin = twin.loss_and_gradient(*as_given(*problem))
     assert isinstance(loss, float)
     assert isinstance(margin, float)
     assert gradient.dtype == np.float64
@@ -203,12 +209,14 @@ def test_loss_and_gradient_are_those_of_extended_precision(twin, size, data):
 def test_curvature_is_that_of_extended_precision(twin, size, data):
     problem = data.draw(problems(size))
     exact = Exactly(*problem)
-    loss, gradient, hessian, margin = twin.curvature(*problem)
+    loss, gradient, hessian, margin = twin.curvature(*as_given(*problem))
     assert_within(loss, exact.loss(), "loss")
     assert_within(gradient, exact.gradient(), "gradient")
     assert_within(hessian, exact.hessian(), "hessian")
     assert (hessian == hessian.T).all()
-    assert margin == pytest.approx(twin.loss_and_gradient(*problem)[2], rel=1e-9, abs=1e-9)
+    assert margin == pytest.approx(
+        twin.loss_and_gradient(*as_given(*problem))[2], rel=1e-9, abs=1e-9
+    )
 
 
 @both
@@ -218,7 +226,7 @@ def test_hessian_products_are_those_of_extended_precision(twin, size, data, seed
     problem = data.draw(problems(size))
     rows, origin, inverse, _, weights, theta = problem
     direction = np.random.default_rng(seed).normal(size=theta.shape)
-    found = twin.hessian_product(rows, origin, inverse, weights, theta, direction)
+    found = twin.hessian_product(*as_given(rows, origin, inverse, weights, theta, direction))
     assert_within(found, Exactly(*problem).product(direction), "product")
 
 
@@ -229,7 +237,7 @@ def test_the_reach_is_the_longest_row(twin, size, data):
     problem = data.draw(problems(size))
     rows, origin, inverse, *_ = problem
     norms = np.square(Exactly(*problem).design).sum(axis=1)
-    found = twin.reach(rows, origin, inverse)
+    found = twin.reach(Standardised(rows, origin, inverse))
     assert found == pytest.approx(float(norms.max(initial=1.0)), rel=1e-13)
 
 
@@ -242,15 +250,15 @@ def test_sums_over_blocks_are_sums_over_all(twin, size, data, edge):
     middle = round(edge * len(rows))
     parts = [
         twin.loss_and_gradient(
-            rows[some], origin, inverse, codes[some], None if weights is None else weights[some],
-            theta,
+            Standardised(rows[some], origin, inverse), codes[some],
+            None if weights is None else weights[some], theta,
         )
         for some in (slice(0, middle), slice(middle, len(rows)))
     ]  # fmt: skip
     exact = Exactly(*problem)
     assert_within(parts[0][0] + parts[1][0], exact.loss(), "loss")
     assert_within(parts[0][1] + parts[1][1], exact.gradient(), "gradient")
-    whole = twin.loss_and_gradient(*problem)[2]
+    whole = twin.loss_and_gradient(*as_given(*problem))[2]
     assert min(parts[0][2], parts[1][2]) == pytest.approx(whole, rel=1e-9, abs=1e-9)
 
 
@@ -282,7 +290,7 @@ def test_gradient_and_hessian_are_the_slopes_of_the_loss(seed, size, weighted):
         scores = np.concatenate((np.zeros((30, 1), wide), design @ moved.T), 1)
         return (heavy * (np.log(np.exp(scores).sum(1)) - scores[np.arange(30), codes])).sum()
 
-    found = dense_plain.curvature(*problem)
+    found = dense_plain.curvature(*as_given(*problem))
     assert found[0] == pytest.approx(float(loss(theta.astype(wide))), rel=1e-13)
     gradient = slopes(loss, theta, wide(1e-4)).reshape(theta.shape)
     np.testing.assert_allclose(found[1], gradient.astype(float), rtol=1e-10, atol=1e-10)
@@ -293,7 +301,7 @@ def test_gradient_and_hessian_are_the_slopes_of_the_loss(seed, size, weighted):
     np.testing.assert_allclose(found[2], np.array(bends, float), rtol=1e-6, atol=1e-6)
     direction = rng.normal(size=theta.shape)
     np.testing.assert_allclose(
-        dense_plain.hessian_product(*problem[:3], weights, theta, direction).ravel(),
+        dense_plain.hessian_product(*as_given(*problem[:3], weights, theta, direction)).ravel(),
         found[2] @ direction.ravel(),
         rtol=1e-10,
         atol=1e-10,
@@ -315,12 +323,12 @@ def test_a_cell_that_is_not_finite_shows(twin, bad, size, at, weight, factor):
     for code in range(size + 1):
         codes[at] = code
         problem = rows, np.zeros(5), inverse, codes, None, theta
-        loss, gradient, _ = twin.loss_and_gradient(*problem)
+        loss, gradient, _ = twin.loss_and_gradient(*as_given(*problem))
         assert not (np.isfinite(loss) and np.isfinite(gradient).all())
-        loss, gradient, _, _ = twin.curvature(*problem)
+        loss, gradient, _, _ = twin.curvature(*as_given(*problem))
         assert not (np.isfinite(loss) and np.isfinite(gradient).all())
-    twin.hessian_product(*problem[:3], None, theta, theta)
-    twin.reach(*problem[:3])
+    twin.hessian_product(*as_given(*problem[:3], None, theta, theta))
+    twin.reach(Standardised(*problem[:3]))
 
 
 @both
@@ -331,12 +339,12 @@ def test_heavy_rows_of_huge_columns_do_not_overflow(twin, size):
     weights = rng.uniform(1, 2, 600) * 1e120
     problem = rows, np.zeros(2), np.array([1e-307, 1e-200]), codes, weights, np.ones((size, 3))
     exact = Exactly(*problem)
-    loss, gradient, hessian, _ = twin.curvature(*problem)
+    loss, gradient, hessian, _ = twin.curvature(*as_given(*problem))
     assert_within(loss, exact.loss(), "loss")
     assert_within(gradient, exact.gradient(), "gradient")
     assert_within(hessian, exact.hessian(), "hessian")
     direction = np.ones((size, 3))
-    found = twin.hessian_product(*problem[:3], weights, problem[-1], direction)
+    found = twin.hessian_product(*as_given(*problem[:3], weights, problem[-1], direction))
     assert_within(found, exact.product(direction), "product")
 
 
@@ -346,15 +354,12 @@ def test_far_margins_keep_their_digits(twin):
     for size in (1, 2):  # the third class is out of the question
         table = np.concatenate((theta, [[-2000.0, 0.0]]))[:size]
         for row in rows:
-            loss, gradient, margin = twin.loss_and_gradient(
-                row[None], np.zeros(1), np.ones(1), np.array([1]), None, table
-            )
+            plain_row = Standardised(row[None], np.zeros(1), np.ones(1))
+            loss, gradient, margin = twin.loss_and_gradient(plain_row, np.array([1]), None, table)
             assert loss == pytest.approx(np.exp(-row[0]), rel=1e-12, abs=0)
             assert gradient[0, 0] == pytest.approx(-np.exp(-row[0]), rel=1e-12, abs=0)
             assert margin == row[0]
-            product = twin.hessian_product(
-                row[None], np.zeros(1), np.ones(1), None, table, np.eye(2)[:size]
-            )
+            product = twin.hessian_product(plain_row, None, table, np.eye(2)[:size])
             assert product[0, 0] == pytest.approx(np.exp(-row[0]), rel=1e-12, abs=0)
 
 
@@ -430,13 +435,13 @@ def test_the_choice_of_twin_depends_on_classes_width_and_the_size_of_the_whole(m
 
     def calls(rows, size):
         width = rows.shape[1]
-        scale, codes = (np.zeros(width), np.ones(width)), np.zeros(len(rows), int)
+        table, codes = Standardised(rows, np.zeros(width), np.ones(width)), np.zeros(len(rows), int)
         theta = np.zeros((size, width + 1))
         return chosen(
-            lambda: dense.loss_and_gradient(rows, *scale, codes, None, theta),
-            lambda: dense.curvature(rows, *scale, codes, None, theta),
-            lambda: dense.hessian_product(rows, *scale, None, theta, theta),
-            lambda: dense.reach(rows, *scale),
+            lambda: dense.loss_and_gradient(table, codes, None, theta),
+            lambda: dense.curvature(table, codes, None, theta),
+            lambda: dense.hessian_product(table, None, theta, theta),
+            lambda: dense.reach(table),
         )
 
     small = np.zeros((2, 3))

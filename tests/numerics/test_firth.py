@@ -305,10 +305,10 @@ def profile_by_brute_force(look, estimates, place, level):
     for side in (-1.0, 1.0):
         reach = 0.1
         while refitted(start[place] + side * reach) < target:
-            reach *= 1.1  # from near to far: separated classes have long valleys
-        inside, outside = start[place] + side * reach / 1.1, start[place] + side * reach
+            reach *= 1.25  # from near to far: separated classes have long valleys
+        inside, outside = start[place] + side * reach / 1.25, start[place] + side * reach
         ends.append(brentq(lambda t: refitted(t) - target, inside, outside, xtol=1e-10))
-    at_zero = [refitted(t) for t in np.linspace(start[place], 0.0, 20)[1:]][-1]
+    at_zero = [refitted(t) for t in np.linspace(start[place], 0.0, 8)[1:]][-1]
     return *ends, 2.0 * (at_zero - best)
 
 

@@ -108,12 +108,12 @@ def test_batches_make_no_difference_once_the_columns_are_known(
     held = sparse_of(rows) if sparse else rows
     labels = tuple(range(classes))
     known = Stochastic.start(3).observe(held, codes, labels, weights)
-    whole = known.ascend(held, codes, labels, weights)
+    whole = known.visit(held, codes, labels, weights)
     state = known
     edges = [0, *sorted(cuts), 300]
     for start, stop in pairwise(edges):
         own = None if weights is None else weights[start:stop]
-        state = state.ascend(held[start:stop], codes[start:stop], labels, own)
+        state = state.visit(held[start:stop], codes[start:stop], labels, own)
     np.testing.assert_allclose(state.theta, whole.theta, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(state.mean, whole.mean, rtol=1e-9, atol=1e-12)
     assert (state.time, state.steps) == (pytest.approx(whole.time), whole.steps)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PAGE = Path("docs") / "cli.md"
+"""Where the page goes, from the folder of the project."""
 MAKE = "python -m suffice.cli.reference"
+"""What makes the page again; it stands in the page itself."""
 SHOWN = 30
 """Lines of what an example says that are on the page."""
 UNHEARD = ("demo", "compare", "report")
@@ -68,6 +70,7 @@ TABLES = """\
 ...     write(f"{kind}.mbox", parted[0], parted[1:])
 >>> write("message.eml", "Subject: offer", ["", "cheap pills for bob"])
 """
+"""What makes the tables that the examples read. It is shown on the page, and run for it."""
 OPENING = f"""\
 # The commands
 
@@ -106,6 +109,7 @@ data that come with scikit-learn, and some letters, which it makes up:
 ```python
 {TABLES}```
 """
+"""The page before its first command."""
 
 
 def page() -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 INTERCEPT = "(intercept)"
+"""The name of the constant among those of the columns, which have no brackets."""
 FIGURES = (
     "gda", "gda_se", "gda_robust_se", "gda_low", "gda_high",
     "logistic", "logistic_se", "logistic_low", "logistic_high",

@@ -67,11 +67,14 @@ MOST_WRONG: Final = 20
 """One character in so many may be wrong before a declared encoding is not believed."""
 
 _NOISE = re.compile(r"[^a-z0-9]|^x-|charset$")
+"""What writers put into names of character sets, and what they put around them."""
 _KNOWN = {
     _NOISE.sub("", name.lower().replace("_", "-")): codec
     for name, codec in [*aliases.items(), *((name, name) for name in OWN_NAMES)]
     if codec not in UNSAFE
 } | {name.replace("_", ""): codec for name, codec in MEANT.items()}
+"""Codecs by their names without that noise; those that read no text (`UNSAFE`) are not among
+them."""
 
 
 @functools.lru_cache(maxsize=512)
@@ -136,6 +139,8 @@ def sound(text: str) -> str:
 
 
 _HEAD = re.compile(r"=\?([^?\s]{1,60})\?([bBqQ])\?")
+"""How an encoded word of a header begins (RFC 2047): its character set, and base64 or
+quoted-printable."""
 
 
 def plain(value: str) -> str:

@@ -64,8 +64,10 @@ RULES: Final[dict[Headers, kernel.Rules]] = {
     "some": kernel.Rules(*((name, SHORT.get(name, name)) for name in SOME), (b"*", b"")),
     "none": kernel.Rules((b"subject", b"subj"), (b"*", b"")),
 }
+"""Which fields are read, by the setting `headers`, and what stands before their words."""
 
 _IS_NAME = re.compile(rb"[!-9;-~]+")
+"""The name of a field: printable ASCII without blanks and colons (RFC 5322)."""
 
 
 def readable(head: bytes) -> tuple[bytes, bool]:

@@ -18,14 +18,18 @@ INLINE: Final = frozenset((
 """Tags that part nothing; a tag in neither list is odd."""
 
 KNOWN: Final = INLINE | {name.decode("ascii") for name in BLOCKS}
+"""Tags that are counted by their name."""
 
 LINKS: Final = frozenset(("href", "action"))
+"""Attributes that say where a click leads."""
 IMAGES: Final = frozenset(("src", "background", "lowsrc"))
+"""Attributes that say where a picture is fetched from."""
 
 LOOK: Final = 24
 """Characters that are kept of the value of an attribute that says how something looks."""
 
 _ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z0-9]{1,9}));?+")
+"""A character by its number or its name; the `;` may be missing, as browsers allow."""
 
 
 def html_text(page: str) -> tuple[str, list[str]]:
@@ -92,6 +96,7 @@ SECOND_LEVELS: Final = frozenset(("ac", "co", "com", "edu", "gov", "net", "ne", 
 # A literal beginning is found quickly; what stands before `www.` is looked at from behind it.
 _HOST = re.compile(r"://(?:[^/?#@\s\"'<>]{0,80}+@)?+([A-Za-z0-9][\w.-]{0,99}+)", re.ASCII)
 _BARE = re.compile(r"www\.(?<![\w/.@-]www\.)[A-Za-z0-9][\w.-]{0,95}+", re.ASCII)
+"""A host that is written without a scheme. Its length is bounded, so that no text takes long."""
 
 
 def host_marks(prefix: str, text: str) -> list[str]:

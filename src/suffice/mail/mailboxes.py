@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 
 STANDARD_INPUT: Final = "-"
+"""How a pipe is named where a path is expected."""
 HEAD: Final = 4096
 """Bytes by which a file is known."""
 
 _FIELD = re.compile(rb"[!-9;-~]{1,200}+[ \t]*+:")
+"""How a message begins: with a field of its header."""
 _GZIP = b"\x1f\x8b"
+"""The first bytes of what gzip has packed."""
 _HINT = "give an mbox, a Maildir, a folder of messages, or one message that begins with its header"
+"""For whatever is no mailbox."""
 
 
 def read_mailbox(path: str | Path) -> Iterator[bytes]:
@@ -195,8 +199,11 @@ LINE: Final = 400
 """Bytes that a line which parts messages may have."""
 
 _TIME = re.compile(rb"[ T]\d{1,2}:\d\d")
+"""A time of day, which the line before a message of an mbox holds."""
 _YEAR = re.compile(rb"(?<!\d)(?:19|20)\d\d(?!\d)")
+"""And a year: a sentence that begins with `From ` rarely holds both."""
 _ESCAPED = re.compile(rb"^>(>*+From )", re.MULTILINE)
+"""A line of a message that writers of mbox files have put a `>` before."""
 
 
 def parts_messages(line: bytes) -> bool:

@@ -14,25 +14,36 @@ from suffice.mail.html_text import html_text
 from suffice.mail.limits import DEPTH, PART_HEADER_BYTES, PARTS, TEXT_BYTES
 
 PLAIN: Final = "text/plain"
+"""What a part is that does not say what it is (RFC 2045)."""
 HTML: Final = "text/html"
+"""What a part is whose tags are taken out."""
 PARAMETERS: Final = 4_000
 """Bytes that are looked at of a field that says what a part is."""
 
 OPENED: Final = ("multipart/", "message/rfc822", "message/news", "message/global")
+"""How the types of parts begin that hold other parts."""
 
 _CONTENT = re.compile(
     rb"\n[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-([A-Za-z-]{4,17}+)[ \t]*+:([^\n]*+(?:\n[ \t][^\n]*+)*+)"
 )
+"""A field of a header that says what a part is, with the lines that go on with it."""
 _FIELD = re.compile(rb"[!-9;-~]++[ \t]*+:")
+"""How a header begins."""
 _KIND = re.compile(rb"\s*+([\w.+-]++/[\w.+-]++)")
+"""The type of a part, before its parameters."""
 _PARAMETER = re.compile(
     rb"""(?<![\w*-])(charset|boundary|name|filename)\*?0?\*?\s*+=\s*+(?:"([^"]*+)|([^\s;"]++))""",
     re.IGNORECASE,
 )
+"""A parameter of a type or of a disposition, in quotes or bare, numbered or not (RFC 2231)."""
 _META = re.compile(rb"charset\s*+=\s*+[\"']?+([\w-]{2,40})", re.IGNORECASE)
+"""Where a page itself says what character set it is in."""
 _PAGE = re.compile(rb"\s{0,100}+<(?:!doctype\s{1,9}html|html|body|head)\b", re.IGNORECASE)
+"""How a page begins, whatever type the part says it has."""
 _END = re.compile(rb"(--)?[ \t]*+(?:\n|\Z)")
+"""What follows a boundary: two dashes if it is the last, and the end of the line."""
 _EXTENSION = re.compile(r"\.(\w{1,8})$")
+"""The end of a file's name, by which attachments are known."""
 
 
 @dataclass(slots=True)

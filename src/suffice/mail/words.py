@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _KEPT = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_'-:./+\n"
+"""Bytes that marks of a message may hold: what hosts, tags and types are written in."""
 _DROPPED = bytes(set(range(256)) - set(_KEPT))
 """All other bytes of 256."""
 _AS_WORDS = bytes.maketrans(b":./+\n", b"____ ")
+"""Makes one word of a mark, and a blank of each line that parts two of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from suffice.rows import Label
 
 STAND_IN = "1/weight of the pooled variance stands in there"
+"""What is done about variances that nothing is known of: several notes end so."""
 
 
 @dataclass(frozen=True, slots=True)

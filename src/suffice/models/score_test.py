@@ -27,7 +27,9 @@ NOISE = 1e-20
 1e-10 of the score's. A choice, far above ε."""
 
 CHI_SQUARED = "score test, χ²"
+"""The test whose p-value is that of large samples."""
 BOOTSTRAP = "score test, parametric bootstrap"
+"""The test whose p-value comes from data drawn under the hypothesis: for small samples."""
 
 
 @dataclass(frozen=True, slots=True)

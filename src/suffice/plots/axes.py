@@ -186,11 +186,14 @@ def _save_palette(figure: Figure, file: IO[bytes], dpi: float, colours: int) -> 
 # Okabe and Ito's colours stay apart for every kind of colour vision; the rest does so in grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#5B4A9E", "#8C8C00")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "p", "<", ">", "*")
+"""Shapes of dots, by class; filled, and as different as matplotlib has them."""
 DASHES: tuple[Any, ...] = (
     "-", (0, (5, 2)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 3)),
 )  # fmt: skip
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++")
+"""What fills bars, by class, so that they differ without colours."""
 INK = "#222222"
+"""Letters, axes and lines that belong to no class: nearly black."""
 PALE = "0.45"
 """What is said of all classes at once: neither ink nor any class's colour."""
 

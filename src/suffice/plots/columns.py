@@ -198,6 +198,7 @@ MOST_LEVELS = 12
 """Levels that are drawn, at most; the rarest are joined. A choice: more names have no room below
 bars."""
 REST = "other"
+"""The bar of all levels that are not drawn by themselves."""
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,16 @@ Cell: TypeAlias = object
 """A word, a number, or None where there is no answer; NaN counts as None."""
 
 GAP = "  "
+"""What parts two columns."""
 NARROWEST = 12
 """Columns of words are cut no further than this, as long as the rest finds room."""
 SHOWN = 200
 """Rows that are printed; a frame holds them all."""
 Library: TypeAlias = Literal["pandas", "polars"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars")
+"""Where frames come from, in the order in which they are looked for."""
 ABSENT = "–"
+"""What stands where there is no answer: a dash, which no number begins with."""
 
 
 @dataclass(frozen=True, slots=True)

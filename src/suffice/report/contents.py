@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 TAG = re.compile(r"<[^>]*>")
+"""What is taken out where a page's words are needed without their markup."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +147,7 @@ def plain_text(html: str) -> str:
 
 
 CODE = re.compile(r"`([^`]+)`")
+"""What notes write between backquotes."""
 GIVEN_AWAY = 0.9
 """The share of the class's entropy that a column tells when it all but names the class."""
 MOSTLY_BLANK = 0.5

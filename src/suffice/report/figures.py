@@ -33,12 +33,20 @@ SETTINGS: Any = {
 }
 """matplotlib's. Letters of 9.5 points are a choice, together with the `WIDTH` of a picture."""
 SVG = "http://www.w3.org/2000/svg"
+"""The namespace of pictures, before the names of their nodes."""
 XLINK = "{http://www.w3.org/1999/xlink}href"
+"""How matplotlib's pictures point at shapes that they use again."""
 GREY = re.compile(r"#([0-9a-f]{2})\1\1\b")
+"""A grey as matplotlib writes it: it follows the page, light or dark, and colours of classes do
+not."""
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
+"""A coordinate with more digits than a screen shows."""
 FONT = re.compile(r"font-family: [^;]*;? ?")
+"""Taken out: letters are those of the page."""
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
+"""Where an attribute points at a shape by its id, which gets the prefix of its picture."""
 ROUNDED = ("d", "x", "y", "transform", "points", "width", "height")
+"""Attributes that hold coordinates; digits of others may be names."""
 DARK_INK, DARK_PAPER = (0xE4, 0xE7, 0xEA), (0x16, 0x19, 0x1C)
 """What black and white become on a dark page: --ink and --paper of `page.css` there."""
 
@@ -170,6 +178,7 @@ HINT = (
     "There are no pictures on this page: matplotlib is not installed. "
     "Hint: pip install 'suffice[plots]'"
 )
+"""Stands in for all pictures of a page."""
 
 
 class Album:

@@ -35,10 +35,13 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
 )
+"""What a browser may load for the page: nothing from anywhere. It is one file, with its pictures
+inside."""
 BESIDE = 5
 """Classes up to which the table of mistakes has room beside a picture."""
 
 NO_LAW = "Where curves cross is said of these rows and these splits; it is no law."
+"""The reservation that goes with every crossing of learning curves."""
 
 
 def page(

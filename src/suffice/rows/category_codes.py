@@ -32,6 +32,7 @@ kept."""
 STRIDE = 65_536
 """Cells that are coded before levels are counted again. A choice: half a megabyte of pointers."""
 WHOLE = "categories are whole numbers, text or truths; leave cells empty that are no numbers"
+"""The hint for categories that are fractions or infinite."""
 BLANK = -1
 """The code of a cell that is missing."""
 

@@ -19,7 +19,9 @@ Label: TypeAlias = Hashable
 
 NUMBER, BOOLEAN, CATEGORY = "number", "boolean", "category"
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+"""Types that are taken as they are; cells of any other are made doubles."""
 REAL = (numbers.Real, Decimal, np.bool_)
+"""Types of cells that are numbers, beside NumPy's own, which are registered as real."""
 KindAndCells: TypeAlias = tuple[str, NDArray[Any]]
 """A kind, and the cells of one column."""
 DOUBLES = 2.0**53

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FRAME_LIBRARIES = frozenset({"pandas", "polars", "pyarrow", "narwhals", "modin", "cudf"})
+"""Where the types of data frames are defined. They are known by this name, and nothing is
+imported."""
 
 
 def is_from_frame_library(data: object) -> bool:

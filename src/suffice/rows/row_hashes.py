@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from suffice.rows.cells import Label
 
 BLANK = np.float64(np.nan).view(np.uint64)
+"""The bits that every NaN counts as: there are many, and a blank is a blank."""
 CELLS = 2_000_000
 """Cells that are hashed at a time: 16 MB, and a few copies of them. A choice."""
 

@@ -33,6 +33,7 @@ S = TypeVar("S", bound=Mergeable)
 NEAR = 16
 """Neighbours that are merged by one task: a power of two, whole branches of the tree."""
 _SCHEDULER = "distributed"
+"""The module of Dask's clusters. Where it is not loaded there is no cluster to ask."""
 
 
 class DaskSource(Source):

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from suffice.sources.source import Source
 
 WILD = frozenset("*?[")
+"""Characters that make a path a pattern of several."""
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+"""How the address of a database begins, and no path does."""
 
 
 def is_source(data: object) -> bool:
@@ -228,3 +230,4 @@ _OPENERS: dict[str, Any] = {
     "dask": _of_dask,
     "polars": _of_polars,
 }
+"""Who opens what, by the library that its type is from."""

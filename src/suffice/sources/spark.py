@@ -234,17 +234,26 @@ def _placed(place: str) -> Iterator[None]:
 
 
 _LIBRARIES = frozenset({"pyspark", "py4j", "grpc"})
+"""Where errors come from that tell of a cluster: its own, those of the driver's bridge and of
+Connect."""
 _ABOUT_PANDAS = "PySpark does not yet fully support pandas"
+"""A warning about what PySpark itself does, which a user can do nothing about."""
 _SET_PYTHON = (
     "the workers need the driver's Python version with suffice installed: name it by "
     "PYSPARK_PYTHON or spark.pyspark.python before the session starts, or send an environment "
     "along by spark.archives (Connect: addArtifacts(..., archive=True))"
 )
+"""The hint for workers that lack Python, a module, or the right version of either."""
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
+"""What the JVM says where a worker has no such program."""
 _NO_MODULE = re.compile(r"No module named '([^']+)'")
+"""What a worker's Python says where it lacks a module."""
 _NO_PACKAGE = re.compile(r"PACKAGE_NOT_INSTALLED\]\s*(\S+)")
+"""What PySpark says where it lacks one that it needs itself."""
 _OURS = re.compile(r"suffice\.errors\.(\w+): (.+?)(?:\nHint: (.+?))?\s*(?:\n|$)")
+"""A refusal of ours in the text of a worker's traceback: its class, its problem and its hint."""
 _OTHER_PYTHON = re.compile(r"different version: (\S+) than that in driver: ([\d.]*\d)")
+"""What PySpark says where worker and driver have different versions."""
 
 
 @contextmanager

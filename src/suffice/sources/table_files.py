@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
+"""Kinds of columns as refusals call them."""
 
 
 class TableSource(LocalSource):

@@ -47,9 +47,13 @@ if TYPE_CHECKING:
 UNLIKELY = -700.0
 """Log odds below which a probability is 0: PostgreSQL refuses to take the exponential."""
 BAYES = "Classes by Bayes' rule, in logarithms: the largest is taken out before exponentials."
+"""The comment that heads every query."""
 NO_BLANKS = "A row with a blank or infinite number has no answer: all of it is NULL."
+"""The comment on rows without an answer, for models that need every cell;"""
 BLANKS = "A blank number (NULL, NaN) is passed over; a row with an infinite one has no answer."
+"""for those that pass over blanks;"""
 COUNTS = "A row that the model would refuse, such as one with a negative count, has no answer."
+"""and for naive Bayes, some of whose families refuse cells."""
 
 
 def scorer_sql(

@@ -117,6 +117,7 @@ class SqlTerms:
 
 
 _MAX = float(np.finfo(np.float64).max)
+"""The largest double: a cell beyond it is infinite, and its row has no answer."""
 
 
 def alias_beside(columns: Any) -> str:

@@ -121,6 +121,7 @@ def _not_too_small(gap: str, scale: str, number: Callable[[float], str]) -> str:
 
 
 _MAX = float(np.finfo(np.float64).max)
+"""The largest double, which bounds of windows stay within."""
 
 
 def guessed(rows: SqlRows, cells: Sequence[Cell]) -> Windows:

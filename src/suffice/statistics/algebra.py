@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from itertools import accumulate
 from operator import add
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from suffice.errors import BadSetting, ForgettingUnseen
+from suffice.statistics.labels import labels_from_array, labels_to_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,6 +54,37 @@ class Statistics(Protocol):
     def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
         """Return what `to_arrays` was called on, bit for bit."""
         ...
+
+
+class ArraysOfFields:
+    """Statistics that are dataclasses of arrays and numbers, and perhaps labels: so they are kept.
+
+    A field that is as it is by default is left out.
+    """
+
+    __slots__ = ()
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Return the whole state as plain arrays; parts that are not kept are not there."""
+        found: dict[str, Any] = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            part = getattr(self, field.name)
+            if field.name == "labels":
+                found[field.name] = labels_to_array(part)
+            elif field.default is MISSING or np.ndim(part) > 0 or part != field.default:
+                found[field.name] = np.asarray(part)
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
+        """Return what `to_arrays` was called on, bit for bit."""
+        given: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
+        for field in fields(cls):  # type: ignore[arg-type]
+            if field.type in ("float", "int") and field.name in given:
+                given[field.name] = (float if field.type == "float" else int)(given[field.name])
+        if "labels" in given:
+            given["labels"] = labels_from_array(arrays["labels"])
+        return cls(**given)
 
 
 A = TypeVar("A", bound=Statistics)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Part = DiagonalMoments | Tallies | Totals
 
 KINDS: dict[str, Any] = {kind.__name__: kind for kind in (DiagonalMoments, Tallies, Totals)}
+"""Statistics of blocks of columns by their names, as arrays keep them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,7 @@ MOST_PATTERNS = 1000
 """More patterns than this are refused: the state would outgrow the rows."""
 
 KINDS: dict[str, Any] = {"Moments": Moments, "PooledMoments": PooledMoments, "ByClass": ByClass}
+"""Statistics of a pattern by their names, as arrays keep them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.errors import DifferentKinds
-from suffice.statistics.algebra import checked_factor
+from suffice.statistics.algebra import ArraysOfFields, checked_factor
 from suffice.statistics.moments.what_is_left import remaining
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from suffice.rows import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curvature:
+class Curvature(ArraysOfFields):
     """What rows say about a loss at θ: its value, its slope and how it bends.
 
     One of Newton's steps needs no more than this, wherever the rows are: parts of them are
@@ -89,29 +87,6 @@ class Curvature:
         hessian = None if self.hessian is None else self.hessian * f
         return type(self)(
             self.theta, self.weight * f, self.loss * f, self.gradient * f, hessian, self.margin
-        )
-
-    def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays."""
-        held = {
-            "theta": self.theta,
-            "weight": np.asarray(self.weight),
-            "loss": np.asarray(self.loss),
-            "gradient": self.gradient,
-            "margin": np.asarray(self.margin),
-        }
-        return held if self.hessian is None else {**held, "hessian": self.hessian}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
-        """Return what `to_arrays` was called on, bit for bit."""
-        return cls(
-            np.asarray(arrays["theta"]),
-            float(arrays["weight"]),
-            float(arrays["loss"]),
-            np.asarray(arrays["gradient"]),
-            arrays.get("hessian"),
-            float(arrays["margin"]),
         )
 
     def _check(self, other: Self) -> None:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from suffice.errors import BadSetting, BadWeights, DifferentKinds, ForgettingUnseen
 from suffice.kernels.ngrams.counts import count_ngrams, merge_counts, runs, sort_keys
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST, Texts
-from suffice.statistics.algebra import are_whole, checked_factor, differences
+from suffice.statistics.algebra import ArraysOfFields, are_whole, checked_factor, differences
 from suffice.statistics.moments.what_is_left import remaining
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from suffice.rows import FloatArray
 
 
-class KeyedCounts:
+class KeyedCounts(ArraysOfFields):
     """How many documents there were, and how often each key was in them.
 
     Keys are sorted, each once, and all counts are positive: what was never seen costs nothing, and
@@ -141,17 +141,6 @@ class TermCounts(KeyedCounts):
         firsts = runs(ordered)
         return cls(weight, ordered[firsts], np.add.reduceat(amounts[places], firsts))
 
-    def to_arrays(self) -> dict[str, Any]:
-        """Return the whole state as plain arrays."""
-        return {"weight": np.asarray(self.weight), "keys": self.keys, "counts": self.counts}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
-        """Return what `to_arrays` was called on, bit for bit."""
-        return cls(
-            float(arrays["weight"]), np.asarray(arrays["keys"]), np.asarray(arrays["counts"])
-        )
-
     def _with(self, weight: float, keys: NDArray[np.uint64], counts: FloatArray) -> Self:
         return type(self)(weight, keys, counts)
 
@@ -207,25 +196,6 @@ class NgramCounts(KeyedCounts):
             texts, weights = texts.taken(weights > 0.0), weights[weights > 0.0]
         weight = float(texts.size if weights is None else weights.sum())
         return cls(checked_order(order), weight, *count_ngrams(texts, order, weights))
-
-    def to_arrays(self) -> dict[str, Any]:
-        """Return the whole state as plain arrays."""
-        return {
-            "order": np.asarray(self.order, dtype=np.int64),
-            "weight": np.asarray(self.weight),
-            "keys": self.keys,
-            "counts": self.counts,
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Self:
-        """Return what `to_arrays` was called on, bit for bit."""
-        return cls(
-            int(arrays["order"]),
-            float(arrays["weight"]),
-            np.asarray(arrays["keys"]),
-            np.asarray(arrays["counts"]),
-        )
 
     def _check(self, other: Self) -> None:
         KeyedCounts._check(self, other)  # a class with slots is made twice: super() has the first

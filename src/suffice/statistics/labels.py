@@ -66,6 +66,7 @@ WRITTEN: dict[type, Callable[[Any], str]] = {
     timedelta: lambda span: f"{span.days} {span.seconds} {span.microseconds}",
     UUID: str,
 }
+"""How labels are written that JSON has no form for; `READ` is the way back."""
 READ: dict[str, Callable[[str], Any]] = {
     "bytes": bytes.fromhex,
     "Decimal": _decimal,

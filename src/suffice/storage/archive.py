@@ -140,8 +140,11 @@ def _misplaced(place: Mapping[str, Any]) -> BadFile:
 
 
 TEXT = "model.json"
+"""The member that holds the tree of objects, without its arrays."""
 CHECKSUM = "model.sha256"
+"""The member that holds the digest of that text, which names those of the arrays."""
 MEMBERS = {TEXT, CHECKSUM, *(f"arrays/{name}.npy" for name in TYPES)}
+"""All that a file may hold."""
 LARGEST_TEXT = 1 << 26
 """Bytes of JSON, at most."""
 DAY_ONE = (1980, 1, 1, 0, 0, 0)

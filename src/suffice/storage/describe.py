@@ -24,6 +24,7 @@ FORMS = {
     "shared-diagonal": "columns are independent, with variances that all classes share",
     "spherical": "each class has one variance for all columns",
 }
+"""Forms of the covariance in words."""
 
 MOST_COLUMNS = 60
 """Columns that are told one by one."""
@@ -333,6 +334,7 @@ EVENTS = {
     "complement": "a document is compared with those of all other classes",
     "multinomial": "the terms of a document are drawn one by one",
 }
+"""What a text model assumes about terms, in words."""
 
 
 def text_assumptions(model: Any) -> list[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 """Moves that are listed in words."""
 SHARE = "share of the rows"
+"""The kind of a move of the priors, which belong to no column."""
 
 SAME_ERRORS, SAME = 1e-6, 1e-9
 """Standard errors, or parts of itself, that an estimate may move by and is still the same."""

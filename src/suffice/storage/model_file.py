@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 NAME = "suffice model"
+"""What a model file says it is."""
 MODEL_OF = {
     "BernoulliNaiveBayes": "NaiveBayesModel",
     "ComplementNaiveBayes": "NaiveBayesModel",
@@ -192,6 +193,7 @@ def stored_posterior(stored: StoredModel, table: Table, *, log: bool = False) ->
 
 
 CHECKPOINT = "suffice checkpoint"
+"""What a checkpoint says it is: it has the same container, and no command opens it as a model."""
 FORMAT = 1
 """The version of both kinds of file; it rises when older programs could not read what is
 written."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from suffice.storage.archive import PackedArrays, StoredArrays
 
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+"""Numbers that JSON has no form for, by what stands for them."""
 
 
 def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one for each kind

@@ -28,6 +28,7 @@ FARTHEST = 1 << 53
 LONGEST_WORD = 64
 """Characters of a word: an array of words takes the room of the longest for each."""
 ENDLESS = ("inf", "-inf", "nan")
+"""What may stand for a number that JSON has no form for."""
 KEYS: dict[str, frozenset[str]] = {
     **dict.fromkeys(READ, frozenset({"text"})),
     **dict.fromkeys(DATACLASSES, frozenset({"fields"})),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from suffice.tables.table_bytes import TableBytes
 
 PARQUET, ARROW, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+"""How Parquet files, Arrow files and Arrow streams begin."""
 
 
 def is_arrow(beginning: bytes) -> bool:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from suffice.tables.allowances import Allowance
 
 ARROW = b"ARROW1"
+"""How an Arrow file begins, and how it ends."""
 CONTINUED = b"\xff\xff\xff\xff"
+"""What stands before the length of a message; streams written before Arrow 0.15 lack it."""
 DICTIONARY, RECORDS = 2, 3
 """Kinds of messages that have a body."""
 BEGINNING = 8

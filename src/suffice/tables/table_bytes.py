@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 STDIN = "-"
+"""How a pipe is named where a path is expected."""
 IN_MEMORY = 1 << 25
 """Bytes of a pipe that are kept in memory; more go to a temporary file."""
 SPARE = 1 << 28
@@ -35,6 +36,7 @@ STRANGE = {
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",
 }
+"""What is no table, by how it begins: refusals say what it is instead."""
 KNOWN = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", *STRANGE)
 """How files begin that are no text."""
 

@@ -25,6 +25,7 @@ TINY = 16.0 * float(np.finfo(np.float64).tiny)
 """Below the range of normal doubles digits are lost to underflow, whatever is done."""
 
 ERRORS_OF_WEIGHTS = ("weight_error", "weights_error", "counts_error")
+"""Fields that bound the rounding of weights, of which statistics have one."""
 _PARTS = (
     "scatter_low", "sum_error", "anchor", "anchors", "weight_low", "weights_low", "counts_low",
     "usual", "unusual",

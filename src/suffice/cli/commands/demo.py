@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 
 PLANE = ("mean concave points", "mean texture")
+"""The two measurements of the picture: by themselves they part the classes well, and not without
+overlap."""
 PAGE, PICTURE = Path("suffice-demo.html"), Path("suffice-demo.png")
+"""Where page and picture go unless the options say otherwise; `.gitignore` knows both names."""
 NEXT = """\
 What to try next, with a table of your own:
   suffice report  data.csv --target y -o report.html    such a page about it
@@ -23,6 +26,7 @@ What to try next, with a table of your own:
   suffice predict model.suffice new.csv --proba         its answers
   suffice explain model.suffice new.csv --row 1         and the reasons
   suffice --help                                        everything else"""
+"""The last words of the demo: commands for a reader who has a table."""
 
 
 @click.command()

@@ -186,10 +186,14 @@ def _plain(term: str) -> str:
 
 
 FIELD = "X-Suffice"
+"""The field that `--header` adds to a message, for rules of mail programs to look for."""
 _OLD = re.compile(
     rb"^x-suffice[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE
 )
+"""The same field with the lines that go on with it: what an earlier run, or a spammer, has put
+there."""
 _END = re.compile(rb"^\r?\n", re.MULTILINE)
+"""The empty line that ends a header."""
 
 
 def marked(raw: bytes, verdict: str, probability: float) -> bytes:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from suffice.mail.filter.state import MailState
 
 POLICIES = ("all", "errors", "near-errors")
+"""When a message is learned from: always, where the verdict was wrong, or also where it was
+near."""
 MARGIN = 3.0
 """What is near: the log odds of the terms over the root of their number, below this."""
 FORGET = "forget"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from suffice.cli.terminal.options import Decorator
 
 STANDARD_INPUT = "-"
+"""How commands are told to read from a pipe."""
 
 
 def filter_argument() -> Decorator:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+"""Names for `--delimiter`, since a shell makes other things of some of these marks."""
 
 
 def model_argument(name: str = "model") -> Decorator:

@@ -19,7 +19,7 @@ from suffice.estimators.shared.labelled_batch import naming, opened, read_batch
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.models.linear.online.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
-from suffice.models.linear.online.row_order import shuffled
+from suffice.models.linear.online.rule import shuffled
 
 if TYPE_CHECKING:
     from suffice.estimators.shared.labelled_batch import LabelledBatch

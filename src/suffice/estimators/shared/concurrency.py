@@ -22,7 +22,9 @@ T = TypeVar("T")
 LOCKS: dict[int, Lock] = {}
 """By the id of the estimator, which is no other's until it is gone, and its entry with it."""
 _ALIVE: dict[int, weakref.ref[Any]] = {}
+"""References that take an estimator's lock away when it is gone; nobody else holds them."""
 _MAKING = threading.Lock()
+"""Who makes a lock holds this one, so that no estimator gets two."""
 
 
 def lock_of(estimator: object) -> Lock:

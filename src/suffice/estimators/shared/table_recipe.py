@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 STATE = "table"
 """Under which name it is kept beside what was learned."""
 KNOWN = {"target", "filled", "dropped"}
+"""What this version writes. A file of a later one may hold more, which is kept and written
+again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def _damaged() -> BadFile:
 
 
 HINT = "pass the column as it was when the model was fitted"
+"""For cells whose kind is not the one that was learned."""
 
 
 def check_kinds(state: State, table: Any) -> None:

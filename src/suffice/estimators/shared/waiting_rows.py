@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 ARRAY = np.ndarray
+"""Looked up once: whoever learns row by row asks for it at every row."""
 ONE = (1,)
 """The shape of the labels of one row."""
 FIRST_ROWS = 256

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 LEARNED = ("_vocabulary", "statistics_", "_cache", "_terms_are")
+"""Attributes that learning changes, and that pass together from a copy to the estimator."""
 
 
 class VectorizerLearning(BaseEstimator):

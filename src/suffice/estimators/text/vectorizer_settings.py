@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.text import Vocabulary
 
 WEIGHTINGS = (None, "tf", "tf-idf", "notes")
+"""What `weighting` may be; "notes" is the formula of the lecture notes."""
 
 MOST_COLUMNS = 2**28
 """Columns by hashing: their counts of documents then take 2 GB."""

@@ -20,7 +20,7 @@ from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.kernels.logistic.dense import Codes, Floats, Rows
+    from suffice.kernels.logistic.dense import Codes, Floats, Rows, Standardised
 
 BLOCK_CELLS = 12_288
 """Cells of the rows at work at once, about: a hundred kilobytes, for a core's second cache."""
@@ -30,16 +30,11 @@ MOST_ROWS = 512
 
 
 def loss_and_gradient(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    codes: Codes,
-    weights: Floats | None,
-    theta: Floats,
+    table: Standardised, codes: Codes, weights: Floats | None, theta: Floats
 ) -> tuple[float, Floats, float]:
     """See `dense.loss_and_gradient`; two classes only."""
-    tally, sums = np.array([0.0, 0.0, np.inf]), np.zeros(rows.shape[1])
-    fixed = *_scale(origin, inverse), *_scaled(theta, inverse), _step(rows)
+    rows, tally, sums = table.rows, np.array([0.0, 0.0, np.inf]), np.zeros(theta.shape[1] - 1)
+    fixed = *table.scale, *_scaled(theta, table.inverse), _step(rows)
     loop = _gradient_loop(rows.dtype.str)
     for some, part in contiguous_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
@@ -49,18 +44,13 @@ def loss_and_gradient(
 
 
 def curvature(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    codes: Codes,
-    weights: Floats | None,
-    theta: Floats,
+    table: Standardised, codes: Codes, weights: Floats | None, theta: Floats
 ) -> tuple[float, Floats, Floats, float]:
     """See `dense.curvature`; two classes only."""
-    tally, sums = np.array([0.0, 0.0, np.inf]), np.zeros(rows.shape[1])
+    rows, tally, sums = table.rows, np.array([0.0, 0.0, np.inf]), np.zeros(theta.shape[1] - 1)
     tiles = -(-theta.shape[1] // 4) * 4
     products = np.zeros((tiles, tiles))
-    fixed = *_scale(origin, inverse), *_scaled(theta, inverse)
+    fixed = *table.scale, *_scaled(theta, table.inverse)
     loop = _curvature_loop(rows.dtype.str)
     for some, part in contiguous_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
@@ -72,17 +62,12 @@ def curvature(
 
 
 def hessian_product(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    weights: Floats | None,
-    theta: Floats,
-    direction: Floats,
+    table: Standardised, weights: Floats | None, theta: Floats, direction: Floats
 ) -> Floats:
     """See `dense.hessian_product`; two classes only."""
-    total, sums = np.zeros(1), np.zeros(rows.shape[1])
-    tables = *_scaled(theta, inverse), *_scaled(direction, inverse)
-    fixed = *_scale(origin, inverse), *tables, _step(rows)
+    rows, total, sums = table.rows, np.zeros(1), np.zeros(theta.shape[1] - 1)
+    given = *_scaled(theta, table.inverse), *_scaled(direction, table.inverse)
+    fixed = *table.scale, *given, _step(rows)
     loop = _product_loop(rows.dtype.str)
     for some, part in contiguous_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
@@ -90,17 +75,13 @@ def hessian_product(
     return np.concatenate((total, sums))[np.newaxis]
 
 
-def reach(rows: Rows, origin: Floats, inverse: Floats) -> float:
+def reach(table: Standardised) -> float:
     """See `dense.reach`."""
     largest = np.zeros(1)
-    loop = _reach_loop(rows.dtype.str)
-    for _, part in contiguous_parts(rows):
-        loop(part, *_scale(origin, inverse), largest)
+    loop = _reach_loop(table.rows.dtype.str)
+    for _, part in contiguous_parts(table.rows):
+        loop(part, *table.scale, largest)
     return 1.0 + float(largest[0])
-
-
-def _scale(origin: Floats, inverse: Floats) -> tuple[Floats, Floats]:
-    return np.ascontiguousarray(origin), np.ascontiguousarray(inverse)
 
 
 def _scaled(theta: Floats, inverse: Floats) -> tuple[Floats, float]:

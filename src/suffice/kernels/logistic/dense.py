@@ -4,9 +4,6 @@ Class 0 is the reference and scores 0; class c scores theta[c - 1]·(1, z) with
 z = (x - origin)·inverse. The loss is Σ w·(-log p(y | x)), a sum over rows. Two classes are the
 case m = 1. A cell that is not finite comes out as a loss or a gradient that is not finite.
 
-    rows     (n, d) float32 or float64, any strides; float32 is widened before it is centred
-    origin   (d,) float64, subtracted first: columns far from zero keep their digits
-    inverse  (d,) float64 ≥ 0, one over the scale of each column; 0 leaves a column out
     codes    (n,) intp, 0..m
     weights  (n,) float64 > 0, or None for ones
     theta    (m, d + 1) float64, intercepts first
@@ -18,6 +15,7 @@ from what the other classes have left, not as 1 - p: their digits survive far fr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,15 +47,49 @@ BLAS_ROWS, BLAS_CELLS = 1024, 1 << 20
 """Rows that make a product worth calling BLAS for, unless they have more cells than this."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Standardised:
+    """Rows as they are, and the scale that they take on their way through the cache.
+
+    rows     (n, d) float32 or float64, any strides; float32 is widened before it is centred
+    origin   (d,) float64, subtracted first: columns far from zero keep their digits
+    inverse  (d,) float64 ≥ 0, one over the scale of each column; 0 leaves a column out
+
+    >>> Standardised(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0.5]))[0:1]
+    array([[-0.5]])
+    """
+
+    rows: Rows
+    origin: Floats
+    inverse: Floats
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, some: slice) -> Floats:
+        """Return z of some rows."""
+        z: Floats = (self.rows[some] - self.origin) * self.inverse
+        return z
+
+    @property
+    def scale(self) -> tuple[Floats, Floats]:
+        """Origin and inverse as compiled loops read them."""
+        return np.ascontiguousarray(self.origin), np.ascontiguousarray(self.inverse)
+
+
 # Of all arguments the last is theta, or a direction like it: a row for each class but one.
 
 
-def _sums_pay(rows: Rows, *others: Any) -> bool:
-    return pays(rows) and (rows.shape[1] <= WIDEST or len(others[-1]) == 1)
+def _sums_pay(table: Standardised, *others: Any) -> bool:
+    return pays(table.rows) and (table.rows.shape[1] <= WIDEST or len(others[-1]) == 1)
 
 
-def _hessian_pays(rows: Rows, *others: Any) -> bool:
-    return pays(rows) and rows.shape[1] <= WIDEST_HESSIAN and len(others[-1]) == 1
+def _hessian_pays(table: Standardised, *others: Any) -> bool:
+    return pays(table.rows) and table.rows.shape[1] <= WIDEST_HESSIAN and len(others[-1]) == 1
+
+
+def _reach_pays(table: Standardised) -> bool:
+    return pays(table.rows)
 
 
 def _by_classes(*arguments: Any) -> int:
@@ -67,17 +99,12 @@ def _by_classes(*arguments: Any) -> int:
 @twin(BINARY, SOFTMAX, when=_sums_pay, which=_by_classes)
 @np.errstate(all="ignore")
 def loss_and_gradient(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    codes: Codes,
-    weights: Floats | None,
-    theta: Floats,
+    table: Standardised, codes: Codes, weights: Floats | None, theta: Floats
 ) -> tuple[float, Floats, float]:
     """Return (loss, gradient (m, d + 1), smallest margin)."""
     loss, gradient, smallest = 0.0, np.zeros(theta.shape), np.inf
-    for some in _chunks(len(rows), theta.shape[1]):
-        z = (rows[some] - origin) * inverse
+    for some in _chunks(len(table), theta.shape[1]):
+        z = table[some]
         losses, residuals, margins = losses_and_residuals(_scores(z, theta), codes[some])
         if weights is not None:
             losses *= weights[some]
@@ -92,12 +119,7 @@ def loss_and_gradient(
 @twin(BINARY, when=_hessian_pays)
 @np.errstate(all="ignore")
 def curvature(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    codes: Codes,
-    weights: Floats | None,
-    theta: Floats,
+    table: Standardised, codes: Codes, weights: Floats | None, theta: Floats
 ) -> tuple[float, Floats, Floats, float]:
     """Return (loss, gradient, Hessian (m(d + 1), m(d + 1)), smallest margin)."""
     size, width = theta.shape
@@ -105,11 +127,11 @@ def curvature(
     hessian = np.zeros((theta.size, theta.size))
     diagonal = [slice(c * width, (c + 1) * width) for c in range(size)]
     squares = np.zeros((size, width, width))
-    for some in _chunks(len(rows), theta.size):
+    for some in _chunks(len(table), theta.size):
         design = np.empty((some.stop - some.start, width))
         design[:, 0] = 1.0
-        np.subtract(rows[some], origin, out=design[:, 1:])
-        design[:, 1:] *= inverse
+        np.subtract(table.rows[some], table.origin, out=design[:, 1:])
+        design[:, 1:] *= table.inverse
         scores = design @ theta.T
         losses, residuals, margins = losses_and_residuals(scores, codes[some])
         shares, others = shares_of(scores)
@@ -139,17 +161,12 @@ def curvature(
 @twin(BINARY, SOFTMAX, when=_sums_pay, which=_by_classes)
 @np.errstate(all="ignore")
 def hessian_product(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    weights: Floats | None,
-    theta: Floats,
-    direction: Floats,
+    table: Standardised, weights: Floats | None, theta: Floats, direction: Floats
 ) -> Floats:
     """Return the Hessian at theta times a direction, both (m, d + 1)."""
     product = np.zeros(theta.shape)
-    for some in _chunks(len(rows), theta.shape[1]):
-        z = (rows[some] - origin) * inverse
+    for some in _chunks(len(table), theta.shape[1]):
+        z = table[some]
         shares, others = shares_of(_scores(z, theta))
         moved = probability_derivatives(shares, others, _scores(z, direction))
         if weights is not None:
@@ -159,13 +176,13 @@ def hessian_product(
     return product
 
 
-@twin(BINARY)
+@twin(BINARY, when=_reach_pays)
 @np.errstate(all="ignore")
-def reach(rows: Rows, origin: Floats, inverse: Floats) -> float:
+def reach(table: Standardised) -> float:
     """Return the largest 1 + ‖z‖² of all rows: how far one row can pull."""
     largest = 0.0
-    for some in _chunks(len(rows), rows.shape[1]):
-        z = (rows[some] - origin) * inverse
+    for some in _chunks(len(table), table.rows.shape[1]):
+        z = table[some]
         largest = max(largest, float(np.einsum("ij,ij->i", z, z).max()))
     return 1.0 + largest
 

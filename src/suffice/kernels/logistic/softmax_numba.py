@@ -21,7 +21,7 @@ from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus_a
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.kernels.logistic.dense import Codes, Floats, Rows
+    from suffice.kernels.logistic.dense import Codes, Floats, Rows, Standardised
 
 BUFFER_CELLS = 8192
 """Cells in the buffer, about: 64 kilobytes."""
@@ -35,16 +35,11 @@ LANES = 8
 
 
 def loss_and_gradient(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    codes: Codes,
-    weights: Floats | None,
-    theta: Floats,
+    table: Standardised, codes: Codes, weights: Floats | None, theta: Floats
 ) -> tuple[float, Floats, float]:
     """See `dense.loss_and_gradient`."""
     tally, sums = np.array([0.0, np.inf]), _room_for_sums(len(theta), theta.shape[1])
-    fixed = origin.astype(np.float64), inverse.astype(np.float64), *_laid_out(theta)
+    rows, fixed = table.rows, (*table.scale, *_laid_out(theta))
     loop, z, scores = _gradient_loop(rows.dtype.str), *_buffers(theta.shape, 1)
     for some, part in contiguous_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]
@@ -53,16 +48,11 @@ def loss_and_gradient(
 
 
 def hessian_product(
-    rows: Rows,
-    origin: Floats,
-    inverse: Floats,
-    weights: Floats | None,
-    theta: Floats,
-    direction: Floats,
+    table: Standardised, weights: Floats | None, theta: Floats, direction: Floats
 ) -> Floats:
     """See `dense.hessian_product`."""
     sums = _room_for_sums(len(theta), theta.shape[1])
-    fixed = origin.astype(np.float64), inverse.astype(np.float64), *_laid_out(theta, direction)
+    rows, fixed = table.rows, (*table.scale, *_laid_out(theta, direction))
     loop, z, scores = _product_loop(rows.dtype.str), *_buffers(theta.shape, 2)
     for some, part in contiguous_parts(rows):
         own = NO_WEIGHTS if weights is None else weights[some]

@@ -33,8 +33,7 @@ def header_words(head: bytes, rules: Rules) -> tuple[bytes, bool]:
     return words[: tally[0]].tobytes(), bool(tally[1])
 
 
-_TABLE = np.frombuffer(TABLE, np.uint8)
-_LONG = np.frombuffer(LONG, np.uint8)
+_TABLE, _LONG = (np.frombuffer(held, np.uint8) for held in (TABLE, LONG))
 """Both as arrays, which a loop can read."""
 
 

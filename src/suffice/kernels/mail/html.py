@@ -48,15 +48,19 @@ VALUE: Final = 120
 """Bytes of an attribute's value that are kept."""
 
 PARTING: Final = frozenset(name[:KEY] for name in BLOCKS)
+"""What is looked at of the names of tags that part words,"""
 KEPT_KEYS: Final = frozenset(name[:KEY] for name in KEPT)
-"""What is looked at of the names of tags that part words, and of attributes that are kept."""
+"""and of the names of attributes that are kept."""
 
 _OPENING = re.compile(rb"<[A-Za-z!/?]")
+"""Where a tag begins."""
 _TAG = re.compile(rb"<([A-Za-z!/?][A-Za-z0-9]*+)([^<>]*+)>?+")
+"""A whole tag: its name, and its attributes."""
 _ENDS = {name: re.compile(b"</" + name, re.IGNORECASE) for name in UNREAD}
+"""Where scripts and style sheets end."""
 _ATTRIBUTE = re.compile(rb"""(?<![\w-])([a-z-]++)\s*+=\s*+["']?+([^\s"']++)""")
-"""Where tags begin, whole tags, where scripts and style sheets end, and attributes. No part of
-them that repeats gives back what it has taken."""
+"""An attribute and its value. No part of these patterns that repeats gives back what it has taken,
+so that no page takes long."""
 
 
 # A stranger who sends one large message should not make anyone wait for a compiler.

@@ -36,8 +36,9 @@ def _keys(names: Any) -> Keys:
 
 
 _PARTING, _KEPT = _keys(PARTING), _keys(KEPT_KEYS)
+"""Names as numbers of eight bytes, sorted, for a search that halves."""
 _SCRIPT, _STYLE = (int(key) for key in (_keys([name])[0] for name in UNREAD))
-"""Names as numbers of eight bytes, sorted where there are many of them."""
+"""The same of the two tags whose text is not read."""
 
 
 @once

@@ -35,8 +35,9 @@ FEW_KEYS = 8
 """Keys that are gone through one by one; among more of them the place is halved."""
 
 FIRST_FACTOR, SECOND_FACTOR = (np.uint64(factor) for factor in FACTORS)
+"""What keys are mixed with, as numba needs it: a plain number would be signed."""
 HALF, SHIFT, END = np.uint64(32), np.uint64(BITS), np.uint64(EOT)
-"""What keys are mixed with and made of, as numba needs it: a plain number would be signed."""
+"""What they are made of, without a sign as well."""
 
 MASKS = np.array([mask(m) for m in range(8)], dtype=np.uint64)
 """The bits of m symbols, for every m that a key has room for."""

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     Keys = NDArray[np.uint64]
 
 SEED_, STEP_, FIRST_, SECOND_ = (np.uint64(number) for number in (SEED, STEP, FIRST, SECOND))
-EIGHT = np.uint64(8)
 """Numbers without a sign, as numba needs them: with a sign, products would not be modulo 2⁶⁴."""
+EIGHT = np.uint64(8)
+"""Bytes of a number, from which those that are kept are counted."""
 
 
 @intrinsic

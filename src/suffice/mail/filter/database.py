@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAGIC: Final = b"SQLite format 3\0"
+"""How every file of SQLite begins."""
 APPLICATION: Final = 0x73756666
 """`suff`, where SQLite keeps the name of the program that a file belongs to."""
 VERSION: Final = 1
@@ -29,7 +30,9 @@ TABLES: Final = (
     weight INTEGER NOT NULL, text BLOB NOT NULL, start BLOB NOT NULL)""",
     *mail_counts.TABLES,
 )
+"""What a new filter is made with: settings, letters learned, the sample for calibration, counts."""
 MADE = "suffice mail fit makes one"
+"""The hint for files that are no mail filters."""
 
 
 def is_database(path: str | Path) -> bool:
@@ -146,6 +149,7 @@ def refusals(path: str | Path) -> Iterator[None]:
 
 
 KEPT = "what was learned before is still there"
+"""What a user fears when a change has failed: changes are transactions, so nothing is lost."""
 WORDS: Final = {
     "SQLITE_FULL": ("cannot grow: the disk is full", f"make room; {KEPT}"),
     "SQLITE_IOERR": ("cannot be written or read: the disk refuses", f"is it full? {KEPT}"),
@@ -155,7 +159,9 @@ WORDS: Final = {
     "SQLITE_CANTOPEN": ("cannot be opened", "may the file and its folder be read and written?"),
     "SQLITE_PERM": ("may not be opened", "change its rights"),
 }
+"""Problem and hint for SQLite's errors, by how their names begin."""
 DAMAGED = "it is damaged: take a copy that was saved, or fit a new one"
+"""For every other error of SQLite: the file itself cannot be read."""
 
 
 def _words(name: str, said: str) -> tuple[str, str]:

@@ -48,6 +48,8 @@ _NOTED = re.compile(
     + rb")[ \t]*+:[^\n]*+(?:\n[ \t][^\n]*+)*+(?:\n|\Z)",
     re.IGNORECASE | re.MULTILINE,
 )
+"""Fields that filters, ours among them, add to a message: with and without them it is the same
+letter."""
 
 
 class Letter(NamedTuple):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 LABELS: Final = ("ham", "spam")
+"""The classes of a mail filter, in the order of all its counts."""
 HAM, SPAM = range(2)
 """Places of the two in `LABELS`, and in every pair of counts."""
 SETTINGS: Final = {

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SMALLEST: Final = float(np.finfo(np.float64).tiny)
+"""The smallest normal double: a probability that underflowed has a logarithm again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 WORDS = Tokens()
+"""What counts as a term where nothing is said: words and runs of marks, in lower case."""
 
 
 class CountedTerms(NamedTuple):

@@ -33,6 +33,7 @@ HELD_OUT = "held-out"
 GRID = tuple(float(10.0 ** (power / 2.0)) for power in range(-8, 3))
 """The smoothings that are tried: from 1e-4 to 10, two in each power of ten."""
 HALVES = re.compile("[\ud800-\udfff]")
+"""Halves of surrogate pairs: no encoding can write them."""
 DECADES = 2.0
 """What is known of α beforehand: it is 1, give or take two powers of ten."""
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BERNOULLI, MULTINOMIAL, BOOLEAN, COMPLEMENT = "bernoulli", "multinomial", "boolean", "complement"
 EVENTS = (BERNOULLI, BOOLEAN, COMPLEMENT, MULTINOMIAL)
+"""What `event` may be, in alphabetical order, as refusals list them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

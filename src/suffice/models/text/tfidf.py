@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 NORMS = ("l1", "l2", None)
+"""What `norm` may be: rows are scaled to length 1 by it, or left as they are."""
 
 
 @dataclass(frozen=True, slots=True)

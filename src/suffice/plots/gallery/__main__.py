@@ -110,6 +110,7 @@ highest density: 1/(2π·0.6) = 0.265, or 1/(2π) = 0.159."""
 PICTURES: dict[str, Callable[[], Figure]] = {**NORMALS, **MODELS}
 """What draws each picture, by the name of its file."""
 FOLDER = Path("docs/images/gallery")
+"""Where the pages of the documentation look for their pictures."""
 COLOURS = 256
 """Colours of a picture's palette: enough for a surface, and a third of the size."""
 

@@ -285,3 +285,5 @@ MODELS: dict[str, Callable[[], Figure]] = {
     "explanation": explanation,
     "typicality": typicality,
 }
+"""Pictures of models by the names of their files; each is drawn from data that comes with
+scikit-learn, or is simulated."""

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 FORMS = "duckdb://flights.db?table=flights, postgresql://user@host/base?table=flights"
+"""Addresses that hints show."""
 SERVERS = ("postgresql", "postgres")
+"""Schemes of PostgreSQL: libpq knows both."""
 ROWS = re.compile(r"[?&](?P<name>table|query)=")
 """Where an address begins to say which rows are meant."""
 SECRETS = ("password", "sslpassword")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 TARGET = "the target"
+"""The role of a column whose refusals are those of labels."""
 OTHER = "other"
 """The kind of a column that is neither numbers nor truths nor text: dates, lists, …"""
 MOST_CODED = 5_000

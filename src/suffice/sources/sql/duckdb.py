@@ -28,6 +28,7 @@ WHOLE = {
 WIDE = {"BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"}
 """Types whose largest numbers are no doubles."""
 AS_TEXT = ("UUID",)
+"""Types that are cast to text in the query, as PostgreSQL gives them too."""
 
 
 class DuckDbTable:

@@ -24,9 +24,11 @@ BPCHAR = 1042
 TEXTS = (18, 19, 25, BPCHAR, 1043)
 """The same of all kinds of text."""
 KNOWN = (BOOL, *INTEGERS, *FLOATS, NUMERIC, *TEXTS)
+"""Types that are read without asking the server for their names."""
 MOST = 10**76
 """What Arrow's decimals stay below."""
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+"""All queries of one reading see the same rows, whatever others write meanwhile."""
 
 
 class PostgresTable:

@@ -44,6 +44,7 @@ __all__ = ["SqlSource", "without_context"]
 S = TypeVar("S", bound=Mergeable)
 
 NEEDS_ROWS = "what is learned here are no sums over columns"
+"""Why rows are read out of a database, unless a source knows a better reason."""
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import MISSING, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from suffice.kernels.dense.double_double import (
     two_product,
 )
 from suffice.linear_algebra import EPSILON, two_sum
-from suffice.statistics.labels import labels_from_array, labels_to_array
+from suffice.statistics.algebra import ArraysOfFields
 from suffice.statistics.moments.rounding import (
     LIMITS,
     PER_PRECISE_SQUARE,
@@ -33,8 +33,6 @@ from suffice.statistics.moments.rounding import (
 from suffice.statistics.moments.what_is_left import relative_loss
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from suffice.rows import FloatArray, IntArray
     from suffice.statistics.moments.diagonal import DiagonalMoments
     from suffice.statistics.moments.full import Moments
@@ -86,7 +84,7 @@ def explicit_part(state: Moments | DiagonalMoments, name: str) -> FloatArray:
     return np.zeros_like(state.mean) if name.startswith("counts") else np.zeros(())
 
 
-class SecondMoments(ABC):
+class SecondMoments(ArraysOfFields, ABC):
     """What moments of all kinds have in common: dataclasses whose fields are arrays, or floats.
 
     The last axis of a field is that of the columns, but for weights; `scatter` has two such axes,
@@ -136,30 +134,6 @@ class SecondMoments(ABC):
             elif part is not None and not field.name.startswith(("weight", "labels")):
                 changed[field.name] = wider(part, (..., places), (*part.shape[:-1], width))
         return replace(self, **changed)  # type: ignore[type-var]
-
-    def to_arrays(self) -> dict[str, FloatArray]:
-        """Return the whole state as plain arrays; parts that are not kept are not there."""
-        found: dict[str, Any] = {}
-        for field in fields(self):  # type: ignore[arg-type]
-            part = getattr(self, field.name)
-            if field.name == "labels":
-                found[field.name] = labels_to_array(part)
-            elif field.default is MISSING or (
-                part is not None and (np.ndim(part) > 0 or part != 0.0)
-            ):
-                found[field.name] = np.asarray(part)
-        return found
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, FloatArray]) -> Self:
-        """Return what `to_arrays` was called on, bit for bit."""
-        given: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
-        for field in fields(cls):  # type: ignore[arg-type]
-            if field.type == "float" and field.name in given:
-                given[field.name] = float(given[field.name])
-        if "labels" in given:
-            given["labels"] = labels_from_array(arrays["labels"])  # type: ignore[arg-type]
-        return cls(**given)
 
 
 M = TypeVar("M", bound="Moments | DiagonalMoments")

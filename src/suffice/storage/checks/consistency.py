@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LINEAR = ("AveragedForm", "LinearForm")
+"""Models that are linear in the rows, or an average of such."""
 MODELS = (*LINEAR, "GenerativeModel", "NaiveBayesModel", "TextRecord")
+"""Models with classes; the only other one in a file is the `Normal` of a law."""
 STATISTICS_OF = {
     "Bernoulli": "Totals",
     "Binned": "Tallies",
@@ -43,6 +45,7 @@ TYPES_OF: dict[str, tuple[type, ...]] = {
     "M": (date, datetime, int),  # what NumPy makes of its times depends on their unit
     "m": (timedelta, int),
 }
+"""Types of single labels, by the kind of the NumPy array that they came in."""
 
 
 def check_sound(state: Mapping[str, Any]) -> None:

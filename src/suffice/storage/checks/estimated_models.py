@@ -36,7 +36,9 @@ SEARCHED = 1e-3
 """The same for what is found by a search that ends when it moves no more: EM, and the smoothing and
 temperature that are best for rows held out. Another order of additions may end a step sooner."""
 GAUSSIAN = ("covariance", "pool", "shrink", "shrink_target", "divisor")
+"""Settings of an estimator that make its Gaussian family."""
 AVERAGED = ("predictive", "prior_rows", "temperature", "average")
+"""Settings of an estimator whose posteriors are averages."""
 ESTIMATED: dict[str, tuple[str, ...]] = {
     "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "priors"),
     "NaiveBayes": ("families", "smoothing", "temperature", "priors"),

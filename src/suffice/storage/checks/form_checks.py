@@ -280,3 +280,4 @@ TEXT_RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "TermCounts": _terms,
     "TextRecord": _text,
 }
+"""What `RULES` is, for text: these rules need the forms of this module."""

@@ -26,12 +26,14 @@ _LINEAR = {
     "order_offsets": "?float k d",
     "threshold": "?float",
 }
+"""Fields of laws whose scores are linear in the cells."""
 _TALLIES = {
     "levels": "(labels *) d",
     "tables": "(log * k) d",
     "orders": "(?float * k) d",
     "totals": "weight k d",
 }
+"""Fields of laws that are tables of levels."""
 _NORMALS = {
     "origin": "float d",
     "origin_low": "float d",
@@ -39,14 +41,17 @@ _NORMALS = {
     "active": "truth d",
     "means": "moderate k d",
 }
+"""Fields of normal classes, whatever their covariance."""
 _LAWS = (
     "=BernoulliColumns|BinnedColumns|CategoricalColumns|CommonColumns|ComplementForm|"
     "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns|StudentColumns"
 )
+"""Every law of columns."""
 _FAMILIES = (
     "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson|"
     "PredictiveGaussian"
 )
+"""Every family of columns."""
 
 FORMS: dict[str, dict[str, str]] = {
     # Statistics
@@ -309,3 +314,4 @@ FORMS: dict[str, dict[str, str]] = {
         "online": "=OnlinePerceptron k d",
     },
 }
+"""By the names of classes, and of their fields; `form_checks.py` reads them."""

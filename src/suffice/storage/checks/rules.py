@@ -404,3 +404,5 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Tallies": _tallies,
     "Totals": _totals,
 }
+"""What has to hold between the fields of one object, by its class: says what is wrong, or
+nothing."""

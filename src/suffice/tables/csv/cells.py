@@ -40,6 +40,7 @@ BLANKS = frozenset(
 )  # fmt: skip
 """Words that say, beside numbers and truths, that there is none."""
 TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+"""Cells that are truths; `yes` and `1` are not, since they are words and numbers elsewhere."""
 DIGITS = 15
 """Digits of a whole number that a double holds for certain; one with more is a code."""
 LOOK, FEW = 256, 64
@@ -47,6 +48,7 @@ LOOK, FEW = 256, 64
 MANY = 1000
 """Cells that are no numbers from which on a column is one of words, whatever else is in it."""
 ZEROS = str.maketrans("123456789", "000000000")
+"""Makes every digit a zero, so that one search finds any of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from suffice.tables.csv.dialect import Dialect
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
+"""Bytes as numbers, as arrays of bytes hold them."""
 FEWEST_SWALLOWED = 4
 """Lines inside a record from which on they may be rows that a stray quotation mark swallowed."""
 DELIMITERS_OF_ROWS = 16

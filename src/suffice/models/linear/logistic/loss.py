@@ -96,10 +96,7 @@ class LogisticLoss:
     @cached_property
     def reach(self) -> float:
         """The largest 1 + ‖z‖² of any row."""
-        found = self.collected(
-            lambda some: Largest(logistic.reach(self.rows[some], self.origin, self.inverse))
-        )
-        return found.value
+        return self.collected(lambda some: Largest(logistic.reach(self._table(some)))).value
 
     def curvature(self, theta: FloatArray, hessian: bool = True) -> Curvature:
         """Return loss, gradient and (if asked for) Hessian at θ: one pass over the rows."""
@@ -107,8 +104,7 @@ class LogisticLoss:
         def summarize(some: slice) -> Curvature:
             weights = None if self.weights is None else self.weights[some]
             weight = float(some.stop - some.start if weights is None else weights.sum())
-            rows, codes = self.rows[some], self.codes[some]
-            given = rows, self.origin, self.inverse, codes, weights, theta
+            given = self._table(some), self.codes[some], weights, theta
             if hessian:
                 loss, gradient, bend, margin = logistic.curvature(*given)
                 return Curvature(theta, weight, loss, gradient, bend, margin)
@@ -135,6 +131,9 @@ class LogisticLoss:
     def _dense(self, some: slice) -> FloatArray:
         return self.rows[some]
 
+    def _table(self, some: slice) -> logistic.Standardised:
+        return logistic.Standardised(self.rows[some], self.origin, self.inverse)
+
     def scored(self, theta: FloatArray) -> tuple[Curvature, FloatArray]:
         """Return loss and gradient at θ, and what products with the Hessian there start from."""
         return self.curvature(theta, hessian=False), theta
@@ -148,9 +147,7 @@ class LogisticLoss:
 
         def summarize(some: slice) -> FloatArray:
             weights = None if self.weights is None else self.weights[some]
-            return logistic.hessian_product(
-                self.rows[some], self.origin, self.inverse, weights, theta, direction
-            )
+            return logistic.hessian_product(self._table(some), weights, theta, direction)
 
         return self.collected(summarize)
 

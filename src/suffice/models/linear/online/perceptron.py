@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from suffice.kernels.compilation import part_of
 from suffice.kernels.online.rules import correct_mistakes
-from suffice.models.linear.online.row_order import as_given, shuffled
+from suffice.models.linear.online.rule import OnlineRule, as_given, shuffled
 from suffice.models.linear.online.seen_rows import (
     SeenRows,
-    embedded_theta,
     every_class,
     linear_form,
     refuse_spoiled,
-    rescaled,
     rows_of_theta,
     with_labels,
 )
@@ -33,35 +31,19 @@ BLOCK = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class OnlinePerceptron:
-    """The perceptron as far as it has come: `learn` returns what it has become.
+class OnlinePerceptron(OnlineRule):
+    """The perceptron as far as it has come. A label that was never seen starts with θ = 0.
 
-    Columns are standardised by the moments of all rows so far; when a batch changes them, θ is
-    written anew for the new scale, so that every row keeps its score. A label that was never seen
-    starts with θ = 0.
-
-    seen     labels, and the moments of the columns
-    theta    (1 or k, d + 1) in standardised columns, intercepts first
     drift    as theta: θ - drift / weight is the mean of θ over all rows gone through
     weight   the weight of the rows gone through, each time counted
     updates  how many mistakes there were
     """
 
-    seen: SeenRows
-    theta: FloatArray
     drift: FloatArray
     weight: float = 0.0
     updates: int = 0
 
-    @classmethod
-    def start(cls, width: int) -> Self:
-        """Begin with nothing: no rows, no labels."""
-        return cls(SeenRows.none(width), np.zeros((1, width + 1)), np.zeros((1, width + 1)))
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """The classes, in order."""
-        return self.seen.labels
+    companion: ClassVar = "drift"
 
     @property
     def mean(self) -> FloatArray:
@@ -72,7 +54,7 @@ class OnlinePerceptron:
         """Return the classifier in the user's units: by the mean of θ, or by the last θ."""
         return linear_form(self.mean if average else self.theta, self.labels, self.seen.scale)
 
-    def learn(
+    def visit(
         self,
         rows: FloatArray | SparseRows,
         codes: IntArray,
@@ -80,33 +62,7 @@ class OnlinePerceptron:
         weights: FloatArray | None = None,
         order: IntArray | None = None,
     ) -> Self:
-        """Return what one pass over one more batch makes of it; labels may be new."""
-        rows = self.seen.alike(rows)
-        return self.observe(rows, codes, labels, weights).correct(
-            rows, codes, labels, weights, order
-        )
-
-    def observe(
-        self,
-        rows: FloatArray | SparseRows,
-        codes: IntArray,
-        labels: tuple[Label, ...],
-        weights: FloatArray | None = None,
-    ) -> Self:
-        """Return the same classifier after a look at rows: their labels, and their scale."""
-        seen = self.seen + SeenRows.of(rows, codes, labels, weights)
-        theta, drift = (self._carried(part, seen) for part in (self.theta, self.drift))
-        return replace(self, seen=seen, theta=theta, drift=drift)
-
-    def correct(
-        self,
-        rows: FloatArray | SparseRows,
-        codes: IntArray,
-        labels: tuple[Label, ...],
-        weights: FloatArray | None = None,
-        order: IntArray | None = None,
-    ) -> Self:
-        """Return what one pass makes of it, over rows that `observe` has been shown before."""
+        """See `OnlineRule.visit`: a row that is not on its own side moves θ."""
         if len(self.labels) < 2:
             return self
         scale, theta, drift = self.seen.scale, self.theta.copy(), self.drift.copy()
@@ -120,22 +76,14 @@ class OnlinePerceptron:
             self, theta=theta, drift=drift, weight=weight, updates=self.updates + updates
         )
 
-    def embedded(self, places: IntArray, width: int) -> Self:
-        """Return the same for rows with more columns, which have all been zero so far."""
-        theta, drift = (embedded_theta(part, places, width) for part in (self.theta, self.drift))
-        return replace(self, seen=self.seen.embedded(places, width), theta=theta, drift=drift)
-
-    def _carried(self, theta: FloatArray, seen: SeenRows) -> FloatArray:
-        """Return θ for more labels and another scale."""
-        known, labels = self.labels, seen.labels
-        if labels != known:
-            # With one row for two classes a mistake moves θ by z; with two rows it moves their
-            # difference by 2z.
-            every = every_class(2.0 * theta if len(known) == 2 else theta, len(known))
-            theta = with_labels(every, known, labels)
-            if rows_of_theta(len(labels)) == 1:
-                theta = np.zeros((1, every.shape[1]))  # it was zero, for there was one class
-        return rescaled(theta, self.seen.scale, seen.scale)
+    def _relabelled(self, theta: FloatArray, seen: SeenRows) -> FloatArray:
+        # With one row for two classes a mistake moves θ by z; with two rows it moves their
+        # difference by 2z.
+        known = self.labels
+        every = every_class(2.0 * theta if len(known) == 2 else theta, len(known))
+        if rows_of_theta(len(seen.labels)) == 1:
+            return np.zeros((1, every.shape[1]))  # it was zero, for there was one class
+        return with_labels(every, known, seen.labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +140,7 @@ def fit_perceptron(
         for order in orders:
             before = online.updates
             with part_of(cells * (done + 1)):
-                online = online.correct(rows, codes, labels, weights, order)
+                online = online.visit(rows, codes, labels, weights, order)
             done += 1
             if online.updates == before or done == epochs:
                 break

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 TINY = float(np.finfo(np.float64).tiny)
+"""The smallest normal double: what is divided by it stays finite where no row has a weight."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from suffice.kernels.compilation import part_of
 from suffice.kernels.online.rules import A_ROW, ascend
 from suffice.linear_algebra import log_sum_exp
+from suffice.models.linear.online.rule import OnlineRule
 from suffice.models.linear.online.seen_rows import (
     TINY,
     SeenRows,
-    embedded_theta,
     every_class,
     linear_form,
     refuse_spoiled,
@@ -62,24 +62,17 @@ turn, which touches every column, costs no more than the rows since the last."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stochastic:
-    """Softmax regression as far as it has come: `learn` returns what it has become.
+class Stochastic(OnlineRule):
+    """Softmax regression as far as it has come.
 
-    Columns are standardised by the moments of all rows so far, the batch itself included: no cell
-    is further out than the root of the number of rows. When a batch changes mean or spread, θ is
-    written anew for the new scale, so that every row keeps its score; so badly scaled columns,
-    or a stream whose first rows lie elsewhere, are no problem. A label that was never seen starts
-    with no weights, and with the intercept that its share of the rows gives it.
+    A label that was never seen starts with no weights, and with the intercept that its share of the
+    rows gives it. Of more than two classes, the rows of θ add up to zero.
 
-    seen    labels, and the moments of the columns
-    theta   (1 or k, d + 1) in standardised columns, intercepts first; more than two classes have
-            a row each, which add up to zero
     mean    as theta: the mean of θ over the steps, the later the heavier
     time    the weight of the rows gone through, each time counted, in average rows
     steps   how many there were
 
-    The length of the steps follows from the moments: there is none to be tuned. Nothing is kept of
-    the rows, and sparse rows are not filled.
+    The length of the steps follows from the moments: there is none to be tuned.
 
     >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
     >>> state = Stochastic.start(1).epochs(rows, codes, ("no", "yes"), n_epochs=2000)
@@ -87,43 +80,15 @@ class Stochastic:
     array([0.91])
     """
 
-    seen: SeenRows
-    theta: FloatArray
     mean: FloatArray
     time: float = 0.0
     steps: int = 0
 
-    @classmethod
-    def start(cls, width: int) -> Self:
-        """Begin with nothing: no rows, no labels."""
-        return cls(SeenRows.none(width), np.zeros((1, width + 1)), np.zeros((1, width + 1)))
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """The classes, in order."""
-        return self.seen.labels
+    companion: ClassVar = "mean"
 
     def form(self) -> LinearForm:
         """Return the classifier in the user's units, by the mean of θ."""
         return linear_form(self.mean, self.labels, self.seen.scale)
-
-    def learn(
-        self,
-        rows: FloatArray | SparseRows,
-        codes: IntArray,
-        labels: tuple[Label, ...],
-        weights: FloatArray | None = None,
-        penalty: float = 0.0,
-    ) -> Self:
-        """Return what one more batch makes of it: look at the columns first, then step.
-
-        Row i belongs to labels[codes[i]]; labels may be new. `penalty` is that of the whole:
-        ½·penalty·Σ(s_jβ_j)² is added to the sum of losses over all rows so far.
-        """
-        rows = self.seen.alike(rows)
-        return self.observe(rows, codes, labels, weights).ascend(
-            rows, codes, labels, weights, penalty
-        )
 
     def epochs(
         self,
@@ -144,28 +109,10 @@ class Stochastic:
         with part_of(cells * n_epochs):
             for _ in range(n_epochs):
                 order = rng.permutation(len(rows))
-                found = found.ascend(rows, codes, labels, weights, penalty, order)
+                found = found.visit(rows, codes, labels, weights, penalty, order)
         return found
 
-    # The two halves of learning
-
-    def observe(
-        self,
-        rows: FloatArray | SparseRows,
-        codes: IntArray,
-        labels: tuple[Label, ...],
-        weights: FloatArray | None = None,
-    ) -> Self:
-        """Return the same classifier after a look at rows: their labels, and their scale.
-
-        Not a step is taken: rows keep their scores. After a look at all rows, it makes no
-        difference any more in how many batches `ascend` goes through them.
-        """
-        seen = self.seen + SeenRows.of(rows, codes, labels, weights)
-        theta, mean = (self._carried(part, seen) for part in (self.theta, self.mean))
-        return replace(self, seen=seen, theta=theta, mean=mean)
-
-    def ascend(
+    def visit(
         self,
         rows: FloatArray | SparseRows,
         codes: IntArray,
@@ -174,7 +121,11 @@ class Stochastic:
         penalty: float = 0.0,
         order: IntArray | None = None,
     ) -> Self:
-        """Return what one pass makes of it, over rows that `observe` has been shown before."""
+        """See `OnlineRule.visit`: each row is a step.
+
+        `penalty` is that of the whole: ½·penalty·Σ(s_jβ_j)² is added to the sum of losses over all
+        rows so far.
+        """
         seen = self.seen
         if len(seen.labels) < 2:
             return self
@@ -207,11 +158,6 @@ class Stochastic:
         ended = float(time[-1]) if len(time) else self.time
         return replace(self, theta=theta, mean=mean, time=ended, steps=self.steps + len(order))
 
-    def embedded(self, places: IntArray, width: int) -> Self:
-        """Return the same for rows with more columns, which have all been zero so far."""
-        theta, mean = (embedded_theta(part, places, width) for part in (self.theta, self.mean))
-        return replace(self, seen=self.seen.embedded(places, width), theta=theta, mean=mean)
-
     def _pace(self, relative: FloatArray, time: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how long each step is, and the share of θ after it in the mean."""
         square = self.seen.mean_square
@@ -230,22 +176,19 @@ class Stochastic:
         cuts = sorted({0, *range(first, count, every), count})
         return [slice(start, stop) for start, stop in pairwise(cuts)]
 
-    def _carried(self, theta: FloatArray, seen: SeenRows) -> FloatArray:
-        """Return θ for more labels and another scale."""
+    def _relabelled(self, theta: FloatArray, seen: SeenRows) -> FloatArray:
         known, labels = self.labels, seen.labels
-        if labels != known:
-            every = every_class(theta, len(known))
-            found = with_labels(every, known, labels)
-            if known:
-                old = np.array([label in known for label in labels])
-                rows = np.where(seen.weights > 0.0, seen.weights, 0.5 * seen.mean_weight)
-                total = log_sum_exp(every[np.newaxis, :, 0])[0]
-                found[~old, 0] = total + np.log(rows[~old] / rows[old].sum())
-            found[:, 0] -= found[:, 0].mean() if labels else 0.0
-            if rows_of_theta(len(labels)) == 1:
-                found = found[1:] - found[:1] if len(labels) == 2 else np.zeros_like(theta)
-            theta = found
-        return rescaled(theta, self.seen.scale, seen.scale)
+        every = every_class(theta, len(known))
+        found = with_labels(every, known, labels)
+        if known:
+            old = np.array([label in known for label in labels])
+            rows = np.where(seen.weights > 0.0, seen.weights, 0.5 * seen.mean_weight)
+            total = log_sum_exp(every[np.newaxis, :, 0])[0]
+            found[~old, 0] = total + np.log(rows[~old] / rows[old].sum())
+        found[:, 0] -= found[:, 0].mean() if labels else 0.0
+        if rows_of_theta(len(labels)) == 1:
+            return found[1:] - found[:1] if len(labels) == 2 else np.zeros_like(theta)
+        return found
 
 
 def seen_at_fit(
