@@ -175,7 +175,7 @@ def test_every_command_that_changes_a_filter_waits_for_its_lock(
     place = tmp_path / "filter.db"
     commands = [
         *mail.values(),
-        ["mail", "export", place, "-o", place, "--force"],
+        ["mail", "export", tmp_path / "more.db", "-o", place, "--force"],
         ["fit", flowers, "-t", "kind", "--model", "gda", "-o", place, "--force"],
         ["report", flowers, "-t", "kind", "--no-pictures", "-o", place, "--force"],
     ]
