@@ -16,8 +16,8 @@ from suffice.errors import BadRows, DidNotConverge, OutsideSupport, SufficeError
 from suffice.models.gaussian.auto_covariance import candidates, choose
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.gaussian.missing.acceleration import Acceleration
 from suffice.models.gaussian.missing.e_step import solved
-from suffice.models.gaussian.missing.em import Acceleration
 from suffice.statistics import ByClass, DiagonalMoments, Moments
 from tests.reference.plain_em import plain_em
 

@@ -94,9 +94,11 @@ def output_option(what: str, *, required: bool = False) -> Decorator:
 
 
 def force_option() -> Decorator:
-    """Return the option to replace whatever is in the way."""
+    """Return the option to replace what is in the way; what is read is never replaced."""
     return click.option(
-        "--force", is_flag=True, help="Replace a file that is there, whatever it is."
+        "--force",
+        is_flag=True,
+        help="Replace a file that is there, whatever it is, unless it is read.",
     )
 
 
