@@ -200,9 +200,7 @@ def merge_classes() -> Callable[..., None]:
     """Return `_classes`, compiled."""
     one, two = array(float64, 1), array(float64, 2)
     side = [two, two, two, one, two, two, one]
-    return compiled(
-        _classes, *[one] * 5, *side, *side, target(2), target(2), target(1), target(3)
-    )
+    return compiled(_classes, *[one] * 5, *side, *side, target(2), target(2), target(1), target(3))
 
 
 @once

@@ -45,9 +45,9 @@ PIECE, WIDE, PER_CLASS = 256, 64, 64
 """Rows that are added up in one go, twice as many for products of more than WIDE columns, and so
 many for each class where the sums of all classes are held: what `additions` counts on."""
 
-FEW_MARKED = 8
-"""Classes up to which rows are parted by products with zeros and ones: with a few hundred rows,
-sorting them takes longer than all that is done with them."""
+FEW_MARKED, FEW_ROWS = 8, 2048
+"""Classes, and rows, up to which rows are parted by products with zeros and ones: sorting so few
+takes longer than all that is done with them."""
 
 
 def additions(counts: Any, rows: int, width: int, size: int) -> Any:
@@ -153,7 +153,7 @@ def pooled_scatter(
     if weights is None and _are_few(rows, size):
         with np.errstate(all="ignore"):
             totals, marks, block = _marked(rows, codes, size, centres)
-            return totals, marks @ block, block.T @ block
+            return totals, _by_pieces(marks, block), _by_pieces(block.T, block)
     totals = np.bincount(codes, weights, size).astype(np.float64)
     sums = np.zeros((size, width))
     scatter = np.zeros((width, width))
@@ -200,10 +200,10 @@ def class_squares(
     if weights is None and _are_few(rows, size):
         with np.errstate(all="ignore"):
             totals, marks, block = _marked(rows, codes, size, centres)
-            sums = marks @ block
+            sums = _by_pieces(marks, block)
             if np.isfinite(sums).all():
                 counts = np.repeat(totals[:, np.newaxis], width, axis=1)
-                return totals, counts, sums, marks @ np.square(block)
+                return totals, counts, sums, _by_pieces(marks, np.square(block))
     totals = _totals(codes, size, weights)
     counts = np.zeros((size, width))
     sums = np.zeros((size, width))
@@ -229,8 +229,16 @@ def class_squares(
 
 
 def _are_few(rows: NDArray[Any], size: int) -> bool:
-    """Return whether rows are one piece, of few classes."""
-    return len(rows) <= PIECE and size <= FEW_MARKED
+    """Return whether there are few rows, of few classes."""
+    return len(rows) <= FEW_ROWS and size <= FEW_MARKED
+
+
+def _by_pieces(left: Floats, rows: Floats) -> Floats:
+    """Return left (…, n) times rows (n, d), where no more than PIECE rows are summed at once."""
+    found: Floats = left[:, :PIECE] @ rows[:PIECE]
+    for start in range(PIECE, len(rows), PIECE):
+        found += left[:, start : start + PIECE] @ rows[start : start + PIECE]
+    return found
 
 
 def _marks(codes: Codes, size: int) -> Floats:

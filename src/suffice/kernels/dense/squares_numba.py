@@ -115,7 +115,7 @@ def _add_observed(
     return complete
 
 
-def _square(  # noqa: PLR0912  pieces of blocks, with missing cells and without
+def _square(
     rows: Cells, codes: Codes, weights: Floats, centres: Floats,
     totals: Floats, counts: Floats, sums: Floats, squares: Floats,
 ) -> None:  # fmt: skip

@@ -1,7 +1,7 @@
 """Merges in plain doubles: between the parts of one large batch nothing more is gained.
 
-Sums of many rows are wrong by more than a merge in doubles adds, so that two doubles would only cost
-time. In a fit of many rows a compiled loop does it (`plain_merges_numba`), with the same bits.
+Sums of many rows are wrong by more than a merge in doubles adds, so that two doubles would only
+cost time. In a fit of many rows a compiled loop does it (`plain_merges_numba`), the same bits.
 """
 
 from __future__ import annotations
@@ -223,12 +223,14 @@ def pooled_merged_plainly(
     weights = plus(ours.weights, theirs.weights)
     (m_a, l_a), (m_b, l_b) = ours.means, theirs.means
     with np.errstate(over="ignore", invalid="ignore"):
-        both = ((w_a > 0.0) & (w_b > 0.0))[:, np.newaxis]
         share = (w_b / weights[0])[:, np.newaxis]
-        gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
-        fresh = (w_a == 0.0)[:, np.newaxis]
-        base = np.asarray(np.where(fresh, m_b, m_a), dtype=np.float64)
-        means: Pair = two_sum(base, np.where(fresh, l_b, l_a) + gap * share)
+        gap = (m_b - m_a) + (l_b - l_a)
+        base, low = m_a, l_a
+        if not (w_a.all() and w_b.all()):  # a class that is new has no mean to move from
+            both, fresh = ((w_a > 0.0) & (w_b > 0.0))[:, np.newaxis], (w_a == 0.0)[:, np.newaxis]
+            gap = np.where(both, gap, 0.0)
+            base, low = np.where(fresh, m_b, m_a), np.where(fresh, l_b, l_a)
+        means: Pair = two_sum(base, low + gap * share)
         reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
         scatter = held.scatter + other.scatter + _products(reach)
         rounding = (PER_OPERATION + EPSILON / 2.0 * len(w_a)) * np.diagonal(scatter)
