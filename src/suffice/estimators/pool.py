@@ -70,7 +70,7 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
     log_loss_, accuracy_ : float
         Judged, of the pool itself.
     left_out_ : tuple of str
-        Members that this many rows, columns or classes would have made too slow.
+        Members that had too many rows, columns or classes for their time, or too few to learn.
     classes_ : (k,)
         The labels, in order.
 
@@ -185,8 +185,8 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
     def _warn(self, fit: PoolFit) -> None:
         if fit.left_out:
             warnings.warn(
-                f"too slow for this many rows, columns or classes, and left out of the pool: "
-                f"{listed(fit.left_out)}",
+                f"left out of the pool, for rows, columns or classes are too many for their time, "
+                f"or too few to learn from: {listed(fit.left_out)}",
                 Approximation,
                 stacklevel=3,
             )
@@ -273,7 +273,7 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
 
     @property
     def left_out_(self) -> tuple[str, ...]:
-        """Members that this many rows, columns or classes would have made too slow."""
+        """Members with too many rows, columns or classes for their time, or too few to learn."""
         found: tuple[str, ...] = tuple(
             n for n in (self._names() or MEMBERS) if n not in self.members_
         )

@@ -86,8 +86,7 @@ class PoolAccount:
             *told,
             f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
             "",
-            f"It keeps {_counted(self.kept, 'row', 'rows')} as learned: whoever has the file "
-            "can read them.",
+            f"It keeps {_counted(self.kept, 'row', 'rows')}: whoever has the file can read them.",
         ]
 
 

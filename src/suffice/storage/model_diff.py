@@ -133,8 +133,8 @@ def differences(first: StoredModel, second: StoredModel) -> Differences:
         if (kinds[0] == alone) != (kinds[1] == alone):
             raise DifferentKinds(
                 f"a {first.estimator} and a {second.estimator} have no estimates in common",
-                hint="compare two models of classes, of coefficients, of texts, two pools, or two normal "
-                "laws",
+                hint="compare two models of classes, of coefficients, of texts, two pools, or two "
+                "normal laws",
             )
     return Differences(
         _settings(first, second),

@@ -81,18 +81,18 @@ class _Search:
         diagonal[:, -1, 0] = CURVATURE * self.totals
         losses, gradient = self.value(theta, penalty)
         pairs: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-        open_ = np.ones(len(theta), dtype=bool)
+        unsettled = np.ones(len(theta), dtype=bool)
         for _ in range(STEPS):
             direction = _two_loop_recursion(gradient, pairs, diagonal)
             promised = (direction * gradient).sum(axis=(1, 2))
-            open_ &= promised >= SETTLED
-            if not open_.any():
+            unsettled &= promised >= SETTLED
+            if not unsettled.any():
                 break
-            length = open_.astype(np.float64)
+            length = unsettled.astype(np.float64)
             for _ in range(HALVINGS):
                 moved = theta - length[:, None, None] * direction
                 new, slope = self.value(moved, penalty)
-                short = open_ & (new > losses - SUFFICIENT * length * promised)
+                short = unsettled & (new > losses - SUFFICIENT * length * promised)
                 if not short.any():
                     break
                 length = np.where(short, 0.5 * length, length)

@@ -44,10 +44,8 @@ def check_pool(state: Mapping[str, Any]) -> None:
     known = set(model.members) <= set(MEMBERS) and FALLBACK in model.members
     if not known or len(set(model.members)) < len(model.members):
         raise refusal("model.members", "are not those that a pool may have, each once")
-    kinds = (
-        tuple(column.kind for column in columns.columns) if name_of(columns) == "Columns" else ()
-    )
-    if name_of(columns) != "Columns" or kinds != model.kinds:
+    plain = name_of(columns) == "Columns"
+    if not plain or tuple(column.kind for column in columns.columns) != model.kinds:
         raise refusal("columns", "are not those of the model")
     if any(column.levels for column in columns.columns) or state["chosen"] is not None:
         raise refusal("columns", "say more than a pool knows")
