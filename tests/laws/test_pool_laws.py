@@ -1,4 +1,4 @@
-"""What holds for every pool: order, parts, weights and units do not matter where they should not."""
+"""Laws of pools: order, parts, repetitions and units of rows do not matter."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import suffice
 from suffice.errors import SufficeWarning
 
+pytestmark = pytest.mark.slow
 MEMBERS = ["naive Bayes", "weighted naive Bayes", "GDA", "logistic on ranks", "forest"]
 """Enough for a law: one of each kind but kernels; all together are tried once."""
 seeds = st.integers(0, 2**32 - 1)
@@ -114,7 +115,7 @@ LABELS: dict[str, list[Any]] = {
     "integers": [7, -3, 0],
     "text": ["ham", "spam", "ü"],
     "truths": [False, True],
-    "fractions": [0.5, -2.0, 1e9],
+    "floats": [1.0, -2.0, 1e9],
     "tuples": [("a", 1), ("a", 2), ("b", 0)],
 }
 
@@ -132,9 +133,6 @@ def test_labels_of_any_kind_have_probabilities(kind: str, seed: int) -> None:
     assert set(model.classes_.tolist()) == set(names)
     assert set(model.predict(rows).tolist()) <= set(names)
     assert_probabilities(said)
-    plain = pool(["naive Bayes", "logistic"]).fit(rows, codes).predict_proba(rows)
-    at = [names.index(label) for label in model.classes_.tolist()]
-    assert np.abs(said - plain[:, at]).max() < 0.35  # folds follow hashes, and these the labels
 
 
 def assert_probabilities(said: Any) -> None:
@@ -148,10 +146,7 @@ def assert_probabilities(said: Any) -> None:
 def test_all_members_give_probabilities(seed: int, size: int, classes: int) -> None:
     rows, labels = table(seed, size, classes)
     model = pool("auto").fit(rows, labels)
-    strange = (
-        table(seed + 1, 20)[0] * np.array([1e6, 1.0, 1.0, 1.0], dtype=object) if size % 2 else rows
-    )
-    strange = strange.assign(c="never seen")
+    strange = rows.assign(a=rows["a"] * 1e6, c="never seen")
     for X in (rows, strange):
         assert_probabilities(model.predict_proba(X))
         for said in model.member_probabilities(X).values():
@@ -174,14 +169,17 @@ def test_units_and_origins_of_numbers_do_not_matter(seed: int, power: float, shi
 
 
 def _members(model: Any, X: Any, like: Any = None) -> dict[str, Any]:
-    """Return what members say, with the grids of another model where one is given."""
+    """Return what members say, with the grids of another model where one is given.
+
+    A forest draws its trees in the order of the rows' hashes, which follow what rows say.
+    """
     from dataclasses import replace
 
     held = model.model_
     source = held if like is None else like.model_
     found = replace(held, members=source.members, shares=source.shares, grids=source.grids)
     said: dict[str, Any] = found.posteriors(model._rows(X))
-    return {name: value for name, value in said.items() if name not in ("forest",)}
+    return {name: value for name, value in said.items() if name != "forest"}
 
 
 @given(seeds)
