@@ -82,10 +82,9 @@ class PoolLearner:
         totals = np.array([statistics.held.groups[label].weight for label in labels])
         names = tuple(MEMBERS) if self.members is None else self.members
         judged, left_out = {}, []
-        alone = len(labels) == 1 or len(rows) < 2
         for name in dict.fromkeys((*names, FALLBACK)):
             member = MEMBERS[name]
-            if name != FALLBACK and (alone or not member.affordable(rows)):
+            if name != FALLBACK and (rows.is_alone or not member.affordable(rows)):
                 left_out.append(name)
                 continue
             if progress is not None:
@@ -110,7 +109,7 @@ class PoolLearner:
             sample=statistics.sample,
         )
         ready = {name: one.answer for name, one in judged.items() if one.answer is not None}
-        return PoolFit(model.knowing(coding, rows, ready), () if alone else tuple(left_out))
+        return PoolFit(model.knowing(coding, rows, ready), () if rows.is_alone else tuple(left_out))
 
 
 def _sampled(
