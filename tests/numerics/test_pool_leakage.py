@@ -32,8 +32,8 @@ FULL = os.environ.get("SUFFICE_PROFILE") == "evidence"
 ROWS = 50
 TABLES = 21 if FULL else 7
 """Three, or one, of each kind."""
-FOLDS = 10 if FULL else 2
-"""Folds that are refitted: each row of them is judged twice, so both losses are of the same rows."""
+FOLDS = 10 if FULL else 4
+"""Folds that are refitted: rows of them are judged twice, so both losses are of the same rows."""
 MOST_LEAK, MOST_GAIN = 0.01, 0.03
 """Nats a row: what judging may hide, and what may be gained from labels that say nothing."""
 PERMUTED, TRUE = "permuted labels", "true labels"

@@ -20,6 +20,9 @@ UNKNOWN = -1
 BEYOND = 1.0
 """Standard deviations that a normal score may lie beyond the outermost training row: how far away
 a value is beyond it, ranks cannot tell."""
+FARTHEST = 1e60
+"""Standard deviations that a value may lie from the mean; what lies farther is said to lie there.
+Squares of such numbers are finite, also in units of the smallest variances of a class."""
 ROWS_PER_BIN = 2.2
 """Bins of a column are √n/2.2: three at 50 rows and ten at 500, found by trial on 29 tables."""
 FEWEST_BINS, MOST_BINS = 3, 10
@@ -70,9 +73,10 @@ class Coding:
     """What training rows say about their columns, labels aside.
 
     numbers, categories  positions of the columns that are not constant
-    means, deviations    of numbers, one a column
-    knots                values that occur, and the normal score of each
-    edges                upper ends of all bins but the last
+    units                of numbers: powers of two near the largest, in which squares are finite
+    means, deviations    of numbers, one a column, in these units
+    knots                values that occur, in these units, and the normal score of each
+    edges                upper ends of all bins but the last, in these units
     levels               codes of a category's levels; None is a blank
 
     >>> from suffice.rows import read_table
@@ -85,6 +89,7 @@ class Coding:
 
     numbers: tuple[int, ...]
     categories: tuple[int, ...]
+    units: FloatArray
     means: FloatArray
     deviations: FloatArray
     knots: tuple[tuple[FloatArray, FloatArray], ...]
@@ -96,7 +101,7 @@ class Coding:
         """Look at training rows; constant columns and columns of blanks are left out."""
         most = int(np.clip(round(np.sqrt(weights.sum()) / ROWS_PER_BIN), FEWEST_BINS, MOST_BINS))
         numbers, categories, levels = [], [], []
-        knots, edges, means, deviations = [], [], [], []
+        knots, edges, units, means, deviations = [], [], [], [], []
         for j, kind in enumerate(table.kinds):
             cells = table.column(j)
             if kind != NUMBER:
@@ -110,11 +115,12 @@ class Coding:
             if len(values) < 2:
                 continue
             numbers.append(j)
-            scale = float(np.abs(values).max())  # squares of huge values must not overflow
-            mean = scale * float(shares @ (values / scale))
-            away = (values - mean) / scale
+            unit = float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
+            values = values / unit
+            mean = float(shares @ values)
+            units.append(unit)
             means.append(mean)
-            deviations.append(scale * float(np.sqrt(shares @ np.square(away))))
+            deviations.append(float(np.sqrt(shares @ np.square(values - mean))) or 1.0)
             middle = np.cumsum(shares) - 0.5 * shares
             knots.append((values, ndtri(np.clip(middle, 1e-12, 1.0 - 1e-12))))
             wanted = np.arange(1, most) / most
@@ -123,6 +129,7 @@ class Coding:
         return cls(
             tuple(numbers),
             tuple(categories),
+            np.array(units),
             np.array(means),
             np.array(deviations),
             tuple(knots),
@@ -137,9 +144,11 @@ class Coding:
         ranks = np.empty_like(values)
         bins = np.empty(values.shape, dtype=np.intp)
         for place, j in enumerate(self.numbers):
-            cells = np.asarray(table.column(j), dtype=np.float64)
+            with np.errstate(over="ignore"):
+                cells = np.asarray(table.column(j), dtype=np.float64) / self.units[place]
+                away = (cells - self.means[place]) / self.deviations[place]
             blank = np.isnan(cells)
-            values[:, place] = (cells - self.means[place]) / self.deviations[place]
+            values[:, place] = np.clip(away, -FARTHEST, FARTHEST)
             ranks[:, place] = _normal_scores(cells, *self.knots[place])
             bins[:, place] = np.where(blank, UNKNOWN, np.searchsorted(self.edges[place], cells))
         levels = np.empty((size, len(self.categories)), dtype=np.intp)
@@ -177,10 +186,11 @@ def _shares(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatA
 
 def _normal_scores(cells: FloatArray, values: FloatArray, scores: FloatArray) -> FloatArray:
     """Return scores between those of the neighbours; at most BEYOND the outermost; NaN blank."""
-    found = np.interp(cells, values, scores)
-    span = values[-1] - values[0]
-    slope = (scores[-1] - scores[0]) / span if np.isfinite(span) and span > 0.0 else 0.0
     with np.errstate(invalid="ignore", over="ignore"):
+        found = np.interp(cells, values, scores)
+        near = np.searchsorted(values, cells).clip(0, len(values) - 1)
+        found = np.where(np.isnan(found), scores[near], found)  # between neighbours 1e-308 apart
+        slope = (scores[-1] - scores[0]) / (values[-1] - values[0])
         above = np.minimum(BEYOND, (cells - values[-1]) * slope)
         below = np.minimum(BEYOND, (values[0] - cells) * slope)
     found = np.where(cells > values[-1], scores[-1] + above, found)
