@@ -102,7 +102,10 @@ def recommend(
     advice = f"Use {the}{chosen.name}{school}: its log-loss on held-out rows is {told}."
     reasons = _pooled(judged, losses, chosen)
     simpler = min(tied, key=lambda one: one.rank, default=None)
-    if simpler is not None and simpler.rank < chosen.rank and gaps[simpler.name].mean >= 0.0:
+    told_of = _singles_told(judged, losses, chosen)
+    if simpler in told_of or (simpler is not None and gaps[simpler.name].mean < 0.0):
+        simpler = None  # the best single model, or one that only a pool is preferred to
+    if simpler is not None and simpler.rank < chosen.rank:
         gap = gaps[simpler.name]
         slight = "within one standard error"
         slight = slight if gap.mean <= gap.standard_error else "too little to matter"
@@ -110,7 +113,11 @@ def recommend(
             f"{sentence(simpler.name)} is simpler and loses more by {gap}, which is {slight}: "
             "it is as good a choice where a simple model counts for more."
         )
-    others = [one for one in tied if one is not simpler or simpler.rank > chosen.rank]
+    others = [
+        one
+        for one in tied
+        if one not in told_of and (one is not simpler or simpler.rank > chosen.rank)
+    ]
     if others:
         it = "it" if chosen.is_pool else "the best"
         reasons.append(f"Not to be told from {it} by these rows: {_names(others)}.")
@@ -151,7 +158,16 @@ def _pooled(
         return []
     pool = least_loss(pools, losses)
     gap = gap_between(chosen, pool, losses)
-    return [f"{sentence(pool.name)} loses more by {gap}, which is more than noise."]
+    the = "the " * (pool.key == POOL)
+    return [f"{sentence(the + pool.name)} loses more by {gap}, which is more than noise."]
+
+
+def _singles_told(
+    judged: Sequence[Candidate], losses: Mapping[str, FloatArray], chosen: Candidate
+) -> list[Candidate]:
+    """Return what `_pooled` has told of: the best single model, beside a pool."""
+    singles = [one for one in judged if not one.is_pool]
+    return [least_loss(singles, losses)] if chosen.is_pool and singles else []
 
 
 def _names(some: Sequence[Candidate]) -> str:
