@@ -24,6 +24,7 @@ from suffice.estimators.linear.logistic_settings import SOLVERS
 from suffice.families import Bernoulli, Binned, Common, GaussianColumns, LogNormal
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
+from suffice.models.pool.members import MEMBERS
 from suffice.models.text.term_events import EVENTS
 from suffice.rows import read_table
 from suffice.storage.model_file import read_model, stored_posterior
@@ -92,6 +93,15 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "average": [True, False],
         "shuffle": [True, False],
         "random_state": [0, 7],
+    },
+    "Pool": {
+        "members": [
+            "auto",
+            *MEMBERS,
+            ["logistic", "class shares"],
+            ("GDA", "naive Bayes"),
+            ["forest"],
+        ],
     },
     "TextClassifier": {
         "event": [*EVENTS, "language", "both"],
@@ -293,6 +303,8 @@ def _compared(model: Any, X: Any, y: Any, place: Path) -> str:
             said = stored_posterior(stored, table)
             if not np.array_equal(said, back.predict_proba(X), equal_nan=True):
                 return "the stored model has other posteriors"
+    if isinstance(model, suffice.Pool):  # it answers from its rows
+        return _changed(model, back, X, y)
     model.save(place, statistics=False)
     alone = suffice.load(place)
     ours, theirs = (answers(one, X, y, rows=False) for one in (model, alone))

@@ -34,6 +34,8 @@ class Case:
     streams: bool = False
     learns: bool = True
     forgets: bool = True
+    alone: bool = True
+    """Whether it answers without its statistics."""
 
 
 def numbers(
@@ -233,6 +235,17 @@ CASES: dict[str, Case] = {
     "logistic, stream": Case(LOGISTIC, numbers, streams=True, forgets=False),
     "logistic, plain errors": Case(lambda: LOGISTIC(standard_errors=False), numbers, forgets=False),
     "logistic, one class": Case(LOGISTIC, one_class, forgets=False),
+    "pool": Case(
+        lambda: suffice.Pool(["weighted naive Bayes", "GDA", "kernel logistic"]),
+        pandas_frame, alone=False,
+    ),
+    "pool, named": Case(
+        lambda: suffice.Pool(["naive Bayes", "logistic"]), polars_frame, alone=False
+    ),
+    "pool, gaps": Case(
+        lambda: suffice.Pool(("GDA on ranks", "forest")), gappy, alone=False
+    ),
+    "pool, one class": Case(suffice.Pool, one_class, alone=False),
     "perceptron": Case(lambda: suffice.Perceptron(random_state=0), separated, forgets=False),
     "perceptron, words": Case(
         lambda: suffice.Perceptron(epochs=3, random_state=0), whole_frame, forgets=False

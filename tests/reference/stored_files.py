@@ -80,6 +80,7 @@ def models() -> dict[str, tuple[Any, pd.DataFrame]]:
         ("logistic", suffice.LogisticRegression(penalty=0.5), frame),
         ("perceptron", suffice.Perceptron(random_state=0), separated),
         ("text", suffice.TextClassifier(), texts()),
+        ("pool", suffice.Pool(), gappy),
     ]
     found = {name: (model.fit(held, labels), held) for name, model, held in fitted}
     law = suffice.MultivariateNormal.fit(blank(frame)[["length", "links"]])

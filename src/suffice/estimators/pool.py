@@ -12,12 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from suffice.columns import Columns
-from suffice.columns.column import numbers_of
+from suffice.columns.given_kinds import of_kinds, refuse_infinite_cells
 from suffice.errors import (
     Approximation,
     BadSetting,
     DifferentKinds,
-    NotANumber,
     NotFinite,
     listed,
     meant,
@@ -30,9 +29,13 @@ from suffice.estimators.shared.zero_weights import as_given
 from suffice.models.pool.explanation import explain_pool
 from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
+<<<<<<< HEAD
 from suffice.rows import BOOLEAN, NUMBER, is_sparse, read_table, refuse_infinite
 from suffice.rows.tables import table_of_columns
 from suffice.statistics.row_sample import END, MOST
+=======
+from suffice.rows import BOOLEAN, is_sparse, read_table
+>>>>>>> pooltests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,7 +76,7 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
     log_loss_, accuracy_ : float
         Judged, of the pool itself.
     left_out_ : tuple of str
-        Members that this many rows, columns or classes would have made too slow.
+        Members that had too many rows, columns or classes for their time, or too few to learn.
     classes_ : (k,)
         The labels, in order.
 
@@ -151,17 +154,17 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
         columns = Columns.of_kinds(table) if known is None else known.columns
         if known is not None:
             table = columns.matched(self._as_learned(table), type(self).__name__)
-        return columns, _of_kinds(columns, table)
+        return columns, of_kinds(columns, table)
 
     def _choose(self, batch: LabelledBatch) -> Any:  # noqa: ARG002
         return None
 
     def _summary(self, batch: LabelledBatch, learner: PoolLearner) -> Any:
         def refuse(index: IntArray) -> None:
-            _refuse_infinite(batch.rows.rows(index), batch.columns.names)
+            refuse_infinite_cells(batch.rows.rows(index), batch.columns.names)
 
         try:
-            _refuse_infinite(batch.rows, batch.columns.names)
+            refuse_infinite_cells(batch.rows, batch.columns.names)
         except NotFinite as error:
             if batch.places is None:
                 raise
@@ -188,8 +191,8 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
     def _warn(self, fit: PoolFit) -> None:
         if fit.left_out:
             warnings.warn(
-                f"too slow for this many rows, columns or classes, and left out of the pool: "
-                f"{listed(fit.left_out)}",
+                f"left out of the pool, for rows, columns or classes are too many for their time, "
+                f"or too few to learn from: {listed(fit.left_out)}",
                 Approximation,
                 stacklevel=3,
             )
@@ -210,8 +213,8 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
     def _rows(self, X: object) -> Table:
         state = self._require()
         table = state.columns.matched(self._as_learned(self._open(X)), type(self).__name__)
-        found = _of_kinds(state.columns, table)
-        _refuse_infinite(found, state.columns.names)
+        found = of_kinds(state.columns, table)
+        refuse_infinite_cells(found, state.columns.names)
         return found
 
     def _asked(self, X: object, answer: Callable[[Any], Any]) -> Any:
@@ -271,6 +274,8 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
             )
         batch = whole._read(X, y, None, state)
         fit = whole._fit
+        if getattr(fit, "judged", None) is None:  # from a file, which holds rows and shares
+            fit = whole._estimate(state)
         hashes = row_hashes(batch.rows, batch.codes, batch.labels)
         places = np.minimum(np.searchsorted(fit.hashes, hashes), len(fit.hashes) - 1)
         strange = np.flatnonzero(fit.hashes[places] != hashes)
@@ -311,7 +316,7 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
 
     @property
     def left_out_(self) -> tuple[str, ...]:
-        """Members that this many rows, columns or classes would have made too slow."""
+        """Members with too many rows, columns or classes for their time, or too few to learn."""
         found: tuple[str, ...] = tuple(
             n for n in (self._names() or MEMBERS) if n not in self.members_
         )
@@ -331,49 +336,3 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _of_kinds(columns: Any, table: Table) -> Table:
-    """Return a table whose columns are of the kinds that the schema knows, or refuse a cell."""
-    known = tuple(column.kind for column in columns.columns)
-    if known == table.kinds:
-        return table
-    found = []
-    for j, column in enumerate(columns.columns):
-        kind, cells = table.kinds[j], table.column(j)
-        if kind == column.kind:
-            found.append((kind, cells))
-        elif column.kind == NUMBER:
-            found.append((NUMBER, numbers_of(column, kind, cells, columns.names[j])))
-        else:
-            found.append((column.kind, _levels_of(column, kind, cells, columns.names[j])))
-    return table_of_columns(found, table.names, None)
-
-
-def _levels_of(column: Any, kind: str, cells: Any, name: str) -> Any:
-    """Return the cells of a category or of truths; numbers are refused unless they are blank."""
-    if column.kind == BOOLEAN:
-        numbers = numbers_of(column, kind, cells, name)
-        truths = [None if np.isnan(v) else bool(v) for v in numbers]
-        return np.array(truths, dtype=object)
-    if kind == NUMBER and not np.isnan(cells).all():
-        row = int((~np.isnan(cells)).argmax())
-        raise NotANumber(
-            f"row {row}, {name}: {cells[row]:g} is a number: {name} holds categories",
-            hint="pass the column as it was when the model was fitted",
-        )
-    found = np.full(len(cells), None, dtype=object)
-    if kind != NUMBER:
-        found[:] = cells
-    return found
-
-
-def _refuse_infinite(table: Table, names: Sequence[str]) -> None:
-    """Refuse an infinite cell, by the name of its column."""
-    if table.matrix is not None:
-        refuse_infinite(table.matrix, names)
-        return
-    numbers = [j for j, kind in enumerate(table.kinds) if kind == NUMBER]
-    if numbers:
-        cells = np.column_stack([table.column(j) for j in numbers])
-        refuse_infinite(cells, [names[j] for j in numbers])

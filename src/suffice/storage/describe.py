@@ -47,8 +47,52 @@ class ColumnAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberAccount:
+    """A member of a pool: its share in the answer, and its judged log-loss in nats a row."""
+
+    name: str
+    share: float
+    log_loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class PoolAccount:
+    """The members of a pool, how good it is on rows that it has not seen, and rows it keeps."""
+
+    members: tuple[MemberAccount, ...]
+    log_loss: float
+    accuracy: float
+    kept: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as what JSON can hold."""
+        return {
+            "members": [
+                {"name": m.name, "share": m.share, "log_loss": m.log_loss} for m in self.members
+            ],
+            "log_loss": self.log_loss,
+            "accuracy": self.accuracy,
+            "kept_rows": self.kept,
+        }
+
+    def lines(self) -> list[str]:
+        """Return the same for people, the largest share first."""
+        told = [
+            f"  {m.name}: share {m.share:.3f}, log-loss {m.log_loss:.4g}"
+            for m in sorted(self.members, key=lambda m: -m.share)
+        ]
+        return [
+            f"{_counted(len(told), 'member', 'members')}, judged by rows that each had not seen",
+            *told,
+            f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
+            "",
+            f"It keeps {_counted(self.kept, 'row', 'rows')}: whoever has the file can read them.",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
-    """What a stored model holds."""
+    """What a stored model holds; `pool` is what only a pool has."""
 
     estimator: str
     rows: float | None
@@ -58,6 +102,7 @@ class Account:
     assumptions: tuple[str, ...]
     can_learn: bool
     can_forget: bool
+    pool: PoolAccount | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as what JSON can hold."""
@@ -75,7 +120,7 @@ class Account:
             "assumptions": list(self.assumptions),
             "can_learn": self.can_learn,
             "can_forget": self.can_forget,
-        }
+        } | ({} if self.pool is None else {"pool": self.pool.to_dict()})
 
     def __str__(self) -> str:
         known = "" if self.rows is None else f", learned from {_rows(self.rows)}"
@@ -95,6 +140,7 @@ class Account:
             )
         if len(self.columns) > MOST_COLUMNS:
             lines.append(f"  and {len(self.columns) - MOST_COLUMNS:,} more; --json has them all")
+        lines += [] if self.pool is None else ["", *self.pool.lines()]
         lines += ["", "It assumes that", *(f"  {one}" for one in self.assumptions)]
         given = [f"  {name}={value!r}" for name, value in self.settings if _is_given(value)]
         lines += ["", "Settings", *given] if given else []
@@ -139,7 +185,15 @@ def describe(stored: StoredModel) -> Account:
         tuple(_assumptions(stored)),
         streams if linear else state["statistics"] is not None,
         not linear and state["statistics"] is not None,
+        _pool(model, state["statistics"]) if name_of(model) == "PoolModel" else None,
     )
+
+
+def _pool(model: Any, statistics: Any) -> PoolAccount:
+    """Return what only a pool has."""
+    judged = zip(model.members, model.shares.tolist(), model.log_losses.tolist(), strict=True)
+    members = tuple(MemberAccount(*one) for one in judged)
+    return PoolAccount(members, model.log_loss, model.accuracy, len(statistics.sample.rows))
 
 
 def _law_account(stored: StoredModel) -> Account:
@@ -213,6 +267,11 @@ def _assumptions(stored: StoredModel) -> list[str]:
         if model.temperature != 1.0:
             found.append(f"but say partly the same: evidence counts {model.temperature:.3g} times")
         return found + given
+    if name_of(model) == "PoolModel":
+        return [
+            "new rows come as the learned ones came",
+            "members speak with the shares that suited rows which they had not seen",
+        ]
     if stored.estimator == "Perceptron":
         return ["a plane parts the classes, or nearly so; its scores are no probabilities"]
     found = ["the log odds of the classes are linear in the columns"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from suffice.columns.given_kinds import of_kinds, refuse_infinite_cells
 from suffice.errors import BadFile, BadSetting, SufficeError
 from suffice.statistics.labels import written_label
 from suffice.storage.archive import PackedArrays, read_archive, write_archive
@@ -159,6 +160,10 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
 
         return Documents.of(read_texts(table, columns)[1], model.limit)
     matched = columns.matched(table, reader)
+    if name_of(model) == "PoolModel":
+        found = of_kinds(columns, matched)
+        refuse_infinite_cells(found, columns.names)
+        return found
     return model.product.read(matched, learning=False, chosen=partial(_chosen, stored))
 
 

@@ -113,6 +113,11 @@ class FoldedRows:
         """How many rows there are."""
         return len(self.codes)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether nothing can be judged: there is one class, or one row."""
+        return self.size == 1 or len(self) < 2
+
     @cached_property
     def count(self) -> int:
         """How many folds there are."""

@@ -90,10 +90,9 @@ class PoolLearner:
         totals = np.array([statistics.held.groups[label].weight for label in labels])  # type: ignore[union-attr]
         names = tuple(MEMBERS) if self.members is None else self.members
         judged, left_out = {}, []
-        alone = len(labels) == 1 or len(rows) < 2
         for name in dict.fromkeys((*names, FALLBACK)):
             member = MEMBERS[name]
-            if name != FALLBACK and (alone or not member.affordable(rows)):
+            if name != FALLBACK and (rows.is_alone or not member.affordable(rows)):
                 left_out.append(name)
                 continue
             if progress is not None:
@@ -120,7 +119,7 @@ class PoolLearner:
         ready = {name: one.answer for name, one in judged.items() if one.answer is not None}
         known = model.knowing(coding, rows, ready)
         hashes = np.array(sorted(statistics.sample.rows), dtype=np.uint64)
-        return PoolFit(known, () if alone else tuple(left_out), (), hashes, posterior)
+        return PoolFit(known, () if rows.is_alone else tuple(left_out), (), hashes, posterior)
 
 
 class _HashedCells(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.models.pool.coding import Coding
 from suffice.models.pool.folded_rows import FoldedRows
-from suffice.models.pool.members import MEMBERS
+from suffice.models.pool.members import FALLBACK, MEMBERS
 from suffice.rows import NUMBER
 from suffice.rows.tables import table_of_columns
 
@@ -92,6 +92,17 @@ class PoolModel:
         coding = Coding.of(table, weights)
         return coding, FoldedRows(coding.code(table), codes, weights, len(self.labels))
 
+    def strange_member(self) -> str | None:
+        """Return a member that these rows do not allow, or whose grid is of other settings."""
+        rows = self._coded[1]
+        for name, grid in zip(self.members, self.grids, strict=True):
+            member = MEMBERS[name]
+            if name != FALLBACK and (rows.is_alone or not member.affordable(rows)):
+                return name
+            if len(grid) != member.settings(rows):
+                return name
+        return None
+
     @cached_property
     def _answers(self) -> dict[str, tuple[float, Answer]]:
         """The members that answer, with their shares; each learns again from the rows."""
@@ -136,6 +147,11 @@ class PoolModel:
             for share, answer in answers.values():
                 found[some] += share * answer(new)
         found /= found.sum(axis=1, keepdims=True)
+        return found
+
+    def codes(self, table: Table) -> IntArray:
+        """Return the place of the likeliest class of each row."""
+        found: IntArray = self.posterior(table).argmax(axis=1)
         return found
 
     def chosen(self, table: Table, classes: NDArray[Any]) -> NDArray[Any]:

@@ -56,7 +56,7 @@ class _Search:
         self.labels = members
         self.weights = weights[..., None]
         self.totals = weights.sum(axis=1)
-        self.curvature = CURVATURE * (weights @ np.square(features))
+        self.curvature = CURVATURE * _each(weights, np.square(features))
 
     def value(self, theta: FloatArray, penalty: float) -> tuple[FloatArray, FloatArray]:
         """Return losses (m,) and gradients (m, r + 1, k); the last row is the intercept's."""
@@ -71,22 +71,28 @@ class _Search:
         return losses, gradient
 
     def solve(self, theta: FloatArray, penalty: float) -> FloatArray:
-        """Return the minima (m, r + 1, k), searched from theta."""
+        """Return the minima (m, r + 1, k), searched from theta.
+
+        A problem that has settled stays where it is, so that what is found for it does not depend
+        on the problems beside it.
+        """
         diagonal = np.empty((len(theta), theta.shape[1], 1))
         diagonal[:, :-1, 0] = self.curvature + penalty
         diagonal[:, -1, 0] = CURVATURE * self.totals
         losses, gradient = self.value(theta, penalty)
         pairs: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        unsettled = np.ones(len(theta), dtype=bool)
         for _ in range(STEPS):
             direction = _two_loop_recursion(gradient, pairs, diagonal)
             promised = (direction * gradient).sum(axis=(1, 2))
-            if (promised < SETTLED).all():
+            unsettled &= promised >= SETTLED
+            if not unsettled.any():
                 break
-            length = np.ones(len(theta))
+            length = unsettled.astype(np.float64)
             for _ in range(HALVINGS):
                 moved = theta - length[:, None, None] * direction
                 new, slope = self.value(moved, penalty)
-                short = (new > losses - SUFFICIENT * length * promised) & (promised > SETTLED)
+                short = unsettled & (new > losses - SUFFICIENT * length * promised)
                 if not short.any():
                     break
                 length = np.where(short, 0.5 * length, length)
@@ -117,6 +123,11 @@ def _two_loop_recursion(
     return found
 
 
+def _each(weights: FloatArray, cells: FloatArray) -> FloatArray:
+    """Return weights @ cells, row by row: a product of all may round each in another way."""
+    return np.stack([row @ cells for row in weights])
+
+
 def softmax_path(
     features: FloatArray, members: FloatArray, weights: FloatArray, penalties: Sequence[float]
 ) -> SoftmaxPath:
@@ -140,7 +151,7 @@ def softmax_path(
     """
     search = _Search(features, members, weights)
     theta = np.zeros((len(weights), features.shape[1] + 1, members.shape[1]))
-    tallies = weights @ members + 0.1  # finite where a fold has no row of a class
+    tallies = _each(weights, members) + 0.1  # finite where a fold has no row of a class
     theta[:, -1] = np.log(tallies / tallies.sum(axis=1, keepdims=True))
     found = []
     for penalty in penalties:

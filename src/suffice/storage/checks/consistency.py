@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.rows.cells import CATEGORY
-from suffice.statistics.row_sample import END, MOST
 from suffice.storage.checks.form_checks import check_form, refusal
 from suffice.storage.checks.rules import LEFTOVER, TINY, exceeds
+from suffice.storage.checks.sampled_rows import check_hashes, check_pool
 from suffice.storage.known_classes import DATACLASSES, STATISTICS, name_of
 from suffice.storage.stored_labels import are_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MODELS = ("GenerativeModel", "LinearForm", "NaiveBayesModel", "TextRecord")
+MODELS = ("GenerativeModel", "LinearForm", "NaiveBayesModel", "PoolModel", "TextRecord")
 STATISTICS_OF = {
     "Bernoulli": "Totals",
     "Binned": "Tallies",
@@ -60,6 +60,8 @@ def check_sound(state: Mapping[str, Any]) -> None:
     _check_frame(state.get("frame"))
     if name_of(model) == "TextRecord":
         _check_texts(state)
+    elif name_of(model) == "PoolModel":
+        check_pool(state)
     else:
         _check_rows(state, sizes)
 
@@ -120,7 +122,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
         return
     if name_of(sample) != "RowSample":
         raise refusal("statistics", f"are {type(sample).__name__}")
-    _check_hashes(sample, "statistics")
+    check_hashes(sample, "statistics")
     held = dict.fromkeys(model.labels, 0.0)
     for row in sample.rows.values():
         pair = isinstance(row.cells, tuple) and len(row.cells) == 2
@@ -258,7 +260,7 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         label: [[set(v) for v in getattr(part, "levels", ())] for part in group.parts]
         for label, group in whole.groups.items()
     }
-    _check_hashes(sample, "statistics.sample")
+    check_hashes(sample, "statistics.sample")
     held = dict.fromkeys(shown, 0.0)
     for row in sample.rows.values():
         fits = isinstance(row.cells, tuple) and len(row.cells) == len(product.families)
@@ -272,11 +274,3 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         held[row.label] += row.weight
     if any(exceeds(held[label], group.weight) for label, group in whole.groups.items()):
         raise refusal("statistics.sample", "holds more rows than were learned")
-
-
-def _check_hashes(sample: Any, place: str) -> None:
-    """Refuse more rows than are kept, or rows beyond the limit."""
-    if len(sample.rows) > MOST or not 0 < sample.limit <= END:
-        raise refusal(place, "holds more rows than are kept")
-    if any(h >= sample.limit for h in sample.rows):
-        raise refusal(place, "holds rows beyond its limit")

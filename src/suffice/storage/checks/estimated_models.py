@@ -9,7 +9,7 @@ are made of is imported where a file holds such a model: the others cost nothing
 from __future__ import annotations
 
 import warnings
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +89,8 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     Refuses settings that these statistics do not suffice for, and a stored model of other numbers.
     """
     model, statistics = state["model"], state["statistics"]
+    if name_of(model) == "PoolModel":
+        return _pool(settings, model, statistics)
     if statistics is None or name_of(model) not in ("GenerativeModel", "NaiveBayesModel"):
         return None
     learner: Any
@@ -121,6 +123,21 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
             hint="the file is damaged or was changed: fit again, or write it again",
         )
     return fit
+
+
+def _pool(settings: Mapping[str, Any], model: Any, statistics: Any) -> Any:
+    """Return a pool with its rows; shares are taken from the file, for judging takes seconds."""
+    from suffice.models.pool.learner import PoolFit
+    from suffice.models.pool.members import FALLBACK
+
+    asked = settings.get("members", "auto")
+    asked = (asked,) if isinstance(asked, str) else tuple(asked)
+    if asked != ("auto",) and not set(model.members) <= {*asked, FALLBACK}:
+        raise refusal("model.members", "are not those that the settings ask for")
+    found = replace(model, sample=statistics.sample)
+    if (name := found.strange_member()) is not None:
+        raise refusal("model.grids", f"of {name!r} are not those that these rows allow")
+    return PoolFit(found)
 
 
 def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner:

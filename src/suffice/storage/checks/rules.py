@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.statistics.folds import FOLDS
 from suffice.storage.stored_labels import are_levels
 
@@ -33,6 +34,8 @@ SMALL = 64
 """Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
 """Standard deviations along the axes of correlations: below, a direction is missing."""
+KINDS = {NUMBER, BOOLEAN, CATEGORY}
+"""What columns may be."""
 LAW_OF = {
     "Bernoulli": "BernoulliColumns",
     "Binned": "BinnedColumns",
@@ -272,6 +275,19 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     return "" if scores else priors(value, sizes)
 
 
+def _pool(value: Any, sizes: Sizes) -> str:
+    """Shares are shares, of members and of what each averages over."""
+    if not sizes["k"] or not np.isfinite(value.weights.sum()):
+        return "has weights without a finite sum"
+    if value.sample is not None:
+        return "holds rows, which belong to the statistics"
+    if any(abs(float(shares.sum()) - 1.0) > ROUNDING for shares in (value.shares, *value.grids)):
+        return "has shares that do not add up to 1"
+    if value.accuracy > 1.0 + ROUNDING:
+        return f"is right in {value.accuracy:g} of all rows"
+    return "" if set(value.kinds) <= KINDS else "has columns of no kind that is known"
+
+
 def _linear(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     top = float(value.offsets.max(initial=-np.inf))
     return "" if np.isfinite(top) else "has no class with a finite offset"
@@ -340,6 +356,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "NaiveBayesModel": _naive_bayes,
     "OnlinePerceptron": _stream,
     "PoissonColumns": _offsets,
+    "PoolModel": _pool,
     "PooledMoments": _scatter,
     "Separation": _separation,
     "Spread": _spread,
