@@ -29,13 +29,8 @@ from suffice.estimators.shared.zero_weights import as_given
 from suffice.models.pool.explanation import explain_pool
 from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
-<<<<<<< HEAD
-from suffice.rows import BOOLEAN, NUMBER, is_sparse, read_table, refuse_infinite
-from suffice.rows.tables import table_of_columns
-from suffice.statistics.row_sample import END, MOST
-=======
 from suffice.rows import BOOLEAN, is_sparse, read_table
->>>>>>> pooltests
+from suffice.statistics.row_sample import END, MOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

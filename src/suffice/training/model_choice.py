@@ -144,6 +144,10 @@ def choose(
     losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
     means = {name: float(each.mean()) for name, each in losses.items()}
     hooks.note(_why(found, chosen, losses, means))
+    if chosen.is_pool:
+        hooks.note(
+            f"a pool keeps its rows, also in its file: {hooks.option('model', BEST)} keeps none"
+        )
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
     fitted = found.held_out[chosen.name].fitted
