@@ -25,10 +25,7 @@ from suffice.evaluation.metrics import FoldScores
 from suffice.evaluation.work_limits import Extent, by_cost
 from suffice.rows import read_table
 from suffice.sources.source import Chunk
-from suffice.training.hooks import Hooks
 from suffice.training.labelled_source import DrawnRows
-from suffice.training.model_choice import Contender, choose
-from suffice.training.rows_here import rows_beside_labels
 from tests.cli.test_train import business
 
 if TYPE_CHECKING:
@@ -286,46 +283,17 @@ def test_the_quickest_are_tried_first_and_strangers_last() -> None:
     asked = [stranger, *usual_candidates(rows)]
     extent = Extent.of(rows)
     keys = [one.key for one in by_cost(asked, extent)]
-    assert keys[-1] == "forest"
+    assert keys[-2:] == ["pool", "forest"]
     assert keys[0] == "naive-bayes-shared"
     assert keys.index("gda") < keys.index("logistic") < keys.index("forest")
 
 
-def test_another_contender_with_losses_of_its_own_is_chosen_if_it_is_better() -> None:
-    X, y = numbers()
-    hooks = Hooks()
-    rows = rows_beside_labels(X, y, (), hooks, texts=False)
-    estimator = suffice.GaussianDiscriminant(shrink=0.9)
-
-    def judge(better: float) -> Any:
-        def judged(found: Any) -> Contender:
-            held = held_out(estimator, found.rows, found.folds)
-            scores = FoldScores.of(held, found.rows, found.folds)
-            assert scores.log_loss is not None
-            candidate = Candidate("more", "one more", estimator, "generative", 99)
-            judgement = Judgement.of_scores(scores, found.rows)
-            return Contender(candidate, scores.log_loss - better, judgement)
-
-        return judged
-
-    chosen, choice, judgement = choose(rows, 0, hooks, None, [judge(0.5), lambda _: None])
-    assert choice.model == "one more"
-    assert chosen.get_params() == estimator.get_params()
-    assert judgement.how == "10 folds"
-    assert len(choice.losses) == 8
-    assert "chose one more: " in hooks.notes[-1]
-    _, other, _ = choose(rows, 0, Hooks(), None, [judge(-0.5)])
-    _, plain, _ = choose(rows, 0, Hooks())
-    assert other.model == plain.model != "one more"
-
-
-def test_best_and_auto_are_the_same_model_today(run: Any, tmp_path: Path) -> None:
+def test_best_is_a_single_model_and_chooses_by_itself(run: Any, tmp_path: Path) -> None:
     csv.write_csv(business(), tmp_path / "t.csv")
-    for name in ("auto", "best"):
-        assert run(
-            "fit", tmp_path / "t.csv", "-t", "kind", "--model", name, "-o", tmp_path / name
-        ).code == 0  # fmt: skip
-    assert (tmp_path / "auto").read_bytes() == (tmp_path / "best").read_bytes()
+    done = run("fit", tmp_path / "t.csv", "-t", "kind", "--model", "best", "-o", tmp_path / "m")
+    assert done.code == 0, done.err
+    assert "pool" not in done.err
+    assert not isinstance(suffice.load(tmp_path / "m"), suffice.Pool)
     done = run("fit", tmp_path / "t.csv", "-t", "kind", "--model", "best", "--penalty", 1)
     assert done.code == 2
     assert "--penalty needs --model: best chooses by itself" in done.err

@@ -27,9 +27,10 @@ from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.results import Explanation
 from suffice.estimators.shared.zero_weights import as_given
 from suffice.models.pool.explanation import explain_pool
-from suffice.models.pool.learner import PoolFit, PoolLearner
+from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
 from suffice.rows import BOOLEAN, is_sparse, read_table
+from suffice.statistics.row_sample import END, MOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -242,6 +243,43 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
         whole = self._whole()
         found: dict[str, Any] = whole._fit.model.posteriors(whole._rows(X))
         return found
+
+    def judged_probabilities(self, X: object, y: object) -> Any:
+        """Return p(y | x) of rows of the fit (n, k), by members and shares that have not seen them.
+
+        The members learned from other folds, and their shares were found on other folds: so
+        `log_loss_` and `accuracy_` are judged. Rows may come in any order, some or all; those that
+        say the same were judged together. Of more than 2,048 rows only a sample was judged, and a
+        question about others is refused.
+
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> pool = Pool(["GDA", "logistic"]).fit(X, y)
+        >>> found = pool.judged_probabilities(X, y)
+        >>> bool(np.isclose(pool.accuracy_, (found.argmax(axis=1) == y).mean()))
+        True
+        """
+        whole = self._whole()
+        state = whole._require()
+        sample = state.statistics.sample
+        if sample.limit < END:
+            raise BadSetting(
+                f"of more than {MOST:,} rows a pool judges a sample, and not each",
+                hint="log_loss_ and accuracy_ are judged by that sample",
+            )
+        batch = whole._read(X, y, None, state)
+        fit = whole._fit
+        if getattr(fit, "judged", None) is None:  # from a file, which holds rows and shares
+            fit = whole._estimate(state)
+        hashes = row_hashes(batch.rows, batch.codes, batch.labels)
+        places = np.minimum(np.searchsorted(fit.hashes, hashes), len(fit.hashes) - 1)
+        strange = np.flatnonzero(fit.hashes[places] != hashes)
+        if len(strange):
+            raise BadSetting(
+                f"row {strange[0]} with its label was not in the fit: it was not judged",
+                hint="predict_proba answers about new rows",
+            )
+        return fit.judged[places]
 
     @property
     def weights_(self) -> dict[str, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, SufficeError, listed
-from suffice.evaluation.candidates import Candidate, candidates
+from suffice.evaluation.candidates import Candidate, candidates, takes_usual
 from suffice.evaluation.comparison_results import Comparison
 from suffice.evaluation.cross_validation import HeldOut, held_out, refusal
 from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
@@ -53,9 +52,10 @@ def compare(
 
     | setting       | default | meaning                                                          |
     |---------------|---------|------------------------------------------------------------------|
-    | models        | None    | the usual ones of both schools; {name: estimator} are compared   |
-    |               |         | beside them; a list of names ("gda") or of (name, estimator)     |
-    |               |         | is compared alone                                                |
+    | models        | None    | the usual ones of both schools, and a pool of models of at most  |
+    |               |         | 2,048 rows; {name: estimator} are compared beside them; a list   |
+    |               |         | of names ("gda") or of (name, estimator) is compared alone;      |
+    |               |         | "single" is the usual ones without the pool                      |
     | folds         | None    | 10, or fewer where there are fewer rows or it would take long;   |
     |               |         | stratified: those of scikit-learn's StratifiedKFold with shuffle |
     | curves        | True    | learning curves, and where those of the two schools cross        |
@@ -73,10 +73,12 @@ def compare(
 
     Rows may hold text and blanks. Closed-form models are cross-validated by merging the statistics
     of folds, without refits; "logistic" has a penalty of 1e-4, so that it exists where a plane
-    parts the classes. Large or wide tables have fewer splits or some models left out, and a note
-    says so: the shape of the table decides, and the clock only if there is a time limit. A model
-    that fails does not end the comparison: a note says why it could not be judged. Print what
-    comes back, or take `table`, `best`, `curves`, `diagnostics` and `recommendation` from it.
+    parts the classes. A pool is fitted once, and judged by folds of its own. It is recommended
+    unless the best single model's log-loss is lower by more than one standard error. Large or wide
+    tables have fewer splits or some models left out, and a note says so: the shape of the table
+    decides, and the clock only if there is a time limit. A model that fails does not end the
+    comparison: a note says why it could not be judged. Print what comes back, or take `table`,
+    `best`, `curves`, `diagnostics` and `recommendation` from it.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
@@ -95,7 +97,7 @@ def compare(
     asked = candidates(models, rows)
     extent = Extent.of(rows)
     notes = list(here.notes)
-    if models is None or isinstance(models, Mapping):
+    if takes_usual(models):
         asked, few = affordable(asked, extent)
         notes += few
     if folds is None:

@@ -82,7 +82,10 @@ class Comparison:
 
     @property
     def best(self) -> str:
-        """The model of least cross-validated log-loss: the one that is recommended."""
+        """The model that is recommended: the pool, unless the best single one is clearly better.
+
+        See `suffice.evaluation.best_model.best_of`, the one rule of all commands.
+        """
         return self.recommendation.model
 
     def estimator(self, name: str | None = None) -> Any:

@@ -35,7 +35,7 @@ class Judgement:
     baseline_accuracy   the share of rows that have it: what always saying it gets right
     baseline_log_loss   the log-loss of the class shares
     rows                how many rows were judged
-    how                 "leave-one-out", or how many folds
+    how                 "leave-one-out", how many folds, or "judged by its own folds" for a pool
     """
 
     accuracy: float
@@ -47,12 +47,12 @@ class Judgement:
     how: str
 
     @classmethod
-    def of_scores(cls, scores: FoldScores, rows: LabelledRows) -> Judgement:
+    def of_scores(cls, scores: FoldScores, rows: LabelledRows, how: str | None = None) -> Judgement:
         """Return what figures over folds say of a model: their means."""
         loss = None if scores.log_loss is None else float(scores.log_loss.mean())
         return cls(
             float(scores.accuracy.mean()), loss, *baseline(rows.classes, rows.counts),
-            len(rows), f"{len(scores.accuracy)} folds",
+            len(rows), f"{len(scores.accuracy)} folds" if how is None else how,
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:

@@ -132,11 +132,14 @@ def affordable(
 def by_cost(asked: Sequence[Candidate], extent: Extent) -> list[Candidate]:
     """Return candidates in the order in which they are tried: the least work first.
 
-    Of those that are not ours nothing is known: they come last.
+    A pool is more work than any single model of ours. Of models that are not ours nothing is
+    known: they come last.
     """
 
-    def work(one: Candidate) -> float:
-        return _work([one], extent, FOLDS[0]) if one.key in USUAL else float("inf")
+    def work(one: Candidate) -> tuple[int, float]:
+        if one.key in USUAL:
+            return 0, _work([one], extent, FOLDS[0])
+        return (1 if one.is_pool else 2), 0.0
 
     return sorted(asked, key=work)
 
@@ -153,9 +156,9 @@ def affordable_folds(asked: Sequence[Candidate], extent: Extent) -> tuple[int, l
 
 
 def _work(asked: Sequence[Candidate], extent: Extent, folds: int) -> float:
-    """Return the work of cross-validating candidates."""
+    """Return the work of cross-validating candidates; a pool limits its own, and has no refits."""
     train = extent.rows * (folds - 1) // folds
-    work = folds * sum(extent.fitting(one.key, train) for one in asked)
+    work = folds * sum(extent.fitting(one.key, train) for one in asked if not one.is_pool)
     return work + extent.choosing * sum(one.key == "gda-auto" for one in asked)
 
 

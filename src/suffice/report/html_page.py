@@ -264,6 +264,11 @@ WORDS = {
         "The odds of the classes are linear in the columns, and large slopes cost a penalty: that "
         "keeps it steady where there are few rows or the classes are nearly separated."
     ),
+    "pool": (
+        "Some of its members are right about these rows: naive Bayes, GDA, logistic regression, "
+        "kernels and a forest, each with a share in the answer that was found on rows which they "
+        "have not seen."
+    ),
 }
 """What each of the usual candidates assumes."""
 
@@ -271,7 +276,8 @@ WORDS = {
 def models_section(comparison: Comparison) -> str:
     """Return a table of the candidates: school, and what is assumed."""
     rows = [
-        (_named(one, comparison), one.school or "–", _words(one)) for one in comparison.candidates
+        (_named(one, comparison), "both" if one.is_pool else one.school or "–", _words(one))
+        for one in comparison.candidates
     ]
     return (
         "<p>Generative models learn how each class makes its rows, p(x | y), and turn that round "

@@ -31,6 +31,7 @@ class ComparedRows(NamedTuple):
 
     place    the name of the table
     origin   the same, with how many rows were drawn if not all were taken
+    drawn    whether they stand for more: a pool, which keeps its rows, is not compared then
     """
 
     X: Any
@@ -38,6 +39,7 @@ class ComparedRows(NamedTuple):
     place: str
     words: str
     origin: str
+    drawn: bool = False
 
     @classmethod
     def read(
@@ -58,27 +60,35 @@ class ComparedRows(NamedTuple):
         if some is not None:
             table, labels = some_rows(table, some), labels[some]
         size = rows.known_size
-        if not rows.whole or some is not None:
+        drawn = not rows.whole or some is not None
+        if drawn:
             of = "" if size is None else f" of {size:,}"
-            drawn = f"{table.size:,}{of} rows, drawn at random"
+            said = f"{table.size:,}{of} rows, drawn at random"
             hooks.note(
-                f"{drawn}; {hooks.option('all-rows')} takes all"
+                f"{said}; {hooks.option('all-rows')} takes all"
                 if rows.whole
-                else f"{drawn}: not all fit in memory"
+                else f"{said}: not all fit in memory"
             )
-            origin += f", {drawn}"
+            origin += f", {said}"
         count = rows.table.size if size is None else size
         words = f"{count:,} rows, {rows.columns_described}"
-        return cls(frame_of(table), labels, rows.place, words, origin)
+        return cls(frame_of(table), labels, rows.place, words, origin, drawn)
 
-    def compare(self, hooks: Hooks, *, folds: int | None = None, **settings: Any) -> Comparison:
+    def compare(
+        self, hooks: Hooks, *, models: Any = None, folds: int | None = None, **settings: Any
+    ) -> Comparison:
         """Compare models on these rows, in no more folds than there are rows."""
         from suffice.evaluation import compare
+        from suffice.evaluation.candidates import SINGLE
 
+        if self.drawn and (models is None or isinstance(models, dict)):
+            models = [SINGLE, *(models or {}).items()]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimilarLabels)  # they have been told
             few = folds and min(folds, len(self.y))
-            return compare(self.X, self.y, folds=few, progress=hooks.progress, **settings)
+            return compare(
+                self.X, self.y, models=models, folds=few, progress=hooks.progress, **settings
+            )
 
 
 def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:

@@ -47,9 +47,11 @@ def fit_rows(
 
     Of rows that are read again, some are drawn by the seed, from all over the source.
     """
+    from suffice.estimators.pool import Pool
     from suffice.sources.sql.source import SqlSource
 
-    if rows.source is None or (rows.whole and checkpoint is None and not _adds_up(rows, filled)):
+    summed = _adds_up(rows, filled) and not isinstance(model, Pool)  # which needs rows
+    if rows.source is None or (rows.whole and checkpoint is None and not summed):
         held = rows.frame
         model.fit(held if filled is None else filled.transform(held), rows.labels)
         return RowsMet()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from suffice.errors import BadLabels, BadSetting, listed, meant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from suffice.evaluation.candidates import Candidate
     from suffice.evaluation.comparison import Comparison
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
     from suffice.training.training_rows import TrainingRows
-
-    Judges = Callable[[Comparison], "Contender | None"]
 
 SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
@@ -30,7 +28,7 @@ SETTINGS = {
 """The settings that each model takes."""
 AUTO, BEST = "auto", "best"
 CHOICES = (AUTO, BEST)
-"""Not models, but ways to choose one: "best" is always a single model of those compared."""
+"""Not models, but ways to choose one: "best" is always a single model, "auto" may be a pool."""
 MODELS = (*SETTINGS, *CHOICES)
 ONE_PASS = ("gda", "qda", "naive-bayes", "text")
 """Models that look at every row once."""
@@ -54,17 +52,18 @@ class ModelChoice:
     late: tuple[str, ...] = ()
 
 
-class Contender(NamedTuple):
-    """A model among which one is chosen, with the figures by which it is judged.
+class Chosen(NamedTuple):
+    """A model, and how it came to be it.
 
-    candidate   its name, its estimator (not fitted), and how simple it is
-    losses      log-losses on rows that it has not seen: one a fold, or one in all
-    judgement   the same in the words of the last line
+    estimator   not fitted, unless it `is_fitted` to all rows already
+    choice      among which others
+    judged      how good it is on rows that it has not seen
     """
 
-    candidate: Candidate
-    losses: FloatArray
-    judgement: Judgement
+    estimator: Any
+    choice: ModelChoice
+    judged: Judgement | None
+    is_fitted: bool = False
 
 
 def check_named(name: str, settings: Mapping[str, Any]) -> None:
@@ -130,49 +129,59 @@ def choose(
     seed: int,
     hooks: Hooks,
     limit: float | None = None,
-    judges: Sequence[Judges] = (),
-) -> tuple[Any, ModelChoice, Judgement]:
-    """Return the estimator of least loss, not fitted, how it was chosen, and how good it is.
+    *,
+    single: bool = False,
+) -> Chosen:
+    """Return the model that `suffice.compare` recommends, how it was chosen, and how good it is.
 
-    Single models are compared as `suffice.compare` compares them. Whatever else is to stand beside
-    them, such as a pool of them, is one of `judges`: it is called with the comparison, and returns
-    a contender with log-losses of its own, or None. Which is chosen, and why, is said.
+    `single` leaves the pool out, and so does a table of more rows than it keeps. Which is chosen,
+    and why, is said.
     """
     from sklearn.base import clone
 
-    from suffice.evaluation.judgement import Judgement
-    from suffice.evaluation.recommendation import least_loss
-
-    found = _compared(rows, seed, hooks, limit)
-    contenders = {
-        name: Contender(
-            found.candidate(name), scores.log_loss, Judgement.of_scores(scores, found.rows)
+    found = _compared(rows, seed, hooks, limit, single=single)
+    chosen = found.candidate(found.best)
+    losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
+    means = {name: float(each.mean()) for name, each in losses.items()}
+    hooks.note(_why(found, chosen, losses, means))
+    if chosen.is_pool:
+        hooks.note(
+            f"a pool keeps its rows, also in its file: {hooks.option('model', BEST)} keeps none"
         )
-        for name, scores in found.scores.items()
-        if scores.log_loss is not None
-    }
-    for judge in judges:
-        one = judge(found)
-        if one is not None:
-            contenders[one.candidate.name] = one
-    chosen = least_loss(
-        [one.candidate for one in contenders.values()],
-        {name: one.losses for name, one in contenders.items()},
-    )
-    losses = {name: float(one.losses.mean()) for name, one in contenders.items()}
-    best, loss = chosen.name, losses[chosen.name]
-    others = sorted((pair for pair in losses.items() if pair[0] != best), key=lambda pair: pair[1])
+    choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
+    judged = found.recommendation.judged
+    fitted = found.held_out[chosen.name].fitted
+    if fitted is not None and rows.given is None:
+        return Chosen(fitted, choice, judged, is_fitted=True)
+    return Chosen(clone(chosen.estimator), choice, judged)
+
+
+def _why(
+    found: Comparison,
+    chosen: Candidate,
+    losses: Mapping[str, FloatArray],
+    means: Mapping[str, float],
+) -> str:
+    """Return in words why a model was chosen."""
+    from suffice.evaluation.best_model import from_the_pool
+
+    best = chosen.name
+    beside = ""
+    if chosen.is_pool:
+        beside = from_the_pool([one for one in found.candidates if one.name in losses], losses)
+    head = f"chose {best}: its log-loss on held-out rows is {means[best]:.3f}"
+    if beside:
+        return f"{head}; {beside}"
+    others = sorted((pair for pair in means.items() if pair[0] != best), key=lambda pair: pair[1])
     rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
-    hooks.note(
-        f"chose {best}: its log-loss on held-out rows is {loss:.3f}, the lowest of "
-        f"{len(losses)}{rest and ' (then' + rest[1:] + ')'}"
-    )
-    choice = ModelChoice(best, losses, len(found.rows), found.late)
-    return clone(chosen.estimator), choice, contenders[best].judgement
+    return f"{head}, the lowest of {len(means)}{rest and ' (then' + rest[1:] + ')'}"
 
 
-def _compared(rows: TrainingRows, seed: int, hooks: Hooks, limit: float | None) -> Comparison:
-    """Compare single models on the rows, or on some of many."""
+def _compared(
+    rows: TrainingRows, seed: int, hooks: Hooks, limit: float | None, *, single: bool
+) -> Comparison:
+    """Compare models on the rows, or single ones on some of many."""
+    from suffice.evaluation.candidates import SINGLE
     from suffice.evaluation.comparison import compare
     from suffice.sources.arrow_frames import frame_of, some_rows
     from suffice.training.compared_rows import sampled
@@ -190,9 +199,10 @@ def _compared(rows: TrainingRows, seed: int, hooks: Hooks, limit: float | None) 
     if some is not None or not rows.whole:
         of = "" if rows.known_size is None else f" of {rows.known_size:,}"
         hooks.note(f"models are compared on {len(y):,}{of} rows, drawn at random")
+        single = True
     found = compare(
-        frame_of(table), y, curves=False, random_state=seed, time_limit=limit,
-        progress=hooks.progress,
+        frame_of(table), y, models=SINGLE if single else None, curves=False, random_state=seed,
+        time_limit=limit, progress=hooks.progress,
     )  # fmt: skip
     if found.late:
         hooks.note(

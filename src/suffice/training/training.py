@@ -13,11 +13,12 @@ from suffice.rows.frames import is_from_frame_library
 from suffice.tables.table_reading import TableReading
 from suffice.training.decimals import STATE as DECIMALS
 from suffice.training.decimals import decimals_of
-from suffice.training.fit_rows import fit_rows
+from suffice.training.fit_rows import RowsMet, fit_rows
 from suffice.training.hooks import Hooks
 from suffice.training.judging import judge
 from suffice.training.model_choice import (
     AUTO,
+    BEST,
     CHOICES,
     ONE_PASS,
     check_named,
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 TIME_LIMIT = 60.0
 """Seconds that comparing and judging models may take, if nobody says otherwise. A choice: as long
 as one waits without doing something else."""
+
+
+NO_POOL = "the best single model is chosen, and no pool: {}, and a pool answers from its rows"
+"""What is said where "auto" means "best"."""
 
 
 def train(
@@ -74,8 +79,9 @@ def train(
         The column of labels.
     model
         "gda", "qda", "naive-bayes", "logistic", "text", or one that is chosen: "best" is the single
-        model of least log-loss on held-out rows among those that `suffice.compare` tries, "auto"
-        the best there is, which today is the same.
+        model of least log-loss on held-out rows among those that `suffice.compare` tries; "auto" is
+        what `suffice.compare` recommends: of at most 2,048 rows a pool of models, unless the best
+        single one is better by more than one standard error.
     drop
         Columns that are left out.
     delimiter, header
@@ -144,11 +150,14 @@ def train_rows(
     rows = _rows(data, y, target, name, hooks, drop, reading or TableReading(), seed)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
-    choice, judged = None, None
+    choice, judged, fitted = None, None, False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimilarLabels)  # they have been told
         if name in CHOICES:
-            model, choice, judged = choose(rows, seed, hooks, time_limit)
+            if name == AUTO and checkpoint is not None:
+                hooks.note(NO_POOL.format("a checkpoint holds no rows"))
+            single = name == BEST or checkpoint is not None
+            model, choice, judged, fitted = choose(rows, seed, hooks, time_limit, single=single)
         else:
             model = named_model(name, settings)
         full = settings.get("covariance") in (None, "shared", "per-class", "auto")
@@ -156,7 +165,7 @@ def train_rows(
             check_width(rows.table, name, hooks)
         filled = _filled(model, rows, hooks)
         begun = time.monotonic()
-        met = fit_rows(model, rows, filled, hooks, checkpoint, seed)
+        met = RowsMet() if fitted else fit_rows(model, rows, filled, hooks, checkpoint, seed)
         seconds = time.monotonic() - begun
         if judged is None:
             judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)

@@ -18,7 +18,7 @@ from suffice.cli.terminal.options import (
     time_limit_option,
     wait_option,
 )
-from suffice.training.model_choice import CHOICES, MODELS, ONE_PASS, SETTINGS
+from suffice.training.model_choice import AUTO, BEST, CHOICES, MODELS, ONE_PASS, SETTINGS
 
 if TYPE_CHECKING:
     from suffice.tables.table_reading import TableReading
@@ -84,8 +84,9 @@ class Priors(ParamType):
     help="gda: classes are normal and vary alike. qda: each varies in its own way. naive-bayes: "
     "columns of any kind that say different things. logistic: only how likely each class is. text: "
     "columns of text are documents, told apart by their words and bytes. best: the one model that "
-    "is least wrong about rows held out, among all that `suffice compare` tries. auto: the best "
-    "there is, today the same.",
+    "is least wrong about rows held out, among all that `suffice compare` tries. auto: what "
+    "`suffice compare` recommends: of up to 2,048 rows a pool of models, unless the best single "
+    "one is clearly better.",
 )  # fmt: skip
 @output_option("Where to write the model; - is standard output.  [default: model.suffice]")
 @force_option()
@@ -180,7 +181,7 @@ def fit(
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.cli.terminal.training_hooks import CommandHooks
-    from suffice.training.training import train_rows
+    from suffice.training.training import NO_POOL, train_rows
 
     given = {key: value for key, value in settings.items() if value is not None}
     _check_settings(name, given)
@@ -188,8 +189,12 @@ def fit(
     check_model_place(place, tables, force=force, as_json=as_json)
     if checkpoint is not None:
         _check_checkpoint(checkpoint, name, place, tables)
+    hooks = CommandHooks()
+    if name == AUTO and without_statistics:
+        hooks.note(NO_POOL.format("a file without statistics holds no rows"))
+        name = BEST
     found = train_rows(
-        list(tables), None, target, name, given, CommandHooks(),
+        list(tables), None, target, name, given, hooks,
         drop=drop, reading=reading, seed=seed, checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
     with changing(place, wait):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,16 +22,24 @@ from suffice.statistics.row_sample import END, MOST, RowSample, SampledRow, With
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from suffice.rows import FloatArray, IntArray, Label, Table
 
 
 @dataclass(frozen=True, eq=False)
 class PoolFit:
-    """A pool, members that were too dear for these rows, and the judged posterior (n, k)."""
+    """A pool, members that were too dear for these rows, and what judging found.
+
+    hashes   (n,) of the rows that were judged, ascending
+    judged   (n, k), the posterior of each by members and shares that have not seen its fold
+    """
 
     model: PoolModel
     left_out: tuple[str, ...] = ()
     notes: tuple[Any, ...] = ()
+    hashes: NDArray[np.uint64] | None = None
+    judged: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +117,51 @@ class PoolLearner:
             sample=statistics.sample,
         )
         ready = {name: one.answer for name, one in judged.items() if one.answer is not None}
-        return PoolFit(model.knowing(coding, rows, ready), () if rows.is_alone else tuple(left_out))
+        known = model.knowing(coding, rows, ready)
+        hashes = np.array(sorted(statistics.sample.rows), dtype=np.uint64)
+        return PoolFit(known, () if rows.is_alone else tuple(left_out), (), hashes, posterior)
+
+
+class _HashedCells(NamedTuple):
+    """Rows of a table by kind of column, and the hash of each row with its label.
+
+    numbers, others   which columns hold numbers, and which do not
+    cells, coded      what they hold
+    hashes            (n,)
+    """
+
+    numbers: list[int]
+    others: list[int]
+    cells: FloatArray
+    coded: Any
+    hashes: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, table: Table, codes: IntArray, labels: Sequence[Label]) -> _HashedCells:
+        """Read a table; row i is of labels[codes[i]]."""
+        numbers = [j for j, kind in enumerate(table.kinds) if kind == NUMBER]
+        others = [j for j, kind in enumerate(table.kinds) if kind != NUMBER]
+        cells = np.empty((table.size, len(numbers)))
+        for place, j in enumerate(numbers):
+            cells[:, place] = table.column(j)
+        cells += 0.0  # -0.0 has the hash of 0.0, and becomes it
+        coded = coded_columns(table, others)
+        parts = [content_hashes(cells, numbers), label_hashes(labels)[codes]]
+        if others:
+            parts.append(content_hashes(coded, others))
+        return cls(numbers, others, cells, coded, joined_hashes(parts))
+
+
+def row_hashes(table: Table, codes: IntArray, labels: Sequence[Label]) -> NDArray[np.uint64]:
+    """Return what a sample knows its rows by (n,): their cells, and labels[codes[i]]."""
+    return _HashedCells.of(table, codes, labels).hashes
 
 
 def _sampled(
     table: Table, codes: IntArray, labels: Sequence[Label], weights: FloatArray | None
 ) -> RowSample:
     """Return the rows with the smallest hashes; rows that say the same are one."""
-    numbers = [j for j, kind in enumerate(table.kinds) if kind == NUMBER]
-    others = [j for j, kind in enumerate(table.kinds) if kind != NUMBER]
-    cells = np.empty((table.size, len(numbers)))
-    for place, j in enumerate(numbers):
-        cells[:, place] = table.column(j)
-    cells += 0.0  # -0.0 has the hash of 0.0, and becomes it
-    coded = coded_columns(table, others)
-    parts = [content_hashes(cells, numbers), label_hashes(labels)[codes]]
-    if others:
-        parts.append(content_hashes(coded, others))
-    hashes = joined_hashes(parts)
+    numbers, others, cells, coded, hashes = _HashedCells.of(table, codes, labels)
     kinds, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     totals = np.bincount(inverse, weights)
     limit = END if len(kinds) <= MOST else int(kinds[MOST])
