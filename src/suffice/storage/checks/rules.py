@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.threads import pinned
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.statistics.folds import FOLDS
+from suffice.storage.checks.linear_rules import LINEAR_RULES
+from suffice.storage.checks.matrices import ROUNDING, is_sum_of_squares
 from suffice.storage.stored_labels import are_levels
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Sizes = dict[str, int]
 
-ROUNDING = 1e-8
-"""How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
 LARGEST = 1e170
 """Standard deviations in the user's units are smaller: their squares are variances."""
 LOW = 1e-10
@@ -30,8 +28,6 @@ LEFTOVER = 1e-12
 """What subtracting may leave of a weight of nothing."""
 TINY = 1e-310
 """What is left of the digits of such small numbers is rounding."""
-SMALL = 64
-"""Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
 """Standard deviations along the axes of correlations: below, a direction is missing."""
 KINDS = {NUMBER, BOOLEAN, CATEGORY}
@@ -49,40 +45,6 @@ LAW_OF = {
     "PredictiveGaussian": "StudentColumns",
 }
 """What the columns of each family have become."""
-
-
-def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -> bool:
-    """Whether a matrix is symmetric, and has no variance below zero in any direction.
-
-    `error` bounds the rounding errors of the variances, |E_ij| ≤ √(e_i e_j): a matrix of such
-    entries lowers no variance by more than d·e_i.
-
-    >>> is_sum_of_squares(np.array([[1.0, 2.0], [2.0, 1.0]]))
-    False
-    """
-    size = len(matrix)
-    diagonal = np.diagonal(matrix)
-    room = ROUNDING * diagonal if error is None else ROUNDING * diagonal + size * error
-    if not size:
-        return True
-    if (diagonal < 0.0).any() or not np.isfinite(matrix).all():
-        return False
-    with np.errstate(over="ignore", under="ignore"):
-        scale = np.sqrt(diagonal + room)
-        # A variance of zero leaves nothing for its covariances.
-        inverse = np.where(scale > 0.0, 1.0 / np.where(scale > 0.0, scale, 1.0), 1e300)
-        even = matrix * inverse * inverse[:, np.newaxis]
-        even[scale == 0.0, scale == 0.0] = 1.0
-    if not np.isfinite(even).all() or np.abs(even - even.T).max() > ROUNDING:
-        return False
-    even[np.diag_indices(size)] = 1.0 + size * ROUNDING
-    try:
-        # A machine that is busy makes several threads of BLAS wait for each other.
-        with pinned() if size > SMALL else nullcontext():
-            np.linalg.cholesky(even)
-    except np.linalg.LinAlgError:
-        return False
-    return True
 
 
 def _scatter(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
@@ -323,46 +285,6 @@ def _pool(value: Any, sizes: Sizes) -> str:
     return "" if set(value.kinds) <= KINDS else "has columns of no kind that is known"
 
 
-def _linear(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    top = float(value.offsets.max(initial=-np.inf))
-    return "" if np.isfinite(top) else "has no class with a finite offset"
-
-
-def _logistic(value: Any, sizes: Sizes) -> str:
-    if sizes["m"] != sizes["k"] - 1 or sizes["e"] != sizes["d"] + 1:
-        return "has a θ of other classes or columns"
-    if sizes.get("c", sizes["m"] * sizes["e"]) != sizes["m"] * sizes["e"]:
-        return "has a covariance of another θ"
-    covariance = value.covariance_
-    if covariance is None or not np.isfinite(covariance).all():
-        return ""
-    return "" if is_sum_of_squares(covariance) else "has a covariance with a negative variance"
-
-
-def _averaged(value: Any, sizes: Sizes) -> str:
-    if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
-        return "has shares that do not add up to one"
-    same = all(form.labels == value.labels for form in value.members)
-    return "" if same else "has members of other classes"
-
-
-def _path(value: Any, sizes: Sizes) -> str:
-    if not sizes["g"] or abs(value.shares.sum() - 1.0) > ROUNDING:
-        return "has shares that do not add up to one"
-    if (value.penalties[1:] >= value.penalties[:-1]).any():
-        return "does not go from the strongest penalty on"
-    known = set(value.judged) <= {"left-out", "folds", "nothing"}
-    return "" if known else "was judged in no way that is known"
-
-
-def _separation(value: Any, sizes: Sizes) -> str:
-    if any(j >= sizes["e"] - 1 for j in value.columns):
-        return "uses columns that are not there"
-    if any(len(pair) != 2 or not sizes["m"] >= pair[0] > pair[1] for pair in value.pairs):
-        return "parts classes that are not there"
-    return "" if value.kind in ("complete", "quasi-complete") else "is of no kind that is known"
-
-
 def _law(value: Any, sizes: Sizes) -> str:
     if not sizes["d"]:
         return "has no columns"
@@ -382,13 +304,7 @@ def _spread(value: Any, sizes: Sizes) -> str:
     return "varies where it is constant" if directions[constant].any() else ""
 
 
-def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    rows = 1 if sizes["k"] <= 2 else sizes["k"]
-    return "" if (sizes["r"], sizes["e"]) == (rows, sizes["d"] + 1) else "has another θ"
-
-
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
-    "AveragedForm": _averaged,
     "AveragedLaws": _averaged_laws,
     "BernoulliColumns": _offsets,
     "BinnedColumns": _binned,
@@ -403,23 +319,17 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "FullNormals": _full,
     "FullStudents": _full_students,
     "GenerativeModel": priors,
-    "LinearForm": _linear,
-    "LogisticFit": _logistic,
     "Moments": _scatter,
     "MultinomialCounts": _words,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
-    "OnlinePerceptron": _stream,
-    "PenaltyPath": _path,
     "PoissonColumns": _offsets,
     "PoolModel": _pool,
     "PooledMoments": _scatter,
-    "Separation": _separation,
     "Spread": _spread,
-    "Stochastic": _stream,
     "StudentColumns": _student,
     "Tallies": _tallies,
     "Totals": _totals,
-}
+} | LINEAR_RULES
 """What has to hold between the fields of one object, by its class: says what is wrong, or
 nothing."""
