@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import listed
-from suffice.storage.assumptions import assumptions
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
@@ -145,6 +144,12 @@ def _is_given(value: Any) -> bool:
     return value is not None and value is not False
 
 
+def _assumed(stored: StoredModel) -> list[str]:
+    from suffice.storage.assumptions import assumptions  # only `inspect` asks
+
+    return assumptions(stored)
+
+
 def describe(stored: StoredModel) -> Account:
     """Return what a stored model holds; `str` of it is for reading.
 
@@ -175,7 +180,7 @@ def describe(stored: StoredModel) -> Account:
         ),
         _columns(state, model),
         tuple(stored.settings.items()),
-        tuple(assumptions(stored)),
+        tuple(_assumed(stored)),
         streams if linear else state["statistics"] is not None,
         not linear and state["statistics"] is not None,
         _pool(model, state["statistics"]) if name_of(model) == "PoolModel" else None,

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from suffice.columns.given_kinds import of_kinds, refuse_infinite_cells
 from suffice.errors import BadFile, BadSetting, SufficeError
 from suffice.statistics.labels import written_label
 from suffice.storage.archive import PackedArrays, read_archive, write_archive
@@ -165,6 +164,8 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
         return Documents.of(read_texts(table, columns)[1], model.limit)
     matched = columns.matched(table, reader)
     if name_of(model) == "PoolModel":
+        from suffice.columns.given_kinds import of_kinds, refuse_infinite_cells
+
         found = of_kinds(columns, matched)
         refuse_infinite_cells(found, columns.names)
         return found

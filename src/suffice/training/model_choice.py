@@ -52,7 +52,7 @@ class ModelChoice:
     late: tuple[str, ...] = ()
 
 
-class Chosen(NamedTuple):
+class ChosenModel(NamedTuple):
     """A model, and how it came to be it.
 
     estimator   not fitted, unless it `is_fitted` to all rows already
@@ -131,7 +131,7 @@ def choose(
     limit: float | None = None,
     *,
     single: bool = False,
-) -> Chosen:
+) -> ChosenModel:
     """Return the model that `suffice.compare` recommends, how it was chosen, and how good it is.
 
     `single` leaves the pool out, and so does a table of more rows than it keeps. Which is chosen,
@@ -152,8 +152,8 @@ def choose(
     judged = found.recommendation.judged
     fitted = found.held_out[chosen.name].fitted
     if fitted is not None and rows.given is None:
-        return Chosen(fitted, choice, judged, is_fitted=True)
-    return Chosen(clone(chosen.estimator), choice, judged)
+        return ChosenModel(fitted, choice, judged, is_fitted=True)
+    return ChosenModel(clone(chosen.estimator), choice, judged)
 
 
 def _why(

@@ -10,7 +10,6 @@ import numpy as np
 from suffice.rows.cells import CATEGORY
 from suffice.storage.checks.form_checks import check_form, refusal
 from suffice.storage.checks.rules import LEFTOVER, TINY, exceeds
-from suffice.storage.checks.sampled_rows import check_hashes, check_pool
 from suffice.storage.known_classes import DATACLASSES, STATISTICS, name_of
 from suffice.storage.stored_labels import are_labels
 
@@ -66,6 +65,8 @@ def check_sound(state: Mapping[str, Any]) -> None:
     if name_of(model) == "TextRecord":
         _check_texts(state)
     elif name_of(model) == "PoolModel":
+        from suffice.storage.checks.sampled_rows import check_pool  # other models have no such rows
+
         check_pool(state)
     else:
         _check_rows(state, sizes)
@@ -127,7 +128,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
         return
     if name_of(sample) != "RowSample":
         raise refusal("statistics", f"are {type(sample).__name__}")
-    check_hashes(sample, "statistics")
+    _check_hashes(sample, "statistics")
     held = dict.fromkeys(model.labels, 0.0)
     for row in sample.rows.values():
         pair = isinstance(row.cells, tuple) and len(row.cells) == 2
@@ -284,7 +285,7 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         label: [[set(v) for v in getattr(part, "levels", ())] for part in group.parts]
         for label, group in whole.groups.items()
     }
-    check_hashes(sample, "statistics.sample")
+    _check_hashes(sample, "statistics.sample")
     held = dict.fromkeys(shown, 0.0)
     for row in sample.rows.values():
         fits = isinstance(row.cells, tuple) and len(row.cells) == len(product.families)
@@ -302,7 +303,7 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
 
 def _check_coded_sample(sample: Any, model: Any, width: int) -> None:
     """Refuse sampled rows of normal classes that are not as wide, or more than were learned."""
-    check_hashes(sample, "statistics.sample")
+    _check_hashes(sample, "statistics.sample")
     held = dict.fromkeys(model.labels, 0.0)
     for row in sample.rows.values():
         one = isinstance(row.cells, tuple) and len(row.cells) == 1
@@ -316,3 +317,9 @@ def _check_coded_sample(sample: Any, model: Any, width: int) -> None:
     for label, weight in zip(model.labels, model.weights.tolist(), strict=True):
         if exceeds(held[label], weight):
             raise refusal("statistics.sample", "holds more rows than were learned")
+
+
+def _check_hashes(sample: Any, place: str) -> None:
+    from suffice.storage.checks.sampled_rows import check_hashes  # few models keep rows
+
+    check_hashes(sample, place)

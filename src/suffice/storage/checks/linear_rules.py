@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.storage.checks.matrices import ROUNDING, is_sum_of_squares
+from suffice.storage.checks.rules import ROUNDING, is_sum_of_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,6 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.errors import DidNotConverge
 from suffice.models.gaussian.floors import CLASS_FLOOR, VARIANCE_FLOOR
-from suffice.models.gaussian.missing.acceleration import Leaps
 
 if TYPE_CHECKING:
     from suffice.models.gaussian.class_moments import ClassSummary
@@ -60,6 +59,8 @@ def expectation_maximization(
     aid = _Aid(
         data.observed.weights, len(data.observed.scale), shared=family.covariance == "shared"
     )
+    from suffice.models.gaussian.missing.acceleration import Leaps  # only where cells are missing
+
     leaps = Leaps(data.observed.counts, shared=family.covariance == "shared")
     steps, least, since, best = 0, np.inf, 0, _Best()
     with pinned():
