@@ -47,6 +47,7 @@ def test_a_file_is_estimated_with_every_setting_of_its_estimator() -> None:
     assert set(ESTIMATED) == {name for name, model in MODEL_OF.items() if model in kinds}
 
 
+@pytest.mark.slow  # all of them together: a matrix of thousands of cells, of which each gets a few
 @pytest.mark.parametrize("estimator", GRIDS)
 def test_every_estimator_and_setting_comes_back(estimator: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(2026)

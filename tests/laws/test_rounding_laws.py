@@ -227,7 +227,7 @@ def judged(
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("kind", ["moments", "pooled", "diagonal"])
-@pytest.mark.parametrize("size", [50, 500, 5_000])
+@pytest.mark.parametrize("size", [50, 500, pytest.param(5_000, marks=pytest.mark.slow)])
 @settings(max_examples=12)
 @given(
     rows=st.sampled_from(KINDS_OF_ROWS),
