@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from suffice import BernoulliNaiveBayes, GaussianDiscriminant, NaiveBayes
 from suffice.errors import BadSetting, NotLinear, SmallSample
+from suffice.estimators.sql import to_sql
 from suffice.models.gaussian.averages.grid import left_out_scores
 from suffice.models.gaussian.averages.row_samples import array_of
 from suffice.models.gaussian.averages.shares import (
@@ -308,6 +309,25 @@ def test_what_an_average_says_of_densities_is_a_mixture() -> None:
     assert model.typicality(x).shape == (len(x), 2)
     shift = model.estimate_priors(x[y == 1])
     assert shift.priors[1] > 0.6
+
+
+def test_sql_and_sources() -> None:
+    """A database cannot write t or averages; rows that are elsewhere are sampled as they are."""
+    x, y = rows(15)
+    frame = pd.DataFrame(x, columns=["a", "b", "c"]).assign(kind=np.array(["u", "v"])[y])
+    for kept in ({"predictive": 1.0}, {"temperature": "left-out"}):
+        model = GaussianDiscriminant(**kept).fit(frame[["a", "b", "c"]], frame["kind"])
+        with pytest.raises(BadSetting, match="SQL"):
+            to_sql(model)
+        elsewhere = GaussianDiscriminant(**kept).fit(frame, target="kind")
+        np.testing.assert_allclose(
+            elsewhere.predict_proba(frame[["a", "b", "c"]]),
+            model.predict_proba(frame[["a", "b", "c"]]),
+            atol=1e-9,
+        )
+    naive = NaiveBayes("gaussian", temperature="left-out").fit(frame[["a", "b", "c"]], y)
+    with pytest.raises(BadSetting, match="SQL"):
+        to_sql(naive)
 
 
 # Naive Bayes

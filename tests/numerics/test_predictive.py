@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import f as fisher
 from scipy.stats import invwishart, multivariate_normal, multivariate_t
 from scipy.stats import t as student
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from suffice import GaussianDiscriminant
 from suffice.errors import BadSetting, NotLinear
@@ -415,3 +416,28 @@ def test_strengths_of_the_grid_leave_a_degree_of_freedom_to_every_row() -> None:
     strengths = [family.predictive for family, _, _ in model.shares_]
     assert min(strengths) >= 0.5 + 4 - 1 - (4 - 2) - 1e-12
     assert max(strengths) <= max(STRENGTHS)
+
+
+@pytest.mark.parametrize(
+    ("load", "plugged_in", "averaged"),
+    [(load_breast_cancer, 1.0, 0.25), (load_wine, 0.15, 0.2), (load_iris, 0.0, 0.12)],
+)
+def test_fifty_rows_are_enough_for_honest_probabilities(
+    load: Any, plugged_in: float, averaged: float
+) -> None:
+    """The writer of the formulas measured 2.05 → .19, .33 → .13 and .07 → .07 on other draws."""
+    x, y = load(return_X_y=True)
+    losses = []
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(len(y))
+        few, rest = order[:50], order[50:]
+        here = np.arange(len(rest))
+        losses.append([
+            -GaussianDiscriminant(predictive=kept).fit(x[few], y[few])
+            .predict_log_proba(x[rest])[here, y[rest]].mean()
+            for kept in (None, "auto")
+        ])  # fmt: skip
+    plain, honest = np.mean(losses, axis=0)
+    assert plain > plugged_in
+    assert honest < averaged
+    assert honest < plain + 0.01

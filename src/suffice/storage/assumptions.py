@@ -75,6 +75,7 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     settings, chosen = stored.settings, stored.state.get("chosen")
     form = str(settings.get("covariance", "shared"))
     pool, shrink = settings.get("pool"), settings.get("shrink")
+    form = "per-class" if settings.get("average") else form
     if chosen is not None:
         pool, shrink = chosen.pool, chosen.shrink
         form = "shared" if pool == 1.0 else "per-class"
