@@ -247,7 +247,8 @@ def test_compare_ends_at_its_limit_with_what_it_has() -> None:
     X, y = numbers()
     found = suffice.compare(X, y, time_limit=1e-9)
     assert list(found.scores) == ["naive Bayes (shared variance)"] == [found.best]
-    assert len(found.late) == 6
+    assert len(found.late) == 7
+    assert found.late[-1] == "pool of models"
     assert any("GDA (auto)" in note and "was reached" in note for note in found.notes)
     assert found.curves is None
     whole = suffice.compare(X, y, time_limit=1e6)

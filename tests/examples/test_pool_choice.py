@@ -193,7 +193,7 @@ def test_what_was_judged_is_what_is_fitted() -> None:
     assert chosen.judged.log_loss == pytest.approx(chosen.choice.losses["pool of models"])
     assert hooks.notes[-2].startswith("chose pool of models: its log-loss on held-out rows is ")
     assert "; the best single model, " in hooks.notes[-2]
-    assert hooks.notes[-1].startswith("a pool keeps its rows, also in its file")
+    assert hooks.notes[-1] == "a pool keeps its rows: whoever has its file can read them"
     single = choose(rows, 0, Hooks(), single=True)
     assert not isinstance(single.estimator, suffice.Pool)
     assert not single.is_fitted

@@ -145,9 +145,7 @@ def choose(
     means = {name: float(each.mean()) for name, each in losses.items()}
     hooks.note(_why(found, chosen, losses, means))
     if chosen.is_pool:
-        hooks.note(
-            f"a pool keeps its rows, also in its file: {hooks.option('model', BEST)} keeps none"
-        )
+        hooks.note("a pool keeps its rows: whoever has its file can read them")
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
     fitted = found.held_out[chosen.name].fitted
