@@ -10,7 +10,7 @@ import numpy as np
 from suffice.errors import listed
 from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, Candidate
 from suffice.evaluation.diagnostics import assumed
-from suffice.evaluation.judgement import Judgement
+from suffice.evaluation.quality import Quality
 from suffice.printing.terminal_words import wrapped
 from suffice.rows import is_sparse, read_table
 
@@ -73,7 +73,7 @@ class Recommendation:
     reasons: tuple[str, ...]
     assumptions: tuple[str, ...] = ()
     worries: tuple[str, ...] = ()
-    judged: Judgement | None = None
+    judged: Quality | None = None
 
     @property
     def best(self) -> str:
@@ -246,7 +246,7 @@ def reservations(
     found = [*_baseline(said, rows, scores), *_small(rows), *_calibration(said, rows, scores)]
     keys = {one.key: one.name for one in asked}
     found += _overfitting(keys, scores)
-    said = replace(said, judged=Judgement.of_scores(scores[said.model], rows))
+    said = replace(said, judged=Quality.of_scores(scores[said.model], rows))
     warned = held[said.model].warned
     if warned:
         text, folds = max(warned, key=lambda one: one[1])

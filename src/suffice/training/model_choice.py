@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from suffice.evaluation.candidates import Candidate
     from suffice.evaluation.comparison import Comparison
-    from suffice.evaluation.judgement import Judgement
+    from suffice.evaluation.quality import Quality
     from suffice.rows import FloatArray
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
@@ -59,12 +59,12 @@ class Contender(NamedTuple):
 
     candidate   its name, its estimator (not fitted), and how simple it is
     losses      log-losses on rows that it has not seen: one a fold, or one in all
-    judgement   the same in the words of the last line
+    quality     the same in the words of the last line
     """
 
     candidate: Candidate
     losses: FloatArray
-    judgement: Judgement
+    quality: Quality
 
 
 def check_named(name: str, settings: Mapping[str, Any]) -> None:
@@ -131,7 +131,7 @@ def choose(
     hooks: Hooks,
     limit: float | None = None,
     judges: Sequence[Judges] = (),
-) -> tuple[Any, ModelChoice, Judgement]:
+) -> tuple[Any, ModelChoice, Quality]:
     """Return the estimator of least loss, not fitted, how it was chosen, and how good it is.
 
     Single models are compared as `suffice.compare` compares them. Whatever else is to stand beside
@@ -140,13 +140,13 @@ def choose(
     """
     from sklearn.base import clone
 
-    from suffice.evaluation.judgement import Judgement
+    from suffice.evaluation.quality import Quality
     from suffice.evaluation.recommendation import least_loss
 
     found = _compared(rows, seed, hooks, limit)
     contenders = {
         name: Contender(
-            found.candidate(name), scores.log_loss, Judgement.of_scores(scores, found.rows)
+            found.candidate(name), scores.log_loss, Quality.of_scores(scores, found.rows)
         )
         for name, scores in found.scores.items()
         if scores.log_loss is not None
@@ -168,7 +168,7 @@ def choose(
         f"{len(losses)}{rest and ' (then' + rest[1:] + ')'}"
     )
     choice = ModelChoice(best, losses, len(found.rows), found.late)
-    return clone(chosen.estimator), choice, contenders[best].judgement
+    return clone(chosen.estimator), choice, contenders[best].quality
 
 
 def _compared(rows: TrainingRows, seed: int, hooks: Hooks, limit: float | None) -> Comparison:
