@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from suffice.evaluation.cross_validation import HeldOut, held_out
     from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
     from suffice.evaluation.diagnostics import Diagnostics, diagnose
-    from suffice.evaluation.judgement import Judgement
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.evaluation.merged_folds import ShrinkageLosses, shrinkage_losses, stratified_folds
     from suffice.evaluation.metrics import (
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
         reliability,
     )
     from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
+    from suffice.evaluation.quality import Quality
     from suffice.evaluation.recommendation import Recommendation
 
 __all__ = [
@@ -43,10 +43,10 @@ __all__ = [
     "Crossing",
     "Diagnostics",
     "HeldOut",
-    "Judgement",
     "LabelledRows",
     "LearningCurves",
     "Mardia",
+    "Quality",
     "Recommendation",
     "Reliability",
     "ShrinkageLosses",
@@ -74,7 +74,7 @@ __getattr__, __dir__ = lazy(
         "suffice.evaluation.cross_validation": ["HeldOut", "held_out"],
         "suffice.evaluation.curves": ["Crossing", "LearningCurves", "crossing", "learning_curves"],
         "suffice.evaluation.diagnostics": ["Diagnostics", "diagnose"],
-        "suffice.evaluation.judgement": ["Judgement"],
+        "suffice.evaluation.quality": ["Quality"],
         "suffice.evaluation.labelled_rows": ["LabelledRows"],
         "suffice.evaluation.merged_folds": [
             "ShrinkageLosses",

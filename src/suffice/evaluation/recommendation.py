@@ -20,7 +20,7 @@ from suffice.evaluation.best_model import (
 from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, POOL, Candidate
 from suffice.evaluation.cross_validation import OWN_FOLDS
 from suffice.evaluation.diagnostics import assumed
-from suffice.evaluation.judgement import Judgement
+from suffice.evaluation.quality import Quality
 from suffice.printing.terminal_words import wrapped
 from suffice.rows import is_sparse, read_table
 
@@ -54,7 +54,7 @@ class Recommendation:
     reasons: tuple[str, ...]
     assumptions: tuple[str, ...] = ()
     worries: tuple[str, ...] = ()
-    judged: Judgement | None = None
+    judged: Quality | None = None
 
     @property
     def best(self) -> str:
@@ -239,7 +239,7 @@ def reservations(
     keys = {one.key: one.name for one in asked}
     found += _overfitting(keys, scores)
     how = OWN_FOLDS if OWN_FOLDS in held[said.model].notes else None
-    said = replace(said, judged=Judgement.of_scores(scores[said.model], rows, how))
+    said = replace(said, judged=Quality.of_scores(scores[said.model], rows, how))
     warned = held[said.model].warned
     if warned:
         text, folds = max(warned, key=lambda one: one[1])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice import __version__
-from suffice.evaluation import Judgement, compare
+from suffice.evaluation import Quality, compare
 from suffice.printing.terminal_words import cut, printable
 from suffice.report.contents import Contents
 from suffice.report.data_summary import glance_section
@@ -155,7 +155,7 @@ def _advice(contents: Contents) -> str:
 
 def _main_figures(comparison: Comparison) -> str:
     scores = comparison.scores[comparison.recommendation.model]
-    judged = Judgement.of_scores(scores, comparison.rows)
+    judged = Quality.of_scores(scores, comparison.rows)
     common = quoted(judged.commonest, 24)
     figures = [
         (f"{100.0 * judged.accuracy:.1f} %", "right on rows it has not seen"),

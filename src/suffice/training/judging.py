@@ -12,7 +12,7 @@ from suffice.rows.cells import CATEGORY
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.evaluation.judgement import Judgement
+    from suffice.evaluation.quality import Quality
     from suffice.evaluation.work_progress import TimeLimit
     from suffice.rows.tables import Table
     from suffice.training.fit_rows import RowsMet
@@ -26,8 +26,9 @@ JUDGED_CELLS = 200_000
 20,000 rows, whose share of right answers is uncertain by at most √(0.25/20,000) = 0.004."""
 LEAST_JUDGED = 1000
 """Rows that are drawn however many columns there are."""
-FOLDS = 10
-"""Folds of a model whose rows cannot be left out one by one: those of `compare`."""
+FOLDS, REFITS = 10, 5
+"""Folds of a model whose rows cannot be left out one by one: where training sets are merged, as
+many as `compare` has; where each is a fit of its own, half of that."""
 CHOSEN = {
     "covariance": "auto", "families": "select", "smoothing": "held-out", "temperature": "held-out",
 }  # fmt: skip
@@ -53,7 +54,7 @@ def judge(
     seed: int,
     seconds: float,
     limit: float | None,
-) -> Judgement | None:
+) -> Quality | None:
     """Return how good a fitted model is; None, and a note why, where that cannot be found out.
 
     `met` are rows that were read again to fit it, which took `seconds`.
@@ -66,7 +67,7 @@ def judge(
     allowed = TimeLimit(limit)
     try:
         if _leaves_one_out(model, rows):
-            from suffice.evaluation.judgement import judged_by_leaving_one_out
+            from suffice.evaluation.quality import judged_by_leaving_one_out
 
             return judged_by_leaving_one_out(model, rows.frame, rows.labels)
         table, labels = (rows.table, rows.labels) if met.drawn is None else met.drawn
@@ -114,12 +115,13 @@ def _by_folds(
     seed: int,
     limit: TimeLimit,
     seconds: float,
-) -> Judgement | None:
+) -> Quality | None:
     """Judge a model on folds of these rows, or of some of them."""
     from sklearn.base import clone
 
-    from suffice.evaluation.judgement import judged_by_folds
     from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.evaluation.merged_folds import is_closed_form
+    from suffice.evaluation.quality import judged_by_folds
     from suffice.sources.arrow_frames import frame_of
 
     most = most_judged(table.width)
@@ -128,5 +130,5 @@ def _by_folds(
         seconds *= most / table.size
         table, labels = table.rows(some), labels[some]
     rows = LabelledRows.read(frame_of(table), labels)
-    folds = min(FOLDS, len(rows))
+    folds = min(FOLDS if is_closed_form(model) else REFITS, len(rows))
     return judged_by_folds(clone(model), rows, folds, seed, limit, hooks.progress, seconds)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from suffice.evaluation.candidates import Candidate
     from suffice.evaluation.comparison import Comparison
-    from suffice.evaluation.judgement import Judgement
+    from suffice.evaluation.quality import Quality
     from suffice.rows import FloatArray
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
@@ -62,7 +62,7 @@ class ChosenModel(NamedTuple):
 
     estimator: Any
     choice: ModelChoice
-    judged: Judgement | None
+    judged: Quality | None
     is_fitted: bool = False
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.columns.filled import FilledColumns
-    from suffice.evaluation.judgement import Judgement
+    from suffice.evaluation.quality import Quality
     from suffice.storage.model_file import StoredModel
     from suffice.training.model_choice import ModelChoice
     from suffice.training.saved_models import Saved
@@ -51,7 +51,7 @@ class Trained:
     width: int
     dropped: tuple[DroppedColumn, ...]
     choice: ModelChoice | None
-    judged: Judgement | None
+    judged: Quality | None
     unlabelled: int
     notes: tuple[str, ...]
 

@@ -147,8 +147,7 @@ class ProgressLine:
             self._next = now + EVERY
             self._shown = True
             # A line that is wider than the terminal could not be taken back.
-            told = os.get_terminal_size(sys.stderr.fileno())  # zeros where it is not known
-            width = get_terminal_size((told.columns or USUAL, told.lines)).columns
+            width = get_terminal_size((_columns(sys.stderr), 1)).columns
             sys.stderr.write(f"{CLEAR}{self._line(now)[: max(1, width - 1)]}")
             sys.stderr.flush()
 
@@ -178,6 +177,14 @@ def _duration(seconds: float) -> str:
     if seconds < 100.0:
         return f"{seconds:.0f} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 6000.0 else f"{seconds / 3600.0:.1f} h"
+
+
+def _columns(stream: TextIO) -> int:
+    """Return how wide a terminal is; the usual width where it does not say."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL  # zero is not known
+    except (OSError, ValueError):  # it only says that it is one
+        return USUAL
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

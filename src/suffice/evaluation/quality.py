@@ -26,7 +26,7 @@ LEAVE_ONE_OUT = "leave-one-out"
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Quality:
     """What a model is worth on rows that it has not seen, beside knowing the class shares alone.
 
     accuracy            the share of rows whose class it names
@@ -47,7 +47,7 @@ class Judgement:
     how: str
 
     @classmethod
-    def of_scores(cls, scores: FoldScores, rows: LabelledRows, how: str | None = None) -> Judgement:
+    def of_scores(cls, scores: FoldScores, rows: LabelledRows, how: str | None = None) -> Quality:
         """Return what figures over folds say of a model: their means."""
         loss = None if scores.log_loss is None else float(scores.log_loss.mean())
         return cls(
@@ -71,7 +71,7 @@ class Judgement:
     def __str__(self) -> str:
         """Return one line for people.
 
-        >>> print(Judgement(0.84, 0.412, "benign", 0.627, 0.66, 569, "10 folds"))
+        >>> print(Quality(0.84, 0.412, "benign", 0.627, 0.66, 569, "10 folds"))
         84 % right on rows it has not seen (63 % by always saying "benign"); log-loss 0.41 (0.66)
         """
         name = str(self.commonest)
@@ -118,7 +118,7 @@ def baseline(classes: NDArray[Any], counts: FloatArray) -> tuple[Any, float, flo
     )
 
 
-def judged_by_leaving_one_out(estimator: Any, X: Any, y: NDArray[Any]) -> Judgement:
+def judged_by_leaving_one_out(estimator: Any, X: Any, y: NDArray[Any]) -> Quality:
     """Judge a fitted estimator that can take single rows out of itself; X and y are of its fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were said when it was fitted
@@ -127,7 +127,7 @@ def judged_by_leaving_one_out(estimator: Any, X: Any, y: NDArray[Any]) -> Judgem
     losses[found.vanished] = -np.log(CLIP)  # all that its class had
     counts = np.bincount(found.codes, minlength=len(estimator.classes_)).astype(np.float64)
     how = f"{LEAVE_ONE_OUT}, approximate" if found.approximate else LEAVE_ONE_OUT
-    return Judgement(
+    return Quality(
         1.0 - found.error, float(losses.mean()), *baseline(estimator.classes_, counts),
         len(losses), how,
     )  # fmt: skip
@@ -141,7 +141,7 @@ def judged_by_folds(
     limit: TimeLimit,
     progress: ShowsProgress,
     seconds: float = 0.0,
-) -> Judgement | None:
+) -> Quality | None:
     """Judge an estimator, not fitted, on the folds that there is time for; None for no time.
 
     `seconds` is what a fold is taken to need before one has been tried.
@@ -171,7 +171,7 @@ def judged_by_folds(
     if not done:
         return None
     how = f"{folds} folds" if done == folds else f"{done} of {folds} folds"
-    return Judgement(
+    return Quality(
         float(np.mean(right)), float(np.mean(losses)) if losses else None,
         *baseline(rows.classes, rows.counts), sum(map(len, parts[:done])), how,
     )  # fmt: skip
