@@ -32,6 +32,7 @@ else:
 ONE_PASS = ("gda", "qda", "naive-bayes", "text")
 """Models that look at every row once."""
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
+"""What `--covariance` may be."""
 
 
 class Smoothing(ParamType):

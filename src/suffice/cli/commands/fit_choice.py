@@ -28,6 +28,7 @@ SETTINGS = {
 }
 """The settings that each model takes."""
 MODELS = (*SETTINGS, "auto")
+"""What `--model` may be."""
 MOST_COLUMNS = 5000
 """Columns, categories coded, whose covariance is tried."""
 

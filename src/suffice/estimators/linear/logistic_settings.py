@@ -10,6 +10,7 @@ import numpy as np
 from suffice.errors import BadSetting
 
 SOLVERS = ("auto", "sgd")
+"""What `solver` may be."""
 
 
 class LogisticSettings:

@@ -28,8 +28,10 @@ NAMED: dict[str, Any] = {
     "multinomial": Multinomial(),
     "poisson": Poisson(),
 }
+"""Families by their names in settings, with their default settings."""
 
 COMMON = "common "
+"""Before the name of a family: one law for all classes."""
 SINGLE = frozenset(NAMED) - {"multinomial"}
 """Families of single columns."""
 
