@@ -40,6 +40,7 @@ HEADS = {
     "brier": "Brier",
     "calibration_error": "ECE",
 }
+"""Metrics as the heads of columns."""
 FIGURES = tuple(
     TableColumn(head, Decimals(3), f"{name}{end}")
     for name, shown in HEADS.items()

@@ -178,9 +178,6 @@ def wilson(
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-METRICS = ("accuracy", "log_loss", "brier")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldScores:
     """Accuracy, log-loss and Brier score in every fold; calibration error over all rows.

@@ -28,6 +28,7 @@ else:
     ParamType = click.ParamType  # before 8.4 it takes no parameters
 
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
+"""What `--covariance` may be."""
 
 
 class Smoothing(ParamType):

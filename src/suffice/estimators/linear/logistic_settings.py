@@ -10,6 +10,7 @@ import numpy as np
 from suffice.errors import BadSetting
 
 SOLVERS = ("auto", "sgd")
+"""What `solver` may be."""
 PATHS = ("auto", "average")
 """Penalties that the rows decide about: the one of least left-out loss, or all, averaged."""
 

@@ -25,6 +25,7 @@ Intervals: TypeAlias = Literal["wald", "profile"]
 Tests: TypeAlias = Literal["wald", "ratio"]
 
 INTERCEPT = "(intercept)"
+"""The name of the constant among those of the columns."""
 SIX = Significant(6)
 """Significant digits of sums over all rows. A choice: below 100,000 they show a tenth."""
 

@@ -35,10 +35,15 @@ if TYPE_CHECKING:
     NormalClasses = FullNormals | DiagonalNormals | StudentClasses | AveragedLaws
 
 FULL_FORMS = ("shared", "per-class")
+"""Forms with covariances between columns: these can be pooled and shrunk."""
 DIAGONAL_FORMS = ("diagonal", "shared-diagonal", "spherical")
+"""Forms without, for which sums of squares by column suffice."""
 FORMS = FULL_FORMS + DIAGONAL_FORMS
+"""What `covariance` may be."""
 SHRINK_TARGETS = ("diagonal", "scaled")
+"""What a covariance may be drawn to: its own diagonal, or the mean of that for all columns."""
 DIVISORS = ("mle", "unbiased")
+"""What a scatter is divided by: its weight, or that less the degrees of freedom of the means."""
 PINNED_WIDTH = 24
 """Columns from which BLAS is held to one thread while covariances are factored. A choice, as is
 `engines.threads.TINY`: narrower matrices are done in the time that it takes to set the limit."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 FORMS = {"per-class": "diagonal", "shared": "shared-diagonal"}
+"""What `variance` may be, and the Gaussian form that it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,10 @@ NAMED: dict[str, Any] = {
     "predictive-gaussian": PredictiveGaussian(),
     "shared-predictive-gaussian": PredictiveGaussian("shared"),
 }
+"""Families by their names in settings, with their default settings."""
 
 COMMON = "common "
+"""Before the name of a family: one law for all classes."""
 SINGLE = frozenset(NAMED) - {"multinomial"}
 """Families of single columns."""
 
