@@ -33,9 +33,10 @@ from tests.reference.round_trips import cells, round_trip
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MUTATIONS = 100_000
-WORKERS = 2
-"""Processes that try the matrix."""
+MUTATIONS = int(os.environ.get("SUFFICE_MUTATIONS", "100000"))
+"""Damaged files, of all kinds of damage together; fewer for a first look."""
+WORKERS = int(os.environ.get("SUFFICE_FILE_PROCESSES", "2"))
+"""Processes that try the mutations and the matrix: each file is tried by one of them."""
 KILLS = 200
 LEARNED = 3
 """One in so many of the models that are read also has to learn."""
@@ -72,7 +73,7 @@ class Tally:
 def _mutations(folder: Path) -> Iterator[Figure]:
     """Yield a figure for each kind of damage, all in processes of their own, and what they cost."""
     times = MUTATIONS // len(DAMAGES)
-    with ProcessPoolExecutor(len(DAMAGES), get_context("spawn")) as pool:
+    with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
         jobs = {what: pool.submit(_tried, folder, what, times) for what in DAMAGES}
         tallies = {what: job.result() for what, job in jobs.items()}
     for what, tally in tallies.items():
