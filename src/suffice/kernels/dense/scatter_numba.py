@@ -184,7 +184,8 @@ def _pool(
     products = np.zeros((padded, padded))
     weighted = weights.size > 0
     size = totals.size
-    held_weights, held_sums = np.zeros(size), np.zeros((size, width))
+    # What rows are added to is what the caller gave, which is zero: the compiler makes more of it.
+    whole_weights, whole_sums = np.zeros(size), np.zeros((size, width))
     every = max(BLOCK, PER_CLASS * size) // BLOCK * BLOCK
     for start in range(0, length, BLOCK):
         held = min(BLOCK, length - start)
@@ -193,25 +194,27 @@ def _pool(
             code = codes[row]
             if weighted:
                 root = np.sqrt(weights[row])
-                held_weights[code] += weights[row]
+                totals[code] += weights[row]
                 for j in range(width):
                     cell = root * (rows[row, j] - centres[code, j])
                     buffer[j, r] = cell
-                    held_sums[code, j] += root * cell
+                    sums[code, j] += root * cell
             else:
-                held_weights[code] += 1.0
+                totals[code] += 1.0
                 for j in range(width):
                     cell = rows[row, j] - centres[code, j]
                     buffer[j, r] = cell
-                    held_sums[code, j] += cell
+                    sums[code, j] += cell
         add_products(buffer, products, held)
         if (start + BLOCK) % every == 0 or start + BLOCK >= length:
             for code in range(size):
-                totals[code] += held_weights[code]
-                held_weights[code] = 0.0
+                whole_weights[code] += totals[code]
+                totals[code] = 0.0
                 for j in range(width):
-                    sums[code, j] += held_sums[code, j]
-                    held_sums[code, j] = 0.0
+                    whole_sums[code, j] += sums[code, j]
+                    sums[code, j] = 0.0
+    totals[:] = whole_weights
+    sums[:] = whole_sums
     _mirror(products, scatter)
 
 
