@@ -67,6 +67,8 @@ SETTINGS: dict[Any, list[dict[str, Any]]] = {
     ComplementNaiveBayes: [{"boolean": "yes"}, {"smoothing": -1.0}, {"smoothing": "some"}],
     LogisticRegression: [
         {"penalty": -1.0}, {"penalty": np.nan}, {"penalty": np.inf}, {"penalty": "l2"},
+        {"l1_ratio": 2.0}, {"l1_ratio": "l1"}, {"l1_ratio": 1.0, "solver": "sgd"},
+        {"l1_ratio": 1.0, "penalty": 1.0, "standard_errors": True},
         {"solver": "lbfgs"}, {"solver": None}, {"correction": "jeffreys"},
         {"correction": "firth", "penalty": 1.0}, {"correction": "firth", "solver": "sgd"},
         {"tolerance": 0.0}, {"tolerance": -1.0}, {"tolerance": "small"}, {"tolerance": np.nan},

@@ -78,6 +78,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "ComplementNaiveBayes": {"boolean": [False, True], "smoothing": SMOOTHING},
     "LogisticRegression": {
         "penalty": [0.0, 0.7],
+        "l1_ratio": [0.0, 1.0, 0.5],
         "solver": list(SOLVERS),
         "correction": [None, "firth"],
         "intercept": [True, False],

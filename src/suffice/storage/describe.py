@@ -218,7 +218,8 @@ def _assumptions(stored: StoredModel) -> list[str]:
     found = ["the log odds of the classes are linear in the columns"]
     fit: Any = stored.state.get("found")
     if fit is not None and fit.penalty > 0.0:
-        found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
+        zero = " or zero" if fit.l1_ratio > 0.0 else ""
+        found.append(f"coefficients are small{zero}: a penalty of {fit.penalty:g}")
     if fit is not None and fit.correction is not None:
         found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
     if fit is not None and fit.separation is not None:

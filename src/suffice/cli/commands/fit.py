@@ -118,6 +118,10 @@ class Priors(ParamType):
     help="logistic: what large coefficients cost.  [default: 0]",
 )  # fmt: skip
 @click.option(
+    "--l1-ratio", metavar="N", type=float,
+    help="logistic: 0 … 1, the share of the penalty that makes coefficients zero.  [default: 0]",
+)  # fmt: skip
+@click.option(
     "--correction", type=click.Choice(["firth"]),
     help="logistic: finite coefficients where the classes can be told apart without error.",
 )  # fmt: skip
@@ -215,9 +219,11 @@ def _summary(
 
 
 def _refuse_settings(settings: dict[str, Any]) -> None:
-    given = [f"--{name}" for name, value in settings.items() if value is not None]
+    from suffice.cli.commands.fit_choice import option_names
+
+    given = [name for name, value in settings.items() if value is not None]
     if given:
-        raise click.UsageError(f"{', '.join(given)} needs --model: auto chooses by itself")
+        raise click.UsageError(f"{option_names(given)} needs --model: auto chooses by itself")
 
 
 def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[str, ...]) -> None:

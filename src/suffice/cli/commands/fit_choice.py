@@ -11,7 +11,7 @@ from suffice.cli.terminal.messages import ProgressLine, note
 from suffice.errors import OneClass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from suffice.cli.rows.training_rows import TrainingRows
@@ -23,7 +23,7 @@ SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
     "qda": ("pool", "shrink", "divisor", "priors"),
     "naive-bayes": ("families", "smoothing", "temperature", "priors"),
-    "logistic": ("penalty", "correction"),
+    "logistic": ("penalty", "l1_ratio", "correction"),
     "text": ("smoothing", "priors"),
 }
 """The settings that each model takes."""
@@ -37,8 +37,7 @@ def named_model(name: str, settings: Mapping[str, Any]) -> Any:
     given = {key: value for key, value in settings.items() if value is not None}
     strange = [key for key in given if key not in SETTINGS[name]]
     if strange:
-        options = ", ".join(f"--{key}" for key in strange)
-        takes = ", ".join(f"--{key}" for key in SETTINGS[name])
+        options, takes = map(option_names, (strange, SETTINGS[name]))
         raise click.UsageError(f"{options} does not belong to --model {name}, which takes {takes}")
     if name in ("gda", "qda"):
         from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
@@ -56,6 +55,11 @@ def named_model(name: str, settings: Mapping[str, Any]) -> Any:
     from suffice.estimators.linear.logistic_regression import LogisticRegression
 
     return LogisticRegression(**given)
+
+
+def option_names(settings: Iterable[str]) -> str:
+    """Return settings as the options that they are on the command line."""
+    return ", ".join(f"--{key.replace('_', '-')}" for key in settings)
 
 
 def check_width(table: Table, name: str) -> None:

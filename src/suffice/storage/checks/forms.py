@@ -210,6 +210,7 @@ FORMS: dict[str, dict[str, str]] = {
         "correction": "?text",
         "undecided": "?text",
         "intercept": "truth",
+        "l1_ratio": "weight",
     },
     "Separation": {
         "kind": "text",
