@@ -306,3 +306,18 @@ def test_samples_have_the_digits_of_the_table_also_after_learning_more(
     drawn = pd.read_csv(io.StringIO(run("sample", path, "-n", 200).out), dtype=str)
     assert drawn["size"].str.fullmatch(r"-?\d+\.\d{4}").any()
     assert drawn["petals"].str.fullmatch(r"-?\d+\.\d").any()
+
+
+def test_an_l1_ratio_leaves_columns_out(run: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    frame["kind"] = np.where(frame["a"] + 0.3 * rng.normal(size=80) > 0, "high", "low")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    place = tmp_path / "model.suffice"
+    asked = ("fit", tmp_path / "rows.csv", "-t", "kind", "-o", place, "--penalty", "8")
+    assert run(*asked, "--model", "logistic", "--l1-ratio", "1").code == 0
+    assert (suffice.load(place).coef_ != 0.0).tolist() == [[True, False, False, False]]
+    assert "coefficients are small or zero" in run("inspect", place).out
+    refused = run(*asked, "--model", "gda", "--l1-ratio", "1")
+    assert refused.code == 2
+    assert "--penalty, --l1-ratio does not belong to --model gda" in refused.err

@@ -366,6 +366,9 @@ SOUND: dict[str, Case] = {
         "logistic", ("model", "offsets"), np.full(3, -np.inf),
     ),
     "has a θ of other classes or columns": ("logistic, penalty", ("found", "theta"), cut),
+    "has more than its penalty on absolute values": (
+        "logistic, lasso", ("found", "l1_ratio"), 1.5,
+    ),
     "has a covariance of another θ": (
         "logistic, penalty", ("found", "covariance_"), np.eye(2),
     ),

@@ -56,8 +56,6 @@ class LogisticRegression(Adapter, ClassifierMixin, BaseEstimator):
         self.penalty = penalty
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        if self.l1_ratio:
-            raise NoSuchSetting("an absolute penalty")
         if self.dual:
             raise NoSuchSetting("a dual problem")
         if self.penalty != "deprecated" or self.l1_ratio is None:
@@ -68,9 +66,14 @@ class LogisticRegression(Adapter, ClassifierMixin, BaseEstimator):
         if not (self.warm_start and hasattr(self, "model_")):
             self.model_ = suffice.LogisticRegression(warm_start=self.warm_start)
         about = None if self.fit_intercept else 0.0
+        spread = _spread(X, sample_weight, about)
+        # Theirs: l1_ratio·|w|/C + ½(1 - l1_ratio)·w²/C. Ours are of w times a standard deviation.
+        first = self.l1_ratio / np.sqrt(spread)
+        second = (1.0 - self.l1_ratio) / spread
         self.model_.set_params(
             intercept=self.fit_intercept,
-            penalty=0.0 if np.isinf(self.C) else 1.0 / (self.C * _spread(X, sample_weight, about)),
+            penalty=0.0 if np.isinf(self.C) else (first + second) / self.C,
+            l1_ratio=first / (first + second),
             max_passes=max(self.max_iter, 1),
             tolerance=min(self.tol, 1e-6),
         )
@@ -85,7 +88,7 @@ class LogisticRegression(Adapter, ClassifierMixin, BaseEstimator):
                     warning.message, warning.category, warning.filename, warning.lineno
                 )
         self.coef_, self.intercept_ = self.model_.coef_, self.model_.intercept_
-        if len(self.classes_) > 2:  # theirs add up to zero over the classes
+        if len(self.classes_) > 2 and not self.l1_ratio:  # theirs add up to zero over the classes
             self.coef_ = self.coef_ - self.coef_.mean(axis=0)
             self.intercept_ = self.intercept_ - self.intercept_.mean()
         self.n_iter_ = np.array([self.model_.n_iter_], dtype=np.int32)

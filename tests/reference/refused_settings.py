@@ -71,6 +71,8 @@ SETTINGS: dict[Any, list[dict[str, Any]]] = {
     ComplementNaiveBayes: [{"boolean": "yes"}, {"smoothing": -1.0}, {"smoothing": "some"}],
     LogisticRegression: [
         {"penalty": -1.0}, {"penalty": np.nan}, {"penalty": np.inf}, {"penalty": "l2"},
+        {"l1_ratio": 2.0}, {"l1_ratio": "l1"}, {"l1_ratio": 1.0, "solver": "sgd"},
+        {"l1_ratio": 1.0, "penalty": 1.0, "standard_errors": True},
         {"solver": "lbfgs"}, {"solver": None}, {"correction": "jeffreys"},
         {"correction": "firth", "penalty": 1.0}, {"correction": "firth", "solver": "sgd"},
         {"tolerance": 0.0}, {"tolerance": -1.0}, {"tolerance": "small"}, {"tolerance": np.nan},
@@ -78,6 +80,7 @@ SETTINGS: dict[Any, list[dict[str, Any]]] = {
         {"standard_errors": "yes"}, {"warm_start": "yes"}, {"solver": "sgd", "random_state": "x"},
         {"penalty": "auto", "solver": "sgd"}, {"penalty": "average", "warm_start": True},
         {"penalty": "auto", "correction": "firth"},
+        {"penalty": "auto", "l1_ratio": 1.0}, {"penalty": "average", "l1_ratio": 0.5},
     ],
     Perceptron: [
         {"epochs": 0}, {"epochs": 2.5}, {"epochs": "many"}, {"average": "yes"},

@@ -91,6 +91,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "ComplementNaiveBayes": {"boolean": [False, True], "smoothing": SMOOTHING},
     "LogisticRegression": {
         "penalty": [0.0, 0.7, *PATHS],
+        "l1_ratio": [0.0, 1.0, 0.5],
         "solver": list(SOLVERS),
         "correction": [None, "firth"],
         "intercept": [True, False],

@@ -228,6 +228,9 @@ CASES: dict[str, Case] = {
     "logistic, constant": Case(LOGISTIC, constant, forgets=False),
     "logistic, separated": Case(LOGISTIC, separated, forgets=False),
     "logistic, penalty": Case(lambda: LOGISTIC(penalty=1.0), separated, forgets=False),
+    "logistic, lasso": Case(
+        lambda: LOGISTIC(penalty=1.0, l1_ratio=1.0), numbers, learns=False, forgets=False
+    ),
     "logistic, firth": Case(
         lambda: LOGISTIC(correction="firth"), separated, learns=False, forgets=False
     ),

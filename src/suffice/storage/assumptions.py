@@ -57,7 +57,8 @@ def assumptions(stored: StoredModel) -> list[str]:
     found = ["the log odds of the classes are linear in the columns"]
     fit: Any = stored.state.get("found")
     if fit is not None and fit.penalty > 0.0:
-        found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
+        zero = " or zero" if fit.l1_ratio > 0.0 else ""
+        found.append(f"coefficients are small{zero}: a penalty of {fit.penalty:g}")
     path: Any = stored.state.get("path")
     if path is not None:
         found.append(f"the penalty, {path.penalty:g}, was chosen by the log-loss of rows left out")

@@ -171,6 +171,8 @@ def describe(stored: StoredModel) -> Account:
     streams = held is not None and name_of(held) != "LogisticFit"
     streams = streams and stored.settings.get("correction") is None
     streams = streams and stored.settings.get("intercept") is not False
+    penalty = stored.settings.get("penalty", 0.0)
+    streams = streams and not (penalty and stored.settings.get("l1_ratio", 0.0))
     return Account(
         stored.estimator,
         rows,

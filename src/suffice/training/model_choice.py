@@ -22,7 +22,7 @@ SETTINGS = {
     "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
     "qda": ("pool", "shrink", "divisor", "priors"),
     "naive-bayes": ("families", "smoothing", "temperature", "priors"),
-    "logistic": ("penalty", "correction"),
+    "logistic": ("penalty", "l1_ratio", "correction"),
     "text": ("smoothing", "priors"),
 }
 """The settings that each model takes."""

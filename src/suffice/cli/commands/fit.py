@@ -21,6 +21,8 @@ from suffice.cli.terminal.options import (
 from suffice.training.model_choice import AUTO, BEST, CHOICES, MODELS, ONE_PASS, SETTINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from suffice.tables.table_reading import TableReading
 
     ParamType = click.ParamType[Any]
@@ -133,6 +135,10 @@ class Priors(ParamType):
     "over many.  [default: 0]",
 )  # fmt: skip
 @click.option(
+    "--l1-ratio", metavar="N", type=float,
+    help="logistic: 0 … 1, the share of the penalty that makes coefficients zero.  [default: 0]",
+)  # fmt: skip
+@click.option(
     "--correction", type=click.Choice(["firth"]),
     help="logistic: finite coefficients where the classes can be told apart without error.",
 )  # fmt: skip
@@ -210,14 +216,17 @@ def fit(
 
 def _check_settings(name: str, given: dict[str, Any]) -> None:
     """Refuse options that the model does not take."""
-    strange = [f"--{key}" for key in given if key not in SETTINGS.get(name, ())]
+    strange = _options(key for key in given if key not in SETTINGS.get(name, ()))
     if strange and name in CHOICES:
-        raise click.UsageError(f"{', '.join(strange)} needs --model: {name} chooses by itself")
+        raise click.UsageError(f"{strange} needs --model: {name} chooses by itself")
     if strange:
-        takes = ", ".join(f"--{key}" for key in SETTINGS[name])
-        raise click.UsageError(
-            f"{', '.join(strange)} does not belong to --model {name}, which takes {takes}"
-        )
+        takes = _options(SETTINGS[name])
+        raise click.UsageError(f"{strange} does not belong to --model {name}, which takes {takes}")
+
+
+def _options(settings: Iterable[str]) -> str:
+    """Return settings as the options that they are on the command line."""
+    return ", ".join(f"--{key.replace('_', '-')}" for key in settings)
 
 
 def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[str, ...]) -> None:

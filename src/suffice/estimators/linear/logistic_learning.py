@@ -95,6 +95,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
                 batch.labels,
                 batch.weights,
                 penalty,
+                l1_ratio=float(self.l1_ratio),
                 correction=self.correction,
                 intercept=bool(self.intercept),
                 start=start,
@@ -141,7 +142,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         few = rows_that_fit(source, wanted)
         if few is not None:
             return self.fit(few.table, few.labels, few.weights)
-        for name, plain in (("solver", "auto"), ("correction", None)):
+        for name, plain in (("solver", "auto"), ("correction", None), ("l1_ratio", 0.0)):
             if getattr(self, name) != plain:
                 raise BadSetting(
                     f"{name}={getattr(self, name)!r} needs all rows at once",
@@ -186,6 +187,11 @@ class LogisticLearning(LogisticSettings, Posteriors):
             raise BadSetting(
                 f"intercept={self.intercept!r} does not go with partial_fit",
                 hint="steps of single rows learn an intercept too; fit takes all rows at once",
+            )
+        if self.l1_ratio > 0.0 and self._is_penalised:
+            raise BadSetting(
+                f"l1_ratio={self.l1_ratio!r} does not go with partial_fit",
+                hint="steps of single rows make no coefficient zero; fit takes all rows at once",
             )
         line, penalty = self._line, self._penalty_of_steps()
         batch = self._read(X, y, sample_weight, line)

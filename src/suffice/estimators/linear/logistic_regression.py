@@ -54,7 +54,8 @@ class LogisticReport(LogisticLearning):
         """How many of its standard errors any coefficient can be away from the maximum.
 
         Infinite where no Hessian was at hand to prove it: without standard errors, where there
-        are too many coefficients.
+        are too many coefficients; and with an L1 penalty, where `converged_` says that the
+        conditions of a minimum hold.
         """
         return self._fitted("bound").bound
 
@@ -93,6 +94,12 @@ class LogisticReport(LogisticLearning):
         whole = self._whole()
         before, line = whole._fitted("summary"), whole._require()
         found = before
+        if found.l1_ratio > 0.0:
+            raise BadSetting(
+                f"there is no summary with l1_ratio={found.l1_ratio:g}: a coefficient that may be "
+                "exactly zero has no normal law, and its standard error no meaning",
+                hint="coef_ has the coefficients; l1_ratio=0 has standard errors",
+            )
         place = 0 if reference is None else place_of(reference, found.labels)
         if intervals not in ("wald", "profile"):
             raise BadSetting(
@@ -233,6 +240,8 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     |                 |         | the column's standard deviation; 0 is maximum likelihood        |
     |                 |         | "auto": the one of least log-loss for rows left out             |
     |                 |         | "average": probabilities averaged over a path of penalties      |
+    | l1_ratio        | 0.0     | the share of the penalty that is penalty·Σ|s_jβ_j| instead, and |
+    |                 |         | makes coefficients exactly zero: 1 is the lasso                 |
     | solver          | "auto"  | the quickest way to the maximum; "sgd" goes row by row           |
     | correction      | None    | "firth": finite and less biased, for separated classes too      |
     | intercept       | True    | False: scores are 0 at x = 0, and columns are not centred       |
@@ -271,6 +280,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
         self,
         penalty: float | str = 0.0,
         *,
+        l1_ratio: float = 0.0,
         solver: str = "auto",
         correction: str | None = None,
         intercept: bool = True,
@@ -281,6 +291,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
         random_state: Any = None,
     ) -> None:
         self.penalty = penalty
+        self.l1_ratio = l1_ratio
         self.solver = solver
         self.correction = correction
         self.intercept = intercept
@@ -308,6 +319,19 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
                 "classes or more"
             )
         return self._path
+
+    @property
+    def coef_(self) -> FloatArray:
+        """The weights of the columns, (1, d) for two classes, else (k, d).
+
+        With an L1 penalty those of more than two classes are the ones that it leaves, of which some
+        are exactly zero; else they add up to zero over the classes.
+        """
+        found = self._found
+        if found is not None and found.l1_ratio > 0.0 and found.size > 2:
+            self._require()
+            return found.sparse_weights
+        return super().coef_
 
     @property
     def separated_(self) -> SeparatedClasses | None:

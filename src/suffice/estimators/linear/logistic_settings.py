@@ -19,6 +19,7 @@ class LogisticSettings:
     """What the user may choose."""
 
     penalty: float | str
+    l1_ratio: float
     solver: str
     correction: str | None
     intercept: bool
@@ -54,6 +55,7 @@ class LogisticSettings:
                 f"solver={self.solver!r}",
                 hint="Firth's correction is a penalty by itself, and needs all rows at once",
             )
+        self._check_l1_ratio()
         if not self.intercept and self.solver == "sgd":
             raise BadSetting(
                 f'intercept={self.intercept!r} does not go with solver="sgd"',
@@ -86,6 +88,31 @@ class LogisticSettings:
             raise BadSetting(
                 f"penalty={self.penalty!r} does not go with warm_start=True",
                 hint="a path begins at its strongest penalty, whatever was fitted before",
+            )
+
+    def _check_l1_ratio(self) -> None:
+        ratio: Any = self.l1_ratio
+        number = isinstance(ratio, Real) and not isinstance(ratio, bool)
+        if not number or not 0.0 <= _as_float(ratio) <= 1.0:
+            raise BadSetting(
+                f"l1_ratio={ratio!r:.50} is not a number from 0 to 1",
+                hint="0 is the penalty of squares, 1 that of absolute values",
+            )
+        if ratio > 0.0 and self._is_path:
+            raise BadSetting(
+                f"l1_ratio={ratio!r} does not go with penalty={self.penalty!r}",
+                hint="a path is one of penalties of squares: give a number as penalty, or leave "
+                "l1_ratio as it is, 0",
+            )
+        if ratio > 0.0 and self.solver == "sgd":
+            raise BadSetting(
+                f'l1_ratio={ratio!r} does not go with solver="sgd"',
+                hint='steps of single rows make no coefficient zero; leave solver as it is, "auto"',
+            )
+        if ratio > 0.0 and self._is_penalised and self.standard_errors:
+            raise BadSetting(
+                f"l1_ratio={ratio!r} does not go with standard_errors={self.standard_errors!r}",
+                hint="estimates that may be exactly zero have no normal law; use l1_ratio=0",
             )
 
     def _check_numbers(self) -> None:

@@ -268,6 +268,7 @@ FORMS: dict[str, dict[str, str]] = {
         "correction": "?text",
         "undecided": "?text",
         "intercept": "truth",
+        "l1_ratio": "weight",
     },
     "PenaltyPath": {
         "penalties": "scale g",

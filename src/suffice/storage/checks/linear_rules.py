@@ -24,6 +24,8 @@ def _logistic(value: Any, sizes: Sizes) -> str:
         return "has a θ of other classes or columns"
     if sizes.get("c", sizes["m"] * sizes["e"]) != sizes["m"] * sizes["e"]:
         return "has a covariance of another θ"
+    if value.l1_ratio > 1.0:
+        return "has more than its penalty on absolute values"
     covariance = value.covariance_
     if covariance is None or not np.isfinite(covariance).all():
         return ""

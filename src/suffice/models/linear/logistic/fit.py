@@ -11,6 +11,7 @@ from suffice.engines.threads import pinned
 from suffice.models.linear.logistic.certificate import Certificate, covariance_of
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.models.linear.logistic.newton import Minimum
+from suffice.models.linear.logistic.objective import Objective
 from suffice.models.linear.logistic.result import LogisticFit, estimable_columns, is_inside
 from suffice.models.linear.logistic.search import MOST_PASSES, Search, objective_of, search
 from suffice.models.linear.logistic.separation.programs import Undecided
@@ -26,7 +27,6 @@ from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from suffice.models.linear.form import LinearForm
-    from suffice.models.linear.logistic.objective import Objective
     from suffice.models.linear.logistic.separation.separation import Separation
     from suffice.rows import FloatArray, IntArray, Label
 
@@ -66,6 +66,7 @@ def fit_logistic(
     weights: FloatArray | None = None,
     penalty: float = 0.0,
     *,
+    l1_ratio: float = 0.0,
     correction: str | None = None,
     intercept: bool = True,
     start: LinearForm | None = None,
@@ -76,6 +77,7 @@ def fit_logistic(
     """Return the maximum of the likelihood: row i belongs to labels[codes[i]], each has rows.
 
     penalty          ½·penalty·Σ(s_jβ_j)² is added to the sum of losses; 0 is maximum likelihood
+    l1_ratio         the share of the penalty that is penalty·Σ|s_jβ_j| instead
     correction       "firth" maximises ℓ + ½log|I|: finite estimates for separated classes too
     intercept        whether scores may differ at x = 0; without, columns are not centred, and s_j
                      is the root of their mean square
@@ -93,6 +95,8 @@ def fit_logistic(
         loss = standardised_loss(rows, codes, len(labels), weights, intercept)
         if correction is not None and len(labels) > 1:
             found = _corrected(objective_of(loss, 0.0), labels, tolerance, most)
+        elif l1_ratio * penalty > 0.0 and len(labels) > 1:
+            found = _thinned(loss, labels, penalty, l1_ratio, start, tolerance, most)
         else:
             found = fit_loss(loss, labels, penalty, start, tolerance, standard_errors, most)
     return found if factor == 0 else found.with_weights_scaled(factor)
@@ -265,6 +269,35 @@ def _corrected(
         converged=firth.converged,
         passes=firth.passes,
         correction="firth",
+    )
+
+
+def _thinned(
+    loss: LogisticLoss,
+    labels: tuple[Label, ...],
+    penalty: float,
+    l1_ratio: float,
+    start: LinearForm | None,
+    tolerance: float,
+    most: int,
+) -> LogisticFit:
+    """Return the estimates under a penalty that makes some of them zero: there is a minimum."""
+    from suffice.models.linear.logistic.l1 import fit_l1
+
+    begin = None if start is None else _in_standard(start, labels, loss)
+    first, second = penalty * l1_ratio, penalty * (1.0 - l1_ratio)
+    found = fit_l1(loss, first, second, begin, tolerance, max(most, 2))
+    return _fit(
+        Objective(loss, penalty),
+        labels,
+        theta=found.theta,
+        covariance_=None,
+        loss=found.loss,
+        decrement=found.residual,
+        bound=np.inf,
+        converged=found.residual <= max(tolerance, FLOOR),
+        passes=found.passes,
+        l1_ratio=l1_ratio,
     )
 
 

@@ -32,6 +32,7 @@ class LogisticFit:
                  up from others, and share the coefficient of least norm
     has_intercept  whether the score at x = 0 is estimable: not so where x₂ = 2x₁ + 5
     intercept    whether there is one: without, scores at x = 0 are 0
+    l1_ratio     the share of the penalty that is on |β|, and not on its square
     loss         -log-likelihood, without the penalty; null_loss that of a model without columns
     decrement    λ, in standard errors: no coefficient is further from the optimum than `bound` of
                  its own standard errors
@@ -62,6 +63,7 @@ class LogisticFit:
     correction: str | None = None
     undecided: str | None = None
     intercept: bool = True
+    l1_ratio: float = 0.0
 
     @property
     def size(self) -> int:
@@ -76,6 +78,21 @@ class LogisticFit:
         weights[1:] = self.theta[:, 1:] * self.inverse
         offsets[1:] = self.theta[:, 0]
         return LinearForm(self.labels, weights, offsets, self.origin)
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """What Σ|b| and ½Σb² are multiplied by in the penalty, in standardised columns."""
+        return self.penalty * self.l1_ratio, self.penalty * (1.0 - self.l1_ratio)
+
+    @property
+    def sparse_weights(self) -> FloatArray:
+        """The coefficients of each class that an L1 penalty leaves, in the user's units (k, d).
+
+        Those that it has made zero are exactly that. Without such a penalty none are meant.
+        """
+        from suffice.models.linear.logistic.l1 import least_shifted
+
+        return least_shifted(self.theta[:, 1:], *self.shares) * self.inverse
 
     def with_weights_scaled(self, factor: int) -> LogisticFit:
         """Return the fit of the same rows, each 2ᶠ times as heavy, under a penalty as heavy."""
@@ -107,7 +124,9 @@ class LogisticFit:
         if self.covariance_ is None:
             raise BadSetting(
                 "there are no standard errors here",
-                hint="the classes are separated: use correction='firth'"
+                hint="coefficients that a penalty has made zero have none: use l1_ratio=0"
+                if self.l1_ratio > 0.0
+                else "the classes are separated: use correction='firth'"
                 if self.separation is not None
                 else "it is not known whether the likelihood has a maximum: use a penalty"
                 if self.undecided is not None
