@@ -73,26 +73,26 @@ def cases_of_arrays() -> dict[str, Callable[[], Callable[[], Any]]]:
             return lambda: answer(X, y)
         return lambda: answer(X)
 
-    def single(forget: bool) -> Callable[[], Any]:
+    def single(forget: bool, make: Callable[[], Any]) -> Callable[[], Any]:
         X, y = table(2_000, 10)
 
         def run() -> Any:
-            model = suffice.GaussianDiscriminant().fit(X[:500], y[:500])
+            model = make().fit(X[:500], y[:500])
             for i in range(500, 2_000):
                 model.partial_fit(X[i : i + 1], y[i : i + 1])
                 if forget:
                     model.forget(X[i - 500 : i - 499], y[i - 500 : i - 499])
-            return model.means_
+            return model.priors_
 
         return run
 
-    def batches(model: Callable[[], Any], forget: bool) -> Callable[[], Any]:
+    def batches(forget: bool, make: Callable[[], Any]) -> Callable[[], Any]:
         X, y = table(500 + 10 * BATCHES, 10)
 
         def run() -> Any:
             for i in range(500, len(X), 10):
                 if i % 500 == 0:  # anew: there were versions whose windows wore out
-                    fitted = model().fit(X[i - 500 : i], y[i - 500 : i])
+                    fitted = make().fit(X[i - 500 : i], y[i - 500 : i])
                 fitted.partial_fit(X[i : i + 10], y[i : i + 10])
                 if forget:
                     fitted.forget(X[i - 500 : i - 490], y[i - 500 : i - 490])
@@ -106,13 +106,14 @@ def cases_of_arrays() -> dict[str, Callable[[], Callable[[], Any]]]:
 
     gda, naive = suffice.GaussianDiscriminant, suffice.NaiveBayes
     small = {
-        f"{name} batches of 10 {done}": lambda make=make, forget=forget: batches(make, forget)
+        f"{name} {what} {done}": lambda run=run, make=make, forget=forget: run(forget, make)
         for name, make in {
             "gda": gda,
             "qda": lambda: gda("per-class"),
             "diagonal": lambda: gda("diagonal"),
             "naive Bayes": lambda: naive("gaussian"),
         }.items()
+        for what, run in (("batches of 10", batches), ("single rows", single))
         for done, forget in (("learned", False), ("learned and forgotten", True))
     }
     return small | {
@@ -129,8 +130,6 @@ def cases_of_arrays() -> dict[str, Callable[[], Callable[[], Any]]]:
         "gda predict 1e6x10": lambda: asked(gda(), "predict", 1_000_000, 10),
         "qda predict_proba 2e5x20": lambda: asked(gda("per-class"), "predict_proba", 200_000, 20),
         "gda leave_one_out 1e5x20": lambda: asked(gda(), "leave_one_out", 100_000, 20),
-        "gda single rows learned": lambda: single(forget=False),
-        "gda single rows learned and forgotten": lambda: single(forget=True),
         "logistic 2e5x20": lambda: logistic(200_000, 20, 2),
         "softmax 5e4x20, 5 classes": lambda: logistic(50_000, 20, 5),
     }
@@ -160,23 +159,26 @@ def cases_of_counts_and_files(folder: Path) -> dict[str, Callable[[], Callable[[
         documents = [" ".join(words[rng.integers(5_000, size=100)]) for _ in range(5_000)]
         return lambda: suffice.TextVectorizer(weighting="tf-idf").fit_transform(documents)
 
-    def from_file(kind: str, width: int = 10) -> Callable[[], Any]:
+    def from_file(kind: str, texts: int = 0, group: int | None = None) -> Callable[[], Any]:
         import pyarrow as pa
         import pyarrow.csv
         import pyarrow.parquet
 
-        path = folder / f"rows{width}.{kind}"
+        path = folder / f"rows{texts}-{group}.{kind}"
         if not path.exists():
-            X, y = table(300_000, width)
-            names = {f"x{j}": X[:, j].round(4) for j in range(width)}
+            X, y = table(300_000, 10)
+            words = np.array([f"level{i}" for i in range(12)])
+            names: dict[str, Any] = {f"x{j}": X[:, j].round(4) for j in range(10 - texts)}
+            for j in range(texts):
+                names[f"t{j}"] = words[np.abs(X[:, j] * 2.0).astype(int) % 12]
             held = pa.table({**names, "class": pa.array([f"c{code}" for code in y])})
             if kind == "csv":
                 pyarrow.csv.write_csv(held, path)
             elif kind == "arrow":
                 with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, held.schema) as out:
-                    out.write_table(held)
+                    out.write_table(held, max_chunksize=group)
             else:
-                pyarrow.parquet.write_table(held, path)
+                pyarrow.parquet.write_table(held, path, row_group_size=group)
         return lambda: suffice.GaussianDiscriminant().fit(str(path), target="class").priors_
 
     def stored(width: int) -> Callable[[], Any]:
@@ -192,6 +194,11 @@ def cases_of_counts_and_files(folder: Path) -> dict[str, Callable[[], Callable[[
         "gda from CSV 3e5x10": lambda: from_file("csv"),
         "gda from Parquet 3e5x10": lambda: from_file("parquet"),
         "gda from Arrow 3e5x10": lambda: from_file("arrow"),
+        "gda from CSV with texts 3e5x10": lambda: from_file("csv", texts=3),
+        "gda from Parquet with texts 3e5x10": lambda: from_file("parquet", texts=3),
+        "gda from Arrow with texts 3e5x10": lambda: from_file("arrow", texts=3),
+        "gda from Parquet of 300 row groups": lambda: from_file("parquet", group=1_000),
+        "gda from Arrow of 300 batches": lambda: from_file("arrow", group=1_000),
         "gda load, 100 columns": lambda: stored(100),
     }
 

@@ -23,7 +23,7 @@ ROWS_READ = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Some rows to learn from, and others to be judged by: raw columns, text and blanks as they are.
+    """Some rows to learn from, and others to be judged by: raw columns, with text and blanks.
 
     Test rows of a class that no training row has are left out: nobody can name it.
     """

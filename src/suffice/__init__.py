@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         statistics,
         testing,
         text,
+        training,
     )
     from suffice.estimators.bridge import bridge
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
         ComplementNaiveBayes,
         MultinomialNaiveBayes,
     )
+    from suffice.estimators.pool import Pool
     from suffice.estimators.shared.collect import collect
     from suffice.estimators.text.classifier import TextClassifier
     from suffice.estimators.text.vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
+    from suffice.training.training import train
 
 __version__ = "0.1.0"
 
@@ -58,6 +61,7 @@ __all__ = [
     "MultivariateNormal",
     "NaiveBayes",
     "Perceptron",
+    "Pool",
     "TextClassifier",
     "TextVectorizer",
     "bridge",
@@ -74,6 +78,8 @@ __all__ = [
     "statistics",
     "testing",
     "text",
+    "train",
+    "training",
 ]
 
 _HOMES = {
@@ -85,12 +91,14 @@ _HOMES = {
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.linear.perceptron",
+    "Pool": "suffice.estimators.pool",
     "TextClassifier": "suffice.estimators.text.classifier",
     "TextVectorizer": "suffice.estimators.text.vectorizer",
     "bridge": "suffice.estimators.bridge",
     "collect": "suffice.estimators.shared.collect",
     "compare": "suffice.evaluation.comparison",
     "load": "suffice.estimators.load",
+    "train": "suffice.training.training",
 }
 """Where a public name that is no submodule lives."""
 

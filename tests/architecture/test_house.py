@@ -187,7 +187,7 @@ def _circle(room: str, graph: dict[str, set[str]]) -> str:
 
 
 FACADES = ["rows", "columns", "statistics", "models", "families", "text", "engines", "evaluation",
-           "plots", "report", "sources"]  # fmt: skip
+           "plots", "report", "sources", "training"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FACADES)

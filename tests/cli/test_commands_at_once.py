@@ -115,9 +115,9 @@ def test_a_model_that_was_changed_by_who_does_not_care_for_locks_is_not_replaced
 ) -> None:
     """As on file systems without locks, where two commands can read the same model."""
     monkeypatch.setattr(locks, "try_lock", lambda _: None)
-    from suffice.cli.rows import model_files
+    from suffice.training import saved_models
 
-    whole = model_files.load_saved
+    whole = saved_models.load_saved
     other = model.with_name("other")
     other.write_bytes(model.read_bytes())
 
@@ -130,10 +130,10 @@ def test_a_model_that_was_changed_by_who_does_not_care_for_locks_is_not_replaced
     from suffice.cli import main
 
     def run_inside(*arguments: object) -> int:
-        monkeypatch.setattr(model_files, "load_saved", whole)
+        monkeypatch.setattr(saved_models, "load_saved", whole)
         return main([str(one) for one in arguments])
 
-    monkeypatch.setattr(model_files, "load_saved", load_saved)
+    monkeypatch.setattr(saved_models, "load_saved", load_saved)
     before = total(model)
     found = run("learn", model, flowers)
     assert found.code == 75
@@ -175,7 +175,7 @@ def test_every_command_that_changes_a_filter_waits_for_its_lock(
     place = tmp_path / "filter.db"
     commands = [
         *mail.values(),
-        ["mail", "export", place, "-o", place, "--force"],
+        ["mail", "export", tmp_path / "more.db", "-o", place, "--force"],
         ["fit", flowers, "-t", "kind", "--model", "gda", "-o", place, "--force"],
         ["report", flowers, "-t", "kind", "--no-pictures", "-o", place, "--force"],
     ]
@@ -376,6 +376,27 @@ def test_a_lock_that_nobody_holds_any_more_is_taken_over(tmp_path: Path) -> None
         assert alone
     assert time.monotonic() - started < 20.0
     assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_that_was_removed_while_it_was_waited_for_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever had it has removed it between two calls: what is held then keeps nobody away."""
+    place, whole, gone = tmp_path / "model", locks._opened, []
+
+    def opened(beside: Path) -> int:
+        handle = whole(beside)
+        if not gone:
+            gone.append(beside.stat().st_ino)
+            beside.unlink()
+        return handle
+
+    monkeypatch.setattr(locks, "_opened", opened)
+    with locked(place, 30.0) as alone:
+        assert alone
+        assert gone
+        with pytest.raises(FileInUse), locked(place, 0.0):
+            pass
 
 
 def test_names_as_long_as_they_may_be_have_locks_of_their_own(tmp_path: Path) -> None:

@@ -289,8 +289,8 @@ def test_progress_says_no_more_than_it_knows(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A share is that of rows: the bytes of a file are read long before them."""
-    from suffice.cli.rows import training_rows
     from suffice.tables import table_file as tables
+    from suffice.training import training_rows
 
     rows = tmp_path / "rows.csv"
     lines = [f"{i % 7 + 3 * (i % 2)}.25,{'ab'[i % 2]}" for i in range(3000)]

@@ -102,6 +102,56 @@ def test_a_filter_is_replaced_on_demand_only_and_never_by_half(
     assert not [name for name in tmp_path.iterdir() if name.name.startswith(".")]
 
 
+@pytest.mark.parametrize("way", ["mbox", "link", "message of a folder", "message of a Maildir"])
+def test_mail_that_is_read_is_not_replaced_by_its_filter(
+    way: str, run: Callable[..., Any], boxes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    ham, spam = place, _ = boxes
+    if way == "link":
+        place = tmp_path / "link"
+        place.symlink_to(ham)
+    elif way != "mbox":
+        inside = ham = tmp_path / "mail"
+        if way == "message of a Maildir":
+            inside = ham / "cur"
+            (ham / "new").mkdir(parents=True)
+        inside.mkdir()
+        place = inside / "1.eml"
+        for number in range(SIZE):
+            (inside / f"{number}.eml").write_bytes(message(number, "ham"))
+    before = place.read_bytes()
+    for force in ((), ("--force",)):
+        done = run("mail", "fit", ham, spam, *force, "-o", place)
+        refused(done, "is what is read: it would be replaced by a mail filter")
+        assert place.read_bytes() == before
+    other = tmp_path / "mail" / "filter.db"
+    if way == "message of a folder":  # what is no message is not read
+        assert run("mail", "fit", ham, spam, "-o", other).code == 0
+        assert run("mail", "fit", ham, spam, "--force", "-o", other).code == 0
+
+
+def test_a_filter_is_not_replaced_by_its_export(run: Callable[..., Any], mail_filter: Path) -> None:
+    before = mail_filter.read_bytes()
+    done = run("mail", "export", mail_filter, "-o", mail_filter, "--force")
+    refused(done, "is what is read: it would be replaced by a model file")
+    assert mail_filter.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options", [("--spam", "--ham"), ("--ham", "--forget"), ("--forget", "--spam", "--ham")]
+)
+def test_a_message_cannot_be_corrected_in_two_ways(
+    options: tuple[str, ...], run: Callable[..., Any], mail_filter: Path, letter: Path
+) -> None:
+    before = mail_filter.read_bytes()
+    done = run("mail", "correct", mail_filter, letter, *options)
+    assert done.code == 2
+    assert not done.out
+    assert all(option in done.err for option in options)
+    assert "contradict each other" in done.err
+    assert mail_filter.read_bytes() == before
+
+
 @pytest.mark.parametrize("arguments", [(), ("ham.mbox",), ("a", "b", "c"), ("--ham", "a")])
 def test_a_fit_needs_both_kinds(run: Callable[..., Any], arguments: tuple[str, ...]) -> None:
     assert run("mail", "fit", *arguments, "-o", "filter.db").code == 2

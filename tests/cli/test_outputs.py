@@ -41,9 +41,10 @@ def model(fitted: Callable[..., Path], flowers: Path) -> Path:
 
 @pytest.mark.parametrize("command", ["fit", "learn", "report"])
 @pytest.mark.parametrize("way", ["same", "symlink", "hard link", "pattern", "stdin"])
+@pytest.mark.parametrize("force", [(), ("--force",)], ids=["plain", "force"])
 @unix
 def test_a_table_that_is_read_is_not_replaced(
-    command: str, way: str, run: Any, shell: Any, flowers: Path, model: Path
+    command: str, way: str, force: tuple[str, ...], run: Any, shell: Any, flowers: Path, model: Path
 ) -> None:
     before = flowers.read_bytes()
     place = flowers.with_name("other.csv")
@@ -58,13 +59,38 @@ def test_a_table_that_is_read_is_not_replaced(
         arguments[arguments.index(str(flowers))] = str(flowers.parent / "flow*.csv")
     if way == "stdin":
         arguments[arguments.index(str(flowers))] = "-"
-        found = shell(f"suffice {' '.join(arguments)} -o '{place}' < '{flowers}'")
+        found = shell(f"suffice {' '.join(arguments)} {' '.join(force)} -o '{place}' < '{flowers}'")
     else:
-        found = run(*arguments, "-o", place)
+        found = run(*arguments, *force, "-o", place)
     assert found.code == 1
     assert "is what is read" in found.err
-    assert "Hint: " in found.err
+    assert "Hint: write to another file; what is read is not replaced" in found.err
     assert flowers.read_bytes() == before
+
+
+@unix
+def test_a_database_that_is_read_is_not_replaced(run: Any, tmp_path: Path) -> None:
+    import duckdb
+
+    place = tmp_path / "flowers.duckdb"
+    with duckdb.connect(str(place)) as connection:
+        connection.execute("CREATE TABLE flowers AS SELECT 1.0 AS x, 'rose' AS kind")
+    before = place.read_bytes()
+    found = run("fit", f"duckdb://{place}?table=flowers", *FIT, "-o", place, "--force")
+    assert found.code == 1
+    assert "is what is read" in found.err
+    assert place.read_bytes() == before
+
+
+def test_a_model_that_is_changed_in_place_is_replaced(run: Any, flowers: Path, model: Path) -> None:
+    for arguments in (
+        ("learn", model, flowers, "-o", model),
+        ("merge", model, model, "-o", model),
+        ("forget", model, flowers, "-o", model),
+    ):
+        before = model.read_bytes()
+        assert run(*arguments).code == 0
+        assert model.read_bytes() != before
 
 
 @pytest.mark.parametrize("command", COMMANDS)

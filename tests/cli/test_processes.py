@@ -114,7 +114,7 @@ def test_nothing_is_coloured_and_no_progress_shown_where_there_is_no_terminal(
 
 STAGES = {
     "reading": "suffice.tables.csv.table:CsvTable.records",
-    "comparing": "suffice.cli.commands.fit_choice:best_model",
+    "comparing": "suffice.training.model_choice:choose",
     "fitting": "suffice.estimators.shared.learning:Learning.fit",
     "saving": "os:fsync",
 }

@@ -138,7 +138,7 @@ def test_a_table_larger_than_memory_is_learned_in_chunks(
     arguments = ("fit", measurements, "-t", "class", "--model", "qda", "-o")
     assert run(*arguments, whole).code == 0
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 200)
-    monkeypatch.setattr("suffice.cli.rows.training_rows.IN_MEMORY", 250)
+    monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 250)
     lines = measurements.read_text().splitlines()
     measurements.write_text("\n".join([lines[0], *lines[1:][::7], *lines[1:][::-1]]) + "\n")
     assert run(*arguments, parts).code == 0
@@ -160,7 +160,7 @@ def test_a_large_table_may_be_sorted_by_class(
     assert run(*arguments, *model.split()).code == 0
     whole = run("predict", out, table, "--proba").out
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 60)
-    monkeypatch.setattr("suffice.cli.rows.training_rows.IN_MEMORY", 80)
+    monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 80)
     done = run(*arguments, *model.split())
     assert (done.code, "warning" in done.err) == (0, False), done.err
     assert run("predict", out, table, "--proba").out == whole

@@ -128,7 +128,7 @@ def test_a_source_larger_than_memory_gives_the_model_of_the_rows(
     one, many = tmp_path / "one.suffice", tmp_path / "many.suffice"
     arguments = ("-t", "kind", "--model", model, "-o")
     assert run("fit", whole, *arguments, one).code == 0
-    monkeypatch.setattr("suffice.cli.rows.training_rows.IN_MEMORY", 500)
+    monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 500)
     monkeypatch.setattr("suffice.sources.local.CELLS", 200)
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 200)
     monkeypatch.setattr("suffice.estimators.shared.collect.MOST_CELLS", 500)
@@ -212,7 +212,7 @@ def test_models_are_compared_on_rows_from_all_over_a_large_source(
     place = tmp_path / "sorted.csv"
     rows = [f"{i % 13 + 5 * (i // 400)},{i % 3},{'xyz'[i // 400]}" for i in range(1200)]
     place.write_text("\n".join(["a,b,class", *rows]) + "\n")
-    monkeypatch.setattr("suffice.cli.rows.training_rows.IN_MEMORY", 900)
+    monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 900)
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 300)
     done = run("compare", place, "-t", "class", "--no-curves", "--model", "gda", "--json")
     assert done.code == 0, done.err
@@ -244,7 +244,7 @@ def test_labels_are_the_same_whether_any_is_blank_or_not(
         more = pa.table({"x": [1.0], "y": pa.array([None], table.schema.field("y").type)})
         for name, given in (("all", table), ("blank", pa.concat_tables([table, more]))):
             file, out = written(given, tmp_path / f"{name}.parquet"), tmp_path / f"{name}.suffice"
-            monkeypatch.setattr("suffice.cli.rows.training_rows.IN_MEMORY", 200)
+            monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 200)
             done = run("fit", file, "-t", "y", "--model", "gda", "-o", out)
             assert done.code == 0, done.err
             models.append(suffice.load(out))

@@ -50,7 +50,7 @@ def test_fit_predict_explain_sample_and_inspect_need_nothing_else(
 def test_a_model_of_the_train_part_judges_the_rest(run: Any, shared: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.suffice"
     table = shared / "data" / "tab" / "iris.csv.gz"
-    assert run("fit", table, "-t", "target", "-o", out).code == 0
+    assert run("fit", table, "-t", "target", "--model", "best", "-o", out).code == 0
     done = run("outliers", out, table, "--below", "0.05")
     assert done.code == 0
     assert 0 < len(done.rows) - 1 < 30

@@ -107,7 +107,7 @@ def test_learning_from_a_large_table_shows_how_far_it_is(
     environment: dict[str, str], measurements: Path, tmp_path: Path
 ) -> None:
     code = (
-        "import sys; from suffice.cli import main; from suffice.cli.rows import training_rows; "
+        "import sys; from suffice.cli import main; from suffice.training import training_rows; "
         "from suffice.cli.terminal import messages; from suffice.tables import table_file; "
         "messages.PATIENCE = messages.EVERY = 0.0; "
         "training_rows.IN_MEMORY = table_file.CELLS = 100; sys.exit(main(sys.argv[1:]))"
@@ -124,7 +124,8 @@ def test_learning_from_a_large_table_shows_how_far_it_is(
     lines = [line for line in said.split("\r\033[K") if line.startswith("learning from ")]
     assert lines
     assert all(re.search(r"\] +\d+% [\d,]+ rows, [\d,]+/s", line) for line in lines), lines
-    assert said.splitlines()[-1].endswith("3 classes of class")
+    assert said.splitlines()[-2].endswith("3 classes of class")
+    assert " % right on rows it has not seen " in said.splitlines()[-1]
     quiet = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         env=terminal, capture_output=True, check=True, cwd=tmp_path,

@@ -183,7 +183,7 @@ def test_few_rows_leave_a_database_that_adds_them_up(
     postgres.execute(ROWS.format("generate_series(0, 199)"))
     info = postgres.info
     place = f"postgresql://{info.user}@{info.host}:{info.port}/{info.dbname}?table=flowers"
-    monkeypatch.setattr("suffice.cli.rows.training_rows.FROM_AFAR", 20)
+    monkeypatch.setattr("suffice.training.training_rows.FROM_AFAR", 20)
     came = []
     streamed = PostgresTable.batches
 

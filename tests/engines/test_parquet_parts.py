@@ -16,6 +16,7 @@ from suffice.kernels.compilation import WORTH_COMPILING
 from suffice.models import GaussianLearner
 from suffice.sources import local, open_source
 from suffice.sources.chunks import ColumnTable
+from suffice.sources.source import Wanted
 from tests.engines.alike import assert_alike
 
 if TYPE_CHECKING:
@@ -113,3 +114,22 @@ def test_naive_bayes_reads_columns_of_numbers_as_well(tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", rows[:5_000], labels[:5_000], 1_000)
     here = NaiveBayes(families="gaussian").fit(rows[:5_000], labels[:5_000])
     assert_alike(collect(NaiveBayes(families="gaussian"), path, "y"), here.statistics_)
+
+
+def test_small_row_groups_are_read_together_also_where_texts_are_codes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    size = 6_000
+    labels = rng.integers(0, 3, size)
+    rows = rng.normal(size=(size, 2)) + labels[:, np.newaxis]
+    words = np.array([f"word{i % 7}" for i in range(size)])
+    columns = {"a": rows[:, 0], "b": rows[:, 1], "w": words, "y": np.array(["p", "q", "r"])[labels]}
+    place = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table(columns), place, row_group_size=100)
+    source = open_source(place)
+    wanted = Wanted(("a", "b", "w"), "y", None)
+    chunks = [chunk for part in source.parts(wanted) for chunk in part()]
+    assert len(chunks) < 6, "sixty row groups are not sixty chunks"
+    read = np.concatenate([chunk.table.exact(2) for chunk in chunks])
+    assert read.tolist() == words.tolist()
+    labels = [label for chunk in chunks for label in chunk.labels.to_pylist()]
+    assert labels == columns["y"].tolist()

@@ -43,7 +43,7 @@ def iris() -> tuple[Any, Any]:
 
 @pytest.fixture(scope="module")
 def found(iris: tuple[Any, Any]) -> Comparison:
-    return compare(*iris, folds=5)
+    return compare(*iris, models="single", folds=5)
 
 
 @pytest.mark.slow
@@ -195,7 +195,8 @@ def test_estimators_of_others_are_compared_beside_ours(iris: tuple[Any, Any]) ->
     X, y = iris
     tree = DecisionTreeClassifier(random_state=0)
     result = compare(X, y, models={"tree": tree, "ridge": RidgeClassifier()}, folds=3, curves=False)
-    assert len(result.candidates) == 9
+    assert len(result.candidates) == 10
+    assert result.candidate("pool").name in result.scores
     frame = result.to_frame().set_index("model")
     assert np.isfinite(frame.loc["tree", "log_loss"])
     assert np.isnan(frame.loc["ridge", "log_loss"])  # it gives no probabilities

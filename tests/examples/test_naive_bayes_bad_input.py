@@ -42,8 +42,8 @@ X = np.array([[1.0, 1, 2], [2, 1, 1], [2, 2, 1], [3, 1, 1], [1, 4, 1], [2, 3, 5]
 y = np.array([0, 0, 0, 1, 1, 1])
 NAMES = ["red", "blue", "size"]
 FRAME = pd.DataFrame(X, columns=NAMES)
-FAMILIES = ["gaussian", "shared-gaussian", "lognormal", "poisson", "categorical", "binned",
-            "multinomial"]  # fmt: skip
+FAMILIES = ["gaussian", "shared-gaussian", "predictive-gaussian", "lognormal", "poisson",
+            "categorical", "binned", "multinomial"]  # fmt: skip
 MODELS = {
     **{family: NaiveBayes(family) for family in FAMILIES},
     "threshold": NaiveBayes(Bernoulli(1.0)),
@@ -108,6 +108,8 @@ CELLS = [
     ("gaussian", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is gaussian"),
     ("shared-gaussian", -np.inf, NotFinite, r"row 2, .*: -inf"),
     ("shared-gaussian", "two", BadRows, r"row 2, .*: 'two' is no number"),
+    ("predictive-gaussian", -np.inf, NotFinite, r"row 2, .*: -inf"),
+    ("predictive-gaussian", "two", BadRows, r"row 2, .*: 'two' is no number"),
     ("lognormal", np.inf, NotFinite, r"row 2, .*: inf"),
     ("lognormal", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is lognormal"),
     ("binned", np.inf, NotFinite, r"row 2, .*: inf"),

@@ -42,6 +42,7 @@ FITTED = {
     "logistic-two-classes": lambda: suffice.LogisticRegression(penalty=1.0).fit(
         NUMBERS[:40], LABELS[:40]
     ),
+    "pool": lambda: suffice.Pool(["naive Bayes", "logistic", "forest"]).fit(NUMBERS, LABELS),
     "perceptron": lambda: suffice.Perceptron().fit(NUMBERS, LABELS),
     **{
         f"text-{model}": lambda model=model: suffice.TextClassifier(model).fit(TEXTS, LABELS)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.kernels import compilation
+from suffice.kernels.compilation import part_of
 from suffice.kernels.dense import double_double, scatter, scores
 from tests.twins import choices, plain
 
@@ -28,6 +29,7 @@ from suffice.kernels.dense import (
 )
 from suffice.models import GaussianLearner
 from suffice.statistics import DiagonalMoments, Moments, PooledMoments
+from suffice.statistics.moments import plain_merges
 from suffice.statistics.moments.parts import combined
 
 scatter_plain, scores_plain = plain(scatter), plain(scores)
@@ -554,7 +556,7 @@ def streams_of_batches(draw):
     scale = 10.0 ** draw(st.sampled_from([-160, -6, 0, 3, 150]))
     parts = []
     for _ in range(draw(st.integers(2, 7))):
-        length = draw(st.sampled_from([1, 1, 2, 5, 10, 31, 32, 33, 60]))
+        length = draw(st.sampled_from([1, 1, 2, 5, 10, 31, 32, 33, 60, 300]))
         rows = rng.normal(size=(length, width)) * scale + draw(st.sampled_from([0.0, 1e8])) * scale
         if width and draw(st.integers(0, 3)) == 0:
             rows[:, 0] = rng.choice([0.0, scale], length)
@@ -620,3 +622,26 @@ def test_compiled_merges_are_used_once_there_is_enough_to_do(monkeypatch):
     several = DiagonalMoments.of(rows) + DiagonalMoments.of(rows[:5])
     assert several._combined(DiagonalMoments.of(rows[5:9]), 1.0) is not None
     assert several._combined(DiagonalMoments.of(rows[:5]), -1.0) is not None
+
+
+@pytest.mark.slow
+def test_parts_of_a_large_fit_are_merged_by_a_compiled_loop(monkeypatch):
+    monkeypatch.setattr(double_double, "WORTH_COMPILING", np.inf)
+    rng = np.random.default_rng(1)
+    rows, codes = rng.normal(size=(400, 4)), np.arange(400) % 3
+    calls = []
+    loop = plain_merges._loop
+    monkeypatch.setattr(plain_merges, "_loop", lambda name: calls.append(name) or loop(name))
+    for kind in (Moments, DiagonalMoments):
+        plain = kind.of(rows[:200]) + kind.of(rows[200:])
+        assert not calls
+        with part_of(10**7):
+            fast = kind.of(rows[:200]) + kind.of(rows[200:])
+        assert len(calls) == 1
+        calls.clear()
+        assert plain.scatter_low is None
+        assert fast.scatter_low is None
+    pooled = [PooledMoments.of_classes(rows[i : i + 200], codes[i : i + 200], [0, 1, 2])
+              for i in (0, 200)]  # fmt: skip
+    with part_of(10**7):
+        assert plain_merges.pooled_merged_quickly(*pooled) is not None

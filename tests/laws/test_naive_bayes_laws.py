@@ -119,6 +119,13 @@ def blanks(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
     return x, y
 
 
+def measures(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
+    """Return numbers in odd units of which some are missing, and labels."""
+    x, y = blanks(rng, size)
+    x = (x + rng.normal(size=x.shape)) * 10.0 ** rng.integers(-3, 4, size=x.shape[1])
+    return x.astype(object), y
+
+
 def sparse(rng: np.random.Generator, size: int = 24) -> tuple[Any, Any]:
     """Return sparse counts and labels."""
     x, y = counts(rng, size)
@@ -144,6 +151,7 @@ CASES = {
     "mixed": Case(NaiveBayes, mixed, {"families": PLACES}),
     "mixed, held out": Case(NaiveBayes, some, {"families": FEW_PLACES, **HELD_OUT}),
     "mixed, unsmoothed": Case(NaiveBayes, mixed, {"families": PLACES, "smoothing": 0}),
+    "predictive": Case(NaiveBayes, measures, {"families": "predictive-gaussian"}),
     "bernoulli": Case(BernoulliNaiveBayes, blanks, {}),
     "bernoulli, sparse, held out": Case(BernoulliNaiveBayes, sparse, HELD_OUT),
     "multinomial, held out": Case(MultinomialNaiveBayes, sparse, HELD_OUT),

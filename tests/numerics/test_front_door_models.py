@@ -16,8 +16,8 @@ from suffice.errors import BadRows, DidNotConverge, OutsideSupport, SufficeError
 from suffice.models.gaussian.auto_covariance import candidates, choose
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
+from suffice.models.gaussian.missing.acceleration import Acceleration
 from suffice.models.gaussian.missing.e_step import solved
-from suffice.models.gaussian.missing.em import Acceleration
 from suffice.statistics import ByClass, DiagonalMoments, Moments
 from tests.reference.plain_em import plain_em
 
@@ -180,7 +180,7 @@ def test_the_second_order_is_near_enough_to_choose_by(monkeypatch: pytest.Monkey
     learner = GaussianLearner(Gaussian("per-class"))
     summary = learner.fit(learner.summarize(X, y, (0, 1, 2))).summary
     exact, exactly = choose(summary, X, y, None, None, "mle")
-    monkeypatch.setattr("suffice.models.gaussian.auto_covariance.EXACT_BUDGET", 0.0)
+    monkeypatch.setattr("suffice.models.gaussian.jury.EXACT_BUDGET", 0.0)
     near, nearly = choose(summary, X, y, None, None, "mle")
     assert near == exact
     np.testing.assert_allclose([v for _, v in nearly], [v for _, v in exactly], rtol=2e-3)

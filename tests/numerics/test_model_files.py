@@ -226,29 +226,34 @@ def test_a_wrong_checksum_is_refused() -> None:
     refused(zipped({**members, "arrays/float64.npy": bytes(other)}), "float64.npy does not have")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        b'{"a": ' * 100_000 + b"1" + b"}" * 100_000,
-        b"[" * 100_000,
-        b'{"format": ' + b"9" * 10_000 + b"}",
-        b'{"format": 1, "format": 1}',
-        b'{"format": NaN}',
-        b'{"format": -Infinity}',
-        b'"\xff\xfe"',
-        b"",
-        b"null",
-        b"[]",
-        b"{}",
-        b'{"checksums": {}}',
-        b'{"name": "suffice model", "checksums": {}, "format": 1e999}',
-        b'{"name": "suffice model", "checksums": {}, "format": true}',
-        b'{"name": "suffice model", "checksums": {}, "format": 1}',
-    ],
-    ids=range(15),
-)
-def test_strange_json_is_refused(text: bytes) -> None:
-    refused(written(text, {}))
+STRANGE_JSON: list[tuple[bytes, str]] = [
+    (b'{"a": ' * 100_000 + b"1" + b"}" * 100_000, "is nested too deep"),
+    (b"[" * 100_000, "is nested too deep"),
+    (b'{"format": ' + b"9" * 10_000 + b"}", "holds a number of 10000 digits"),
+    (b'{"format": 1, "format": 1}', "has a key twice"),
+    (b'{"state": {"a": {"b": 1, "b": 2}}}', "has a key twice"),
+    (b'{"format": NaN}', "holds NaN"),
+    (b'{"format": -Infinity}', "holds -Infinity"),
+    (b'"\xff\xfe"', "codec can't decode"),
+    (b"", "Expecting value"),
+    (b"null", "the arrays are not those that model.json names"),
+    (b"[]", "the arrays are not those that model.json names"),
+    (b"{}", "the arrays are not those that model.json names"),
+    (b'{"checksums": {}}', "is not a suffice model"),
+    (b'{"name": "suffice model", "checksums": {}, "format": 1e999}', "has the format inf"),
+    (b'{"name": "suffice model", "checksums": {}, "format": true}', "has the format True"),
+    (b'{"name": "suffice model", "checksums": {}, "format": 0}', "has the format 0"),
+    (b'{"name": "suffice model", "checksums": {}, "format": 1}', "is a None, which is not known"),
+    (
+        b'{"name": "suffice model", "checksums": {}, "format": 1, "estimator": "Perceptron"}',
+        "does not describe a model (KeyError)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), STRANGE_JSON, ids=range(len(STRANGE_JSON)))
+def test_strange_json_is_refused(text: bytes, words: str) -> None:
+    refused(written(text, {}), words)
 
 
 def test_a_file_of_a_newer_format_says_so() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant
-from suffice.models.gaussian import auto_covariance as selection
+from suffice.models.gaussian import jury as selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

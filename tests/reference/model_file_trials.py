@@ -59,7 +59,8 @@ def every_file(folder: Path, size: int = 12) -> Iterator[SavedFile]:
     models = [(name, *fitted(name, rng, size)) for name in CASES]
     models += [noted(rng, size)]
     for name, model, (X, y) in models:
-        for statistics in (True, False):
+        alone = name not in CASES or CASES[name].alone
+        for statistics in (True, False) if alone else (True,):
             model.save(place, statistics=statistics)
             told = "" if statistics else ", without statistics"
             yield SavedFile(name + told, place.read_bytes(), X, y)

@@ -43,6 +43,10 @@ SETTINGS: dict[Any, list[dict[str, Any]]] = {
         {"pool": 0.5}, {"covariance": "diagonal", "shrink": 0.5},
         {"covariance": "spherical", "pool": 0.5}, {"covariance": "auto", "pool": 0.5},
         {"covariance": "auto", "shrink": 0.5}, *SHARES,
+        {"predictive": 0.0}, {"predictive": "some"}, {"prior_rows": 1.0},
+        {"predictive": 1.0, "prior_rows": -1.0}, {"predictive": 1.0, "shrink": 0.5},
+        {"predictive": 1.0, "divisor": "unbiased"}, {"covariance": "auto", "predictive": "auto"},
+        {"average": True}, {"covariance": "auto", "average": "yes"}, {"temperature": "held-out"},
     ],
     NaiveBayes: [
         {"families": "gauss"}, {"families": None}, {"families": 3}, {"families": []},
@@ -72,6 +76,8 @@ SETTINGS: dict[Any, list[dict[str, Any]]] = {
         {"tolerance": 0.0}, {"tolerance": -1.0}, {"tolerance": "small"}, {"tolerance": np.nan},
         {"max_passes": 0}, {"max_passes": 2.5}, {"max_passes": "many"},
         {"standard_errors": "yes"}, {"warm_start": "yes"}, {"solver": "sgd", "random_state": "x"},
+        {"penalty": "auto", "solver": "sgd"}, {"penalty": "average", "warm_start": True},
+        {"penalty": "auto", "correction": "firth"},
     ],
     Perceptron: [
         {"epochs": 0}, {"epochs": 2.5}, {"epochs": "many"}, {"average": "yes"},

@@ -20,10 +20,18 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.errors import SufficeError
-from suffice.estimators.linear.logistic_settings import SOLVERS
-from suffice.families import Bernoulli, Binned, Common, GaussianColumns, LogNormal
+from suffice.estimators.linear.logistic_settings import PATHS, SOLVERS
+from suffice.families import (
+    Bernoulli,
+    Binned,
+    Common,
+    GaussianColumns,
+    LogNormal,
+    PredictiveGaussian,
+)
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
+from suffice.models.pool.members import MEMBERS
 from suffice.models.text.term_events import EVENTS
 from suffice.rows import read_table
 from suffice.storage.model_file import read_model, stored_posterior
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 SMOOTHING = [1.0, 0.0, 0.3, "held-out"]
-TEMPERATURE = [None, "held-out", 0.5]
+TEMPERATURE = [None, "held-out", 0.5, "left-out"]
 GIVEN = "given"
 """Stands for priors of whatever the labels are."""
 PRIORS = [None, GIVEN]
@@ -43,6 +51,7 @@ FAMILIES: list[Any] = [
     "auto", "select", *sorted(NAMED),
     *(dict.fromkeys((0, 1, 2), COMMON + name) for name in sorted(SINGLE)),
     Bernoulli(1.0), Binned(3), Binned(edges=(-1.0, 0.0, 2.0, 9.0)), LogNormal("shared"),
+    PredictiveGaussian("shared", 2.0, 0.5), Common(PredictiveGaussian(strength=9.0)),
     Common(GaussianColumns("shared")), {0: "poisson", 1: "common poisson"},
     {(0, 1): "multinomial", 2: "binned"}, {0: "poisson", 1: Bernoulli(1.0), 2: "gaussian"},
     dict.fromkeys((0, 1, 2), Common(Binned(edges=(-1.0, 0.0, 2.0, 9.0)))),
@@ -56,6 +65,10 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "shrink_target": list(SHRINK_TARGETS),
         "priors": PRIORS,
         "divisor": list(DIVISORS),
+        "predictive": [None, 2.0, "auto"],
+        "prior_rows": [0.0, 0.5],
+        "temperature": [None, 0.7, "left-out"],
+        "average": [False, True],
     },
     "NaiveBayes": {
         "families": FAMILIES,
@@ -77,7 +90,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     },
     "ComplementNaiveBayes": {"boolean": [False, True], "smoothing": SMOOTHING},
     "LogisticRegression": {
-        "penalty": [0.0, 0.7],
+        "penalty": [0.0, 0.7, *PATHS],
         "solver": list(SOLVERS),
         "correction": [None, "firth"],
         "intercept": [True, False],
@@ -92,6 +105,15 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "average": [True, False],
         "shuffle": [True, False],
         "random_state": [0, 7],
+    },
+    "Pool": {
+        "members": [
+            "auto",
+            *MEMBERS,
+            ["logistic", "class shares"],
+            ("GDA", "naive Bayes"),
+            ["forest"],
+        ],
     },
     "TextClassifier": {
         "event": [*EVENTS, "language", "both"],
@@ -293,6 +315,8 @@ def _compared(model: Any, X: Any, y: Any, place: Path) -> str:
             said = stored_posterior(stored, table)
             if not np.array_equal(said, back.predict_proba(X), equal_nan=True):
                 return "the stored model has other posteriors"
+    if isinstance(model, suffice.Pool):  # it answers from its rows
+        return _changed(model, back, X, y)
     model.save(place, statistics=False)
     alone = suffice.load(place)
     ours, theirs = (answers(one, X, y, rows=False) for one in (model, alone))

@@ -34,6 +34,8 @@ class Case:
     streams: bool = False
     learns: bool = True
     forgets: bool = True
+    alone: bool = True
+    """Whether it answers without its statistics."""
 
 
 def numbers(
@@ -160,6 +162,9 @@ CASES: dict[str, Case] = {
     "shared-diagonal": Case(lambda: GDA("shared-diagonal"), numbers),
     "spherical": Case(lambda: GDA("spherical"), numbers),
     "auto": Case(lambda: GDA("auto"), numbers),
+    "predictive": Case(lambda: GDA(predictive=2.0), numbers),
+    "predictive, diagonal": Case(lambda: GDA("diagonal", predictive="auto"), gappy),
+    "averaged": Case(lambda: GDA("auto", average=True, temperature="left-out"), numbers),
     "shared, gaps": Case(GDA, gappy),
     "per-class, gaps": Case(lambda: GDA("per-class"), gappy),
     "diagonal, gaps": Case(lambda: GDA("diagonal"), gappy),
@@ -191,6 +196,7 @@ CASES: dict[str, Case] = {
     "constant, naive": Case(lambda: NB("gaussian"), constant),
     "select": Case(lambda: NB("select"), pandas_frame),
     "held out": Case(lambda: NB(smoothing="held-out", temperature="held-out"), pandas_frame),
+    "left out": Case(lambda: NB(temperature="left-out"), pandas_frame),
     "unsmoothed": Case(lambda: NB(FEW, smoothing=0), pandas_frame),
     "words": Case(lambda: NB({(0, 1): Multinomial(), 2: "poisson", 3: "bernoulli"}), lambda r, n: (
         np.minimum(counts(r, n)[0], [9, 9, 9, 1]), counts(r, n)[1])),
@@ -233,6 +239,17 @@ CASES: dict[str, Case] = {
     "logistic, stream": Case(LOGISTIC, numbers, streams=True, forgets=False),
     "logistic, plain errors": Case(lambda: LOGISTIC(standard_errors=False), numbers, forgets=False),
     "logistic, one class": Case(LOGISTIC, one_class, forgets=False),
+    "pool": Case(
+        lambda: suffice.Pool(["weighted naive Bayes", "GDA", "kernel logistic"]),
+        pandas_frame, alone=False,
+    ),
+    "pool, named": Case(
+        lambda: suffice.Pool(["naive Bayes", "logistic"]), polars_frame, alone=False
+    ),
+    "pool, gaps": Case(
+        lambda: suffice.Pool(("GDA on ranks", "forest")), gappy, alone=False
+    ),
+    "pool, one class": Case(suffice.Pool, one_class, alone=False),
     "perceptron": Case(lambda: suffice.Perceptron(random_state=0), separated, forgets=False),
     "perceptron, words": Case(
         lambda: suffice.Perceptron(epochs=3, random_state=0), whole_frame, forgets=False

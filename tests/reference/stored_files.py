@@ -74,12 +74,16 @@ def models() -> dict[str, tuple[Any, pd.DataFrame]]:
         ("gda_diagonal", gda("diagonal"), blank(frame)),
         ("gda_auto", gda("auto"), numbers),
         ("naive_bayes", suffice.NaiveBayes(), gappy),
+        ("naive_bayes_predictive", suffice.NaiveBayes({"length": "predictive-gaussian"}), gappy),
         ("bernoulli", suffice.BernoulliNaiveBayes(), words),
         ("multinomial", suffice.MultinomialNaiveBayes(smoothing="held-out"), words),
         ("complement", suffice.ComplementNaiveBayes(), words),
         ("logistic", suffice.LogisticRegression(penalty=0.5), frame),
+        ("logistic_auto", suffice.LogisticRegression("auto"), frame),
+        ("logistic_average", suffice.LogisticRegression("average"), frame),
         ("perceptron", suffice.Perceptron(random_state=0), separated),
         ("text", suffice.TextClassifier(), texts()),
+        ("pool", suffice.Pool(), gappy),
     ]
     found = {name: (model.fit(held, labels), held) for name, model, held in fitted}
     law = suffice.MultivariateNormal.fit(blank(frame)[["length", "links"]])
@@ -95,6 +99,8 @@ def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
     # Scores of a perceptron are no probabilities.
     ask = model.decision_function if isinstance(model, suffice.Perceptron) else model.predict_proba
     first = ask(some).tolist()
+    if getattr(model, "penalty", None) == "average":  # which does not go on
+        return {"classes": list(model.classes_), "probabilities": first}
     again = list(model.classes_[:2])
     model.partial_fit(frame.head(2), again)
     return {

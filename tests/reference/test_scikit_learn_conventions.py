@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from suffice import GaussianDiscriminant, LogisticRegression
+from suffice import GaussianDiscriminant, LogisticRegression, Pool
 from suffice.errors import ColumnMismatch, NotLinear, SufficeError, SufficeWarning
 
 X, y = load_iris(return_X_y=True)
@@ -48,7 +48,14 @@ SETTINGS = [
     {"covariance": "spherical", "divisor": "unbiased"},
     {"covariance": "auto"},
     {"covariance": "auto", "divisor": "unbiased"},
+    {"predictive": 1.0},
+    {"predictive": "auto", "prior_rows": 0.5},
+    {"covariance": "per-class", "predictive": "auto", "temperature": "left-out"},
+    {"covariance": "diagonal", "predictive": "auto"},
+    {"covariance": "spherical", "temperature": "left-out"},
+    {"covariance": "auto", "average": True, "temperature": "left-out"},
 ]
+POOL = [{"members": ["naive Bayes", "logistic", "GDA"]}]
 LOGISTIC = [{}, {"penalty": 1.0}, {"correction": "firth"}, {"solver": "sgd"}]
 STEPS = "a step for a row of weight 2 is not two steps, as with scikit-learn's SGDClassifier"
 FORMS = ["shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto"]
@@ -59,7 +66,8 @@ def name_of(setting):
 
 
 def checks():
-    for kind, settings in ((GaussianDiscriminant, SETTINGS), (LogisticRegression, LOGISTIC)):
+    kinds = ((GaussianDiscriminant, SETTINGS), (LogisticRegression, LOGISTIC), (Pool, POOL))
+    for kind, settings in kinds:
         for setting in settings:
             for estimator, check in estimator_checks_generator(kind(**setting)):
                 name = getattr(check, "func", check).__name__

@@ -15,13 +15,18 @@ from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting, NotFinite
-from suffice.estimators.gaussian_learning import GaussianLearning, GaussianParameters
+from suffice.estimators.gaussian_learning import GaussianLearning
+from suffice.estimators.gaussian_parameters import GaussianParameters
 from suffice.estimators.linear.logistic_regression import implied_logistic
 from suffice.estimators.shared.answers import Answers, comparison
 from suffice.estimators.shared.frames import back_to_frame
 from suffice.estimators.shared.labelled_batch import naming_cells
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.results import Explanation
+from suffice.models.gaussian.averages.learner import (
+    AveragingLearner,
+    averaged_leave_one_out,
+)
 from suffice.models.gaussian.explanation import explain
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
@@ -31,6 +36,7 @@ from suffice.models.gaussian.whitened_classes import Discriminants, discriminant
 from suffice.models.typicality.coded_classes import coded_typicality
 from suffice.models.typicality.normal_classes import typicality
 from suffice.rows import read_table
+from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,13 +80,17 @@ class GaussianAnswers(GaussianParameters, Answers):
 
         Exact under normality and ignorable missingness for every covariance form, whatever
         `shrink` is; with `pool`, and where rows of the fit had missing cells and covariances are
-        full, approximate. A class with too few rows for its covariance matrix is judged column
+        full, approximate. Temperatures play no part, and with `predictive` the same p-values hold;
+        there, a full covariance of too few rows is judged by its t law, F(D, f) of the distance
+        over D: right on average over the prior, and not for each class.
+
+        A class with too few rows for its covariance matrix is judged column
         by column (Bonferroni): no more than 5 % have p < 0.05. Numbers are judged by their normal
         law, categories by how often the class had them. Where nothing is known, as of a class of
         one row, p = 1, with a warning (`NoPValue`).
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        fit, family = self._fit, self.settings_
+        fit, family = self._fit, self._family(self._require().chosen)
 
         def answer(rows: FloatArray) -> FloatArray:
             codes, gone = self._label_codes(y, len(rows)), self._gone(y, sample_weight, len(rows))
@@ -130,7 +140,10 @@ class GaussianAnswers(GaussianParameters, Answers):
         """Split the log odds of every row by column.
 
         By default the predicted class is compared with the runner-up; `of` and `against`
-        name others.
+        name others. With `predictive`, the distance to a class is split as that of a normal
+        class, and each part counts for as much of ½(f + D)·log(1 + q/f) as it has of the
+        distance q; where settings or temperatures are averaged, so are their parts, and what
+        averaging probabilities adds to the log odds is in the baseline.
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         state, model = self._require(), self._fit.model
@@ -160,7 +173,8 @@ class GaussianAnswers(GaussianParameters, Answers):
         """Return the logistic model that is implied, exactly, by a shared covariance.
 
         A fitted one: `coef_` and `intercept_` are θ and θ₀, `against(reference)` compares each
-        class with one of them.
+        class with one of them. Student's t (`predictive`) and averages imply none, and are
+        refused; a temperature that is one number stretches θ.
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
         form = self._fit.model.linear_form()
@@ -177,15 +191,22 @@ class GaussianAnswers(GaussianParameters, Answers):
         answered as new ones.
         """
         self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        state, fit, family = self._require(), self._fit, self.settings_
+        state, fit = self._require(), self._fit
+        family = self._family(state.chosen)
         batch = self._read(X, y, sample_weight, state)
         codes = self._codes_of_fit(batch)
         given = None if self.priors is None else fit.model.log_priors
         rows = batch.rows
-        if family.keeps_patterns and np.isnan(rows).any():
-            result = leave_one_out_missing(
-                family, state.statistics, fit, rows, codes, batch.weights, given
+        learner = self._learner(state.chosen)
+        if isinstance(learner, AveragingLearner):
+            averaged: Any = fit
+            result = averaged_leave_one_out(
+                learner, averaged, state.statistics, rows, codes, batch.weights, given
             )
+        elif family.keeps_patterns and np.isnan(rows).any():
+            held = state.statistics
+            held = held.held if isinstance(held, WithRows) else held
+            result = leave_one_out_missing(family, held, fit, rows, codes, batch.weights, given)
         else:
             try:
                 result = leave_one_out(
@@ -202,7 +223,12 @@ T = TypeVar("T")
 
 def _has_coordinates(estimator: Any) -> bool:
     if estimator.covariance == "shared":
-        return True
+        if estimator.predictive is None:
+            return True
+        raise AttributeError(
+            f"predictive={estimator.predictive!r} has no discriminant coordinates: Student's t "
+            "has no flat boundaries\nHint: without predictive there are coordinates"
+        )
     raise AttributeError(
         f'covariance="{estimator.covariance}" has no discriminant coordinates\n'
         'Hint: covariance="shared" has'
@@ -283,6 +309,13 @@ class GaussianDiscriminant(
     | shrink_target | "diagonal" | "diagonal": the class's own; "scaled": the shared, rescaled  |
     | priors        | None       | {label: probability}; None is the class frequencies          |
     | divisor       | "mle"      | "mle" (1/n), "unbiased" (n - k, n_k - 1: R's)                |
+    | predictive    | None       | None plugs estimates in; a number averages over parameters,  |
+    |               |            | under a prior worth so many rows: classes are Student's t;   |
+    |               |            | "auto" averages over how many                                |
+    | prior_rows    | 0          | with predictive: rows of the prior at the mean of all rows   |
+    | temperature   | None       | exponent on p(x | y): a number, or "left-out": averaged, by  |
+    |               |            | rows as if never seen                                        |
+    | average       | False      | True: what "auto" chooses from is averaged over              |
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+`
     merges two models, and a label never seen before is simply a new class. Missing cells
@@ -306,6 +339,10 @@ class GaussianDiscriminant(
         shrink_target: str = "diagonal",
         priors: Mapping[Label, float] | None = None,
         divisor: str = "mle",
+        predictive: float | str | None = None,
+        prior_rows: float = 0.0,
+        temperature: float | str | None = None,
+        average: bool = False,
     ) -> None:
         self.covariance = covariance
         self.pool = pool
@@ -313,11 +350,15 @@ class GaussianDiscriminant(
         self.shrink_target = shrink_target
         self.priors = priors
         self.divisor = divisor
+        self.predictive = predictive
+        self.prior_rows = prior_rows
+        self.temperature = temperature
+        self.average = average
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells are legal, and whether there is a transform."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        if self.covariance != "shared":
+        if self.covariance != "shared" or self.predictive is not None:
             tags.transformer_tags = None
         return tags

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from suffice.columns import Columns
-from suffice.errors import BadSetting, DifferentKinds, listed
+from suffice.errors import BadSetting, DifferentKinds
+from suffice.estimators.gaussian_parameters import GaussianParameters
 from suffice.estimators.multivariate_normal_columns import schema
 from suffice.estimators.shared.labelled_batch import LabelledBatch, read_batch
-from suffice.estimators.shared.learned import Learned
 from suffice.estimators.shared.learning import Learning
+from suffice.estimators.shared.saving import StatisticsLeftOut
 from suffice.estimators.shared.waiting_rows import moderate
 from suffice.models.gaussian.auto_covariance import choose
-from suffice.models.gaussian.family import FORMS, Gaussian
-from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
+from suffice.models.gaussian.averages.learner import AveragingLearner
+from suffice.models.gaussian.averages.row_samples import embedded_sample
+from suffice.models.gaussian.averages.shares import LEFT_OUT
+from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import (
-    Fit,
     GaussianLearner,
     GivenClasses,
     check_held,
     checked_log_priors,
     statistics_of_parameters,
-    warn_of,
 )
 from suffice.models.gaussian.missing.e_step import imputed
-from suffice.rows import CATEGORY
 from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
+from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,126 +39,22 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from suffice.estimators.shared.state import State
-    from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Label, Table
-
-
-class GaussianParameters(Learned):
-    """What was learned of normal classes, and the settings it is estimated under."""
-
-    covariance: str
-    pool: float | None
-    shrink: float | None
-    shrink_target: str
-    divisor: str
-
-    if TYPE_CHECKING:
-
-        @property
-        def _fit(self) -> Fit: ...
-
-    def _settings_key(self) -> tuple[Any, ...]:
-        return (
-            self.covariance,
-            self.pool,
-            self.shrink,
-            self.shrink_target,
-            self.divisor,
-            self.priors,
-        )
-
-    def _estimate(self, state: State) -> Fit:
-        learner = self._learner(state.chosen)
-        if not learner.family.accepts(state.statistics):
-            raise BadSetting(
-                f'covariance="{self.covariance}" needs other statistics than were collected',
-                hint="fit again: the form was changed after the rows were read",
-            )
-        return learner.fit(state.statistics)
-
-    def _family(self, chosen: Gaussian | None) -> Gaussian:
-        """Return the settings as a family, checked."""
-        if self.covariance not in (*FORMS, "auto"):
-            raise BadSetting(
-                f"covariance={self.covariance!r} is not known",
-                hint=f"choose one of {listed((*FORMS, 'auto'))}",
-            )
-        if self.covariance != "auto":
-            return Gaussian(
-                self.covariance, self.pool, self.shrink, self.shrink_target, self.divisor
-            )
-        for name in ("pool", "shrink"):
-            if getattr(self, name) is not None:
-                raise BadSetting(
-                    f'{name}={getattr(self, name)!r} does not belong to covariance="auto"',
-                    hint=f'"auto" chooses {name} itself; with covariance="per-class" you do',
-                )
-        if chosen is None:
-            return Gaussian("per-class", divisor=self.divisor)
-        return Gaussian("per-class", chosen.pool, chosen.shrink, chosen.shrink_target, self.divisor)
-
-    def _learner(self, chosen: Gaussian | None) -> GaussianLearner:
-        return GaussianLearner(self._family(chosen), self.priors)
-
-    def _warn(self, fit: Fit) -> None:
-        state = self._require()
-        notes = [note for note in fit.notes if not _is_of_our_making(note, state.columns, fit)]
-        warn_of(notes, state.columns.coded_names, fit.model.labels)
-        if fit.summary.scale.min(initial=1.0) < SMALL_DEVIATION or not fit.summary.active.all():
-            warn_of_small_squares(state.statistics, state.columns.coded_names, 4)
-
-    # What was learned
-
-    @property
-    def settings_(self) -> Gaussian:
-        """The family in use; for covariance="auto" what was chosen."""
-        return self._family(self._require().chosen)
-
-    @property
-    def means_(self) -> FloatArray:
-        """The class means (k, d)."""
-        return self._fit.normals.class_means
-
-    @property
-    def covariance_(self) -> FloatArray:
-        """The covariance that is used, where all classes share one."""
-        normals = self._fit.normals
-        if not normals.is_shared:
-            raise AttributeError(
-                f'covariance="{self.covariance}" has one covariance per class\n'
-                "Hint: they are in covariances_"
-            )
-        found: FloatArray = normals.covariances[0]
-        return found
-
-    @property
-    def covariances_(self) -> FloatArray:
-        """The covariances that are used (k, d, d), repeated where they are shared."""
-        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        found = self._fit.normals.covariances
-        return np.broadcast_to(found, (len(self.classes_), *found.shape[1:]))
-
-
-def _is_of_our_making(note: Note, columns: Columns, fit: Fit) -> bool:
-    """Whether a note speaks only of one-hot coding: the levels of a category add up to one."""
-    varying = fit.normals.active
-    owners = columns.owners
-    if not (note.silent and note.columns and varying[list(note.columns)].all()):
-        return False
-    coded = [columns.columns[owners[j]].kind == CATEGORY for j in range(columns.width)]
-    if not all(coded[j] for j in note.columns):
-        return False
-    levels = np.bincount(owners[varying & np.array(coded)], minlength=1)
-    return int(varying.sum()) - fit.normals.rank == int((levels > 1).sum())
 
 
 class GaussianLearning(GaussianParameters, Learning):
     """What is Gaussian about learning."""
 
     _choice_hint = "give pool and shrink explicitly to both, then they can be merged"
+    _later_settings: ClassVar[Mapping[str, Any]] = {
+        "predictive": None,
+        "prior_rows": 0.0,
+        "temperature": None,
+        "average": False,
+    }
 
     def _check_settings(self) -> None:
-        self._family(None)
+        self._learner(None)
 
     @classmethod
     def from_parameters(
@@ -205,6 +102,13 @@ class GaussianLearning(GaussianParameters, Learning):
                 'covariance="auto" chooses by rows, and there are none',
                 hint='leave it out, or use "shared" or "per-class"',
             )
+        if model.predictive is not None or model.temperature == LEFT_OUT:
+            name = "temperature" if model.predictive is None else "predictive"
+            raise BadSetting(
+                f"{name}={getattr(model, name)!r} is for parameters that are learned from rows, "
+                "and these are given",
+                hint=f"leave {name} out",
+            )
         given = GivenClasses.read(means, covariances, weights)
         batch = model._read(given.means, list(given.labels), None, None)
         order = [given.labels.index(label) for label in batch.labels]
@@ -236,7 +140,8 @@ class GaussianLearning(GaussianParameters, Learning):
             table = self._as_learned(table)
         columns = Columns.infer(table)
         apart = getattr(table, "apart", None)
-        if known is None and apart is not None and self.covariance == "shared":
+        summed = self.covariance == "shared" and not self._judged_by_rows()
+        if known is None and apart is not None and summed:
             return columns, apart  # added up where they lie: there is a kernel for it
         if known is not None:
             try:
@@ -245,28 +150,58 @@ class GaussianLearning(GaussianParameters, Learning):
                 columns = known  # encode says what is wrong, in scikit-learn's words
         return columns, columns.encode(table, type(self).__name__)
 
+    def _summary(self, batch: LabelledBatch, learner: Any) -> Any:
+        """Return the statistics of one batch, with a sample of its rows where that is kept."""
+        if isinstance(learner, AveragingLearner):
+            learner = _Sampling(learner, batch.columns)
+        return super()._summary(batch, learner)
+
+    def _joined(self, left: State, right: State) -> State:
+        """Return the state of both; a sample of rows is kept of both, or of neither."""
+        kept = [isinstance(state.statistics, WithRows) for state in (left, right)]
+        alone = [isinstance(state.statistics, StatisticsLeftOut) for state in (left, right)]
+        if kept[0] != kept[1] and not any(alone):
+            told = "is kept now and was not" if kept[1] else "is not kept now but was"
+            raise BadSetting(
+                f"a sample of the rows {told} when the rows before were read: other statistics "
+                "were collected",
+                hint="set predictive, average and temperature as they were, or fit again",
+            )
+        return super()._joined(left, right)
+
     def _merged(self, left: State, right: State) -> tuple[Columns, Any]:
         columns, ours, theirs = left.columns.widened(right.columns)
         return columns, _embedded(left, ours, columns) + _embedded(right, theirs, columns)
 
     def _forgetting(self, state: State) -> Callable[[Any], Any]:
         learner = self._learner(state.chosen)
-        return partial(learner.forget, state.statistics, coded=state.columns.is_coded)
 
-    def _single_rows(
-        self, state: State, learner: GaussianLearner
-    ) -> Callable[[FloatArray], bool] | None:
+        def forget(gone: Any) -> Any:
+            held = state.statistics
+            left_out = isinstance(held, StatisticsLeftOut)
+            if not left_out and isinstance(held, WithRows) != isinstance(gone, WithRows):
+                raise BadSetting(
+                    "a sample of the rows was kept under other settings than now",
+                    hint="set predictive, average and temperature as they were, or fit again",
+                )
+            return learner.forget(held, gone, coded=state.columns.is_coded)
+
+        return forget
+
+    def _single_rows(self, state: State, learner: Any) -> Callable[[FloatArray], bool] | None:
         held = state.statistics
+        if isinstance(held, WithRows) or getattr(learner, "keeps_rows", False):
+            return None
         full = isinstance(held, ByPattern) and len(held.groups) >= MOST_PATTERNS
         fits = state.columns.is_plain and learner.family.accepts(held) and not full
         return moderate if fits else None
 
     def _needs_choice(self) -> bool:
-        return self.covariance == "auto"
+        return self.covariance == "auto" and not self.average
 
     def _choose(self, batch: LabelledBatch) -> Gaussian | None:
         """Choose pool, shrink and target by leave-one-out on one batch, if they are "auto"."""
-        if self.covariance != "auto":
+        if self.covariance != "auto" or self.average:
             return None
         learner = GaussianLearner(Gaussian("per-class", divisor=self.divisor))
         statistics = self._summary(batch, learner)
@@ -291,4 +226,22 @@ class GaussianLearning(GaussianParameters, Learning):
 def _embedded(state: State, places: IntArray, columns: Columns) -> Any:
     """Return statistics in the coding of a schema that knows more levels."""
     same = len(places) == columns.width and np.array_equal(places, np.arange(len(places)))
-    return state.statistics if same else state.statistics.embedded(places, columns.width)
+    held = state.statistics
+    if same:
+        return held
+    if isinstance(held, WithRows):
+        wider: Any = held.held
+        sample = embedded_sample(held.sample, places, columns.width)
+        return WithRows(wider.embedded(places, columns.width), sample)
+    return held.embedded(places, columns.width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    """A learner that knows the columns of the rows it is given: hashes go by their names."""
+
+    learner: AveragingLearner
+    columns: Columns
+
+    def summarize(self, rows: Any, codes: Any, labels: Any, weights: Any) -> Any:
+        return self.learner.summarize(rows, codes, labels, weights, self.columns)

@@ -40,7 +40,8 @@ class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEst
     | priors      | None    | {label: probability}; None is the class frequencies              |
 
     Families: "bernoulli", "categorical", "poisson", "gaussian", "shared-gaussian", "lognormal",
-    "binned", "multinomial", or objects of `suffice.families` with settings of their own.
+    "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", or objects of
+    `suffice.families` with settings of their own.
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+` merges
     two models, and a label or a level never seen before is simply a new one. Missing cells are

@@ -23,7 +23,7 @@ from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_sq
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT, checked_smoothing
+from suffice.models.naive_bayes.families.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
 from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.rows import read_table
 from suffice.rows.sparse import SparseRows
@@ -91,13 +91,13 @@ class NaiveBayesParameters(Learned):
         learner = self._learner(state.chosen)
         held = state.statistics
         inner = held.held if isinstance(held, WithRows) else held
-        for needed, there, name in (
-            (learner.keeps_folds, isinstance(inner, Folds), "smoothing"),
-            (learner.keeps_rows, isinstance(held, WithRows), "temperature"),
+        for needed, there, name, value in (
+            (learner.keeps_folds, isinstance(inner, Folds), "smoothing", HELD_OUT),
+            (learner.keeps_rows, isinstance(held, WithRows), "temperature", learner.temperature),
         ):
             if needed and not there:
                 raise BadSetting(
-                    f'{name}="held-out" needs other statistics than were collected',
+                    f'{name}="{value}" needs other statistics than were collected',
                     hint="fit again: the setting was changed after the rows were read",
                 )
         return learner.fit(held)
@@ -143,7 +143,7 @@ class NaiveBayesParameters(Learned):
 
     @property
     def temperature_(self) -> float:
-        """β in use: the exponent on the likelihood."""
+        """β in use: the exponent on the likelihood; the mean of those that are averaged."""
         return self._fit.model.temperature
 
     @property
@@ -162,13 +162,13 @@ def _checked_temperature(temperature: object) -> float | str:
     """Return a temperature that has a meaning, 1 for None, or refuse it."""
     if temperature is None:
         return 1.0
-    if isinstance(temperature, str) and temperature == HELD_OUT:
+    if isinstance(temperature, str) and temperature in (HELD_OUT, LEFT_OUT):
         return temperature
     number = isinstance(temperature, Real) and not isinstance(temperature, bool)
     if not number or not 0.0 < float(temperature) < np.inf:  # type: ignore[arg-type]
         raise BadSetting(
             f"temperature={temperature!r} is not known",
-            hint='a number above 0 (1 changes nothing), None, or "held-out"',
+            hint='a number above 0 (1 changes nothing), None, "held-out" or "left-out"',
         )
     return float(temperature)  # type: ignore[arg-type]
 
@@ -272,7 +272,8 @@ def _check_collected_alike(known: Any, new: Any) -> None:
         ("smoothing", isinstance(inner[0], Folds), isinstance(inner[1], Folds)),
     ):
         if ours != theirs:
-            told = 'is "held-out" now and was not' if theirs else 'is not "held-out" now but was'
+            word = '"held-out" or "left-out"' if name == "temperature" else '"held-out"'
+            told = f"is {word} now and was not" if theirs else f"is not {word} now but was"
             raise BadSetting(
                 f"{name} {told} when the rows were read: other statistics were collected",
                 hint=f"set {name} as it was, or fit again",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.cross_validation import HeldOut, held_out
     from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
     from suffice.evaluation.diagnostics import Diagnostics, diagnose
+    from suffice.evaluation.judgement import Judgement
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.evaluation.merged_folds import ShrinkageLosses, shrinkage_losses, stratified_folds
     from suffice.evaluation.metrics import (
@@ -42,6 +43,7 @@ __all__ = [
     "Crossing",
     "Diagnostics",
     "HeldOut",
+    "Judgement",
     "LabelledRows",
     "LearningCurves",
     "Mardia",
@@ -72,6 +74,7 @@ __getattr__, __dir__ = lazy(
         "suffice.evaluation.cross_validation": ["HeldOut", "held_out"],
         "suffice.evaluation.curves": ["Crossing", "LearningCurves", "crossing", "learning_curves"],
         "suffice.evaluation.diagnostics": ["Diagnostics", "diagnose"],
+        "suffice.evaluation.judgement": ["Judgement"],
         "suffice.evaluation.labelled_rows": ["LabelledRows"],
         "suffice.evaluation.merged_folds": [
             "ShrinkageLosses",

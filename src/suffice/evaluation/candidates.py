@@ -11,8 +11,10 @@ from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.linear.logistic_regression import LogisticRegression
 from suffice.estimators.naive_bayes import NaiveBayes
+from suffice.estimators.pool import Pool
 from suffice.estimators.shared.learning import Learning
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, is_sparse, read_table
+from suffice.statistics.row_sample import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
     from suffice.evaluation.labelled_rows import LabelledRows
 
 GENERATIVE, DISCRIMINATIVE = "generative", "discriminative"
+POOL = "pool"
+"""The key of the usual candidate that is many models, and no single one."""
+SINGLE = "single"
+"""All usual candidates but the pool, where a name of a candidate may stand."""
+FEWEST_POOLED = 10
+"""Rows from which on a pool is tried: with fewer, shares of members are found on one row or none
+of a class."""
 SLIGHT = 1e-4
 """The penalty of the candidate "logistic": that of C = 1e4.
 
@@ -35,7 +44,7 @@ class Candidate:
     key         a short name for commands: "gda", "logistic"
     name        what it is called in tables
     estimator   not fitted; fit a clone of it
-    school      "generative", "discriminative", or "" for what is not ours
+    school      "generative", "discriminative", or "" for what is of both, or not ours
     rank        how simple it is: of two that do equally well, the lower one is taken
     curve       whether its learning curve is drawn
     """
@@ -47,12 +56,18 @@ class Candidate:
     rank: int
     curve: bool = False
 
+    @property
+    def is_pool(self) -> bool:
+        """Whether it is a pool of models, and no single one."""
+        return isinstance(self.estimator, Pool)
+
 
 def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
-    """Return the models of both schools, the simplest first.
+    """Return the models of both schools, the simplest first, and a pool of models last.
 
     Simple is what has few parameters and assumes what they share: the order in which ties are
-    decided, and no verdict.
+    decided, and no verdict. A pool keeps its rows, 2,048 at most: of more rows, and of sparse ones,
+    there is none.
     """
     many = len(rows.classes) > 2
     curve = "softmax" if many else "logistic"
@@ -66,17 +81,21 @@ def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
         ("gda-auto", "GDA (auto)", GaussianDiscriminant("auto"), GENERATIVE, False),
         ("qda", "GDA (per class)", GaussianDiscriminant("per-class"), GENERATIVE, False),
     )
-    return tuple(
+    singles = tuple(
         Candidate(key, name, model, school, rank, curve=drawn)
         for rank, (key, name, model, school, drawn) in enumerate(found)
     )
+    if is_sparse(rows.X) or not FEWEST_POOLED <= len(rows) <= MOST:
+        return singles
+    return (*singles, Candidate(POOL, "pool of models", Pool(), "", len(singles)))
 
 
 def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
     """Return what is to be compared.
 
     None is the usual ones. {name: estimator} are compared beside them. A list is compared alone:
-    its entries are names of usual ones ("gda"), or pairs (name, estimator).
+    its entries are names of usual ones ("gda"), "single" for all of them but the pool, or pairs
+    (name, estimator).
     """
     usual = usual_candidates(rows)
     if models is None:
@@ -88,7 +107,9 @@ def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
     known = {name: one for one in usual for name in (one.key, one.name)}
     found: list[Candidate] = []
     for entry in models:
-        if isinstance(entry, str):
+        if isinstance(entry, str) and entry == SINGLE:
+            found += [one for one in usual if not one.is_pool]
+        elif isinstance(entry, str):
             if entry not in known:
                 raise BadSetting(
                     f"there is no candidate {entry!r}",
@@ -103,6 +124,19 @@ def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
     return _checked(tuple(found))
 
 
+def takes_usual(models: Any) -> bool:
+    """Whether the usual candidates are asked for, and not some by name.
+
+    >>> takes_usual(None), takes_usual(["single", ("mine", NaiveBayes())]), takes_usual(["gda"])
+    (True, True, False)
+    """
+    if models is None or isinstance(models, Mapping):
+        return True
+    if isinstance(models, str):
+        return models == SINGLE
+    return hasattr(models, "__iter__") and any(isinstance(m, str) and m == SINGLE for m in models)
+
+
 def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
     found = []
     for place, (name, estimator) in enumerate(pairs):
@@ -111,7 +145,8 @@ def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
                 f"{name!r} is given as {estimator!r:.80}, which cannot fit and predict",
                 hint="give scikit-learn estimators: {'forest': RandomForestClassifier()}",
             )
-        school = GENERATIVE if isinstance(estimator, Learning) else ""
+        ours = isinstance(estimator, Learning) and not isinstance(estimator, Pool)
+        school = GENERATIVE if ours else ""
         school = DISCRIMINATIVE if isinstance(estimator, LinearClassifier) else school
         found.append(Candidate(str(name), str(name), estimator, school, rank + place))
     return found

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, SufficeError, listed
-from suffice.evaluation.candidates import Candidate, candidates
+from suffice.evaluation.candidates import Candidate, candidates, takes_usual
 from suffice.evaluation.comparison_results import Comparison
 from suffice.evaluation.cross_validation import HeldOut, held_out, refusal
 from suffice.evaluation.curves import Crossing, LearningCurves, crossing, learning_curves
@@ -15,10 +14,20 @@ from suffice.evaluation.labelled_rows import LabelledRows, rows_here
 from suffice.evaluation.merged_folds import checked_folds, checked_seed, stratified_folds
 from suffice.evaluation.metrics import FoldScores
 from suffice.evaluation.recommendation import recommend, reservations
-from suffice.evaluation.work_limits import CurvePlan, Extent, affordable, affordable_folds
+from suffice.evaluation.work_limits import (
+    CurvePlan,
+    Extent,
+    affordable,
+    affordable_folds,
+    by_cost,
+)
+from suffice.evaluation.work_progress import OutOfTime, SilentProgress, TimeLimit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from suffice.evaluation.work_progress import ShowsProgress
+    from suffice.rows import IntArray
 
 __all__ = ["Comparison", "compare"]
 
@@ -36,19 +45,25 @@ def compare(
     curves: bool = True,
     random_state: int = 0,
     sample_weight: object = None,
+    time_limit: float | None = None,
+    progress: ShowsProgress = SilentProgress,
 ) -> Comparison:
     """Compare the two schools on the same folds of these rows, and recommend a model.
 
     | setting       | default | meaning                                                          |
     |---------------|---------|------------------------------------------------------------------|
-    | models        | None    | the usual ones of both schools; {name: estimator} are compared   |
-    |               |         | beside them; a list of names ("gda") or of (name, estimator)     |
-    |               |         | is compared alone                                                |
+    | models        | None    | the usual ones of both schools, and a pool of models of at most  |
+    |               |         | 2,048 rows; {name: estimator} are compared beside them; a list   |
+    |               |         | of names ("gda") or of (name, estimator) is compared alone;      |
+    |               |         | "single" is the usual ones without the pool                      |
     | folds         | None    | 10, or fewer where there are fewer rows or it would take long;   |
     |               |         | stratified: those of scikit-learn's StratifiedKFold with shuffle |
     | curves        | True    | learning curves, and where those of the two schools cross        |
     | random_state  | 0       | the seed of folds and splits                                     |
     | sample_weight | None    | repetitions of rows                                              |
+    | time_limit    | None    | seconds after which no other model or fold is begun; models are  |
+    |               |         | tried in the order of the work they are, and one always is       |
+    | progress      |         | called when some work begins: `suffice.training.ShowsProgress`   |
     | target        | None    | the column of labels, where X is a frame or a source: a path, a  |
     |               |         | glob, an Arrow stream, a table of a database or of a cluster;    |
     |               |         | `sample_weight` may then name a column too                       |
@@ -58,8 +73,10 @@ def compare(
 
     Rows may hold text and blanks. Closed-form models are cross-validated by merging the statistics
     of folds, without refits; "logistic" has a penalty of 1e-4, so that it exists where a plane
-    parts the classes. Large or wide tables have fewer splits or some models left out, and a note
-    says so: the shape of the table decides, not the clock. A model that fails does not end the
+    parts the classes. A pool is fitted once, and judged by folds of its own. It is recommended
+    unless the best single model's log-loss is lower by more than one standard error. Large or wide
+    tables have fewer splits or some models left out, and a note says so: the shape of the table
+    decides, and the clock only if there is a time limit. A model that fails does not end the
     comparison: a note says why it could not be judged. Print what comes back, or take `table`,
     `best`, `curves`, `diagnostics` and `recommendation` from it.
 
@@ -80,20 +97,18 @@ def compare(
     asked = candidates(models, rows)
     extent = Extent.of(rows)
     notes = list(here.notes)
-    if models is None or isinstance(models, Mapping):
+    if takes_usual(models):
         asked, few = affordable(asked, extent)
         notes += few
     if folds is None:
         folds, few = affordable_folds(asked, extent)
         notes += few
     split = stratified_folds(rows.codes, checked_folds(folds, len(rows)), seed)
-    held: dict[str, HeldOut] = {}
-    failed: dict[str, Exception] = {}
-    for one in asked:
-        try:
-            held[one.name] = held_out(one.estimator, rows, split)
-        except Exception as error:  # noqa: BLE001 - the other candidates are still worth having
-            failed[one.name] = error
+    limit = TimeLimit(time_limit)
+    held, failed, late = _tried(by_cost(asked, extent), rows, split, limit, progress)
+    held = {one.name: held[one.name] for one in asked if one.name in held}
+    if late:
+        notes.append(f"{listed(late)} could not be judged: {limit} was reached")
     if not any(found.log_posterior is not None for found in held.values()):
         _refuse(held, failed)
     scores = {name: FoldScores.of(found, rows, split) for name, found in held.items()}
@@ -101,14 +116,46 @@ def compare(
     notes += [f"{name} could not be judged: {refusal(error)}" for name, error in failed.items()]
     grown = None
     if curves:
-        grown, said = _curves([one for one in asked if one.name in held], rows, extent, seed)
+        known = [one for one in asked if one.name in held]
+        grown, said = _curves(known, rows, extent, seed, limit, progress)
         notes += said
     crossed = _crossings(asked, grown)
     losses = {n: s.log_loss for n, s in scores.items() if s.log_loss is not None}
     advice = recommend(asked, losses, found, crossed)
     advice = reservations(advice, rows, held, scores, asked)
     told = _notes(asked, held, notes)
-    return Comparison(rows, split, asked, held, scores, found, grown, crossed, advice, told)
+    return Comparison(rows, split, asked, held, scores, found, grown, crossed, advice, told, late)
+
+
+def _tried(
+    asked: Sequence[Candidate],
+    rows: LabelledRows,
+    split: IntArray,
+    limit: TimeLimit,
+    progress: ShowsProgress,
+) -> tuple[dict[str, HeldOut], dict[str, Exception], tuple[str, ...]]:
+    """Return what candidates say of held-out rows, why others failed, and who came too late."""
+    held: dict[str, HeldOut] = {}
+    failed: dict[str, Exception] = {}
+    late: list[str] = []
+    folds = int(split.max()) + 1
+    work = folds * len(asked)
+    with progress("comparing models", lambda: meter.rows / work, "folds") as meter:
+        for place, one in enumerate(asked):
+
+            def before(fold: int, first: int = place * folds) -> None:
+                meter.more(first + fold - meter.rows)
+                if held and limit.reached:
+                    raise OutOfTime
+
+            try:
+                before(0)
+                held[one.name] = held_out(one.estimator, rows, split, before)
+            except OutOfTime:
+                late.append(one.name)
+            except Exception as error:  # noqa: BLE001 - the other candidates are still worth having
+                failed[one.name] = error
+    return held, failed, tuple(late)
 
 
 def _refuse(held: dict[str, HeldOut], failed: dict[str, Exception]) -> None:
@@ -128,9 +175,16 @@ def _refuse(held: dict[str, HeldOut], failed: dict[str, Exception]) -> None:
 
 
 def _curves(
-    asked: Sequence[Candidate], rows: LabelledRows, extent: Extent, seed: int
+    asked: Sequence[Candidate],
+    rows: LabelledRows,
+    extent: Extent,
+    seed: int,
+    limit: TimeLimit,
+    progress: ShowsProgress,
 ) -> tuple[LearningCurves | None, list[str]]:
     """Return learning curves, or None, and what is to be said of them."""
+    if limit.reached:
+        return None, [f"There are no learning curves: {limit} was reached"]
     plan = CurvePlan.of([one for one in asked if one.curve] or asked[:3], extent)
     models = {one.name: one.estimator for one in plan.drawn}
     try:
@@ -141,6 +195,8 @@ def _curves(
             repeats=plan.splits,
             random_state=seed,
             most_tested=TESTED,
+            limit=limit,
+            progress=progress,
         )
     except SufficeError as error:
         return None, [f"There are no learning curves: {refusal(error)}"]

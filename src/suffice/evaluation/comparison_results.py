@@ -66,6 +66,7 @@ class Comparison:
     crossings        where curves of the two schools cross
     recommendation   which model, in words, and why
     notes            what was done to rows or models on the way
+    late             candidates that were not judged, for the time was over
     """
 
     rows: LabelledRows
@@ -78,10 +79,14 @@ class Comparison:
     crossings: tuple[Crossing, ...]
     recommendation: Recommendation
     notes: tuple[str, ...]
+    late: tuple[str, ...] = ()
 
     @property
     def best(self) -> str:
-        """The model of least cross-validated log-loss: the one that is recommended."""
+        """The model that is recommended: the pool, unless the best single one is clearly better.
+
+        See `suffice.evaluation.best_model.best_of`, the one rule of all commands.
+        """
         return self.recommendation.model
 
     def estimator(self, name: str | None = None) -> Any:
@@ -168,10 +173,11 @@ class Comparison:
             + "</ul>"
             for head, lines in said.sections
         )
+        good = "" if said.judged is None else f"<p>{escape(str(said.judged))}.</p>"
         return (
             self.table.to_html()
             + self.diagnostics.table.to_html()
-            + f"<p>{escape(said.advice)}</p>{below}"
+            + f"<p>{escape(said.advice)}</p>{good}{below}"
         )
 
 

@@ -13,6 +13,7 @@ from suffice.columns import Columns
 from suffice.columns.filled import FilledColumns
 from suffice.errors import BadSetting, SufficeError
 from suffice.estimators.linear.linear_classifier import LinearClassifier
+from suffice.estimators.pool import Pool
 from suffice.estimators.shared.learning import Learning
 from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from suffice.rows import is_sparse, read_table
@@ -36,6 +37,7 @@ class HeldOut:
     seconds         for fitting and answering, all folds together
     warned          what was warned of, and in how many folds
     notes           what was done to the rows first, and what was not done as usual
+    fitted          the estimator fitted to all rows, where judging made it so
     """
 
     log_posterior: FloatArray | None
@@ -43,10 +45,16 @@ class HeldOut:
     seconds: float
     warned: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
+    fitted: Any = None
 
 
-def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
+def held_out(
+    model: Any, rows: LabelledRows, folds: IntArray, before: Callable[[int], None] | None = None
+) -> HeldOut:
     """Cross-validate one estimator; a closed-form one by merging folds, without refits.
+
+    A pool is fitted once: it judges each of its rows by folds of its own, of a tenth or a fifth of
+    the rows. `before` is called before each fold, with how many are done; it may refuse to go on.
 
     >>> from suffice import GaussianDiscriminant
     >>> from suffice.evaluation.labelled_rows import LabelledRows
@@ -54,6 +62,8 @@ def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
     >>> held_out(GaussianDiscriminant(), rows, np.array([0, 1, 0, 1])).predicted
     array([1, 1, 0, 0])
     """
+    if isinstance(model, Pool):
+        return _judged_by_itself(model, rows)
     size, k = int(folds.max()) + 1, len(rows.classes)
     parts = [np.flatnonzero(folds == f) for f in range(size)]
     log_posterior = np.full((len(rows), k), -np.inf)
@@ -66,6 +76,8 @@ def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
         training = trainings(model, rows, parts)
         note = "" if is_closed_form(model) else Preparation.of(model, rows).note
     for f, places in enumerate(parts):
+        if before is not None:
+            before(f)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             one, preparation = training(f)
@@ -83,6 +95,39 @@ def held_out(model: Any, rows: LabelledRows, folds: IntArray) -> HeldOut:
     return HeldOut(
         log_posterior if has_odds else None, predicted, seconds, tuple(said.items()), notes
     )
+
+
+OWN_FOLDS = "judged by its own folds"
+"""What is said of a pool, whose folds are not those of the other candidates."""
+SHOWN_SHARE = 0.005
+"""The least share of a member that is told: half a percent, as whole ones are shown."""
+
+
+def _judged_by_itself(model: Pool, rows: LabelledRows) -> HeldOut:
+    """Fit a pool, and take what it says of each row by members that have not seen it."""
+    begun = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted, _ = fitted_on(model, rows)
+        posterior = fitted.judged_probabilities(rows.X, rows.y)
+    known = positions(fitted.classes_, rows)
+    log_posterior = np.full((len(rows), len(rows.classes)), -np.inf)
+    with np.errstate(divide="ignore"):
+        log_posterior[:, known] = np.log(posterior)
+    said = dict.fromkeys(str(warning.message) for warning in caught)
+    return HeldOut(
+        log_posterior,
+        known[posterior.argmax(axis=1)],
+        time.perf_counter() - begun,
+        notes=(OWN_FOLDS, _shares(fitted), *said),
+        fitted=fitted,
+    )
+
+
+def _shares(pool: Pool) -> str:
+    """Return the members of a pool, by their part in the answer."""
+    parts = sorted(pool.weights_.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{name} {100.0 * v:.0f} %" for name, v in parts if v >= SHOWN_SHARE)
 
 
 def trainings(model: Any, rows: LabelledRows, parts: list[IntArray]) -> Callable[[int], Fitted]:

@@ -17,6 +17,7 @@ from suffice.errors import BadSetting, listed
 from suffice.evaluation.cross_validation import Preparation, fitted_on, judged, refusal
 from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from suffice.evaluation.metrics import log_loss
+from suffice.evaluation.work_progress import SilentProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from suffice.evaluation.cross_validation import Fitted
     from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.evaluation.work_progress import ShowsProgress, TimeLimit
     from suffice.rows import FloatArray, IntArray
 
 
@@ -35,6 +37,8 @@ MOST_TESTED = 3000
 error of a share of errors."""
 LARGE, REPEATS_WHEN_LARGE = 1000, 5
 """From this size on a split costs much and varies little."""
+FEWEST_IN_TIME = 2
+"""Splits that are made whatever the time: one has no spread."""
 TRIES = 100
 """Orders of rows that are drawn until the first ones hold every class. A choice: where one in
 twenty orders does, all of them fail with a probability below 0.01."""
@@ -110,13 +114,16 @@ def learning_curves(
     repeats: int = 25,
     random_state: int = 0,
     most_tested: int = MOST_TESTED,
+    limit: TimeLimit | None = None,
+    progress: ShowsProgress = SilentProgress,
 ) -> LearningCurves:
     """Train on m rows and test on others, for every size m and many random splits.
 
     Each split is one random order of the rows: training rows are its first m, so that larger
     training sets hold the smaller ones, and closed-form models are running sums; test rows are up
     to `most_tested` of those that follow. Every class is among the smallest training set. All
-    models see the same rows. From 1,000 rows on there are five splits.
+    models see the same rows. From 1,000 rows on there are five splits. When a time `limit` is
+    reached no other split is begun, once there are two.
 
     >>> from sklearn.datasets import load_iris
     >>> from suffice import GaussianDiscriminant
@@ -136,20 +143,27 @@ def learning_curves(
     shape = (len(models), len(steps), repeats)
     errors, losses = np.full(shape, np.nan), np.full(shape, np.nan)
     failed: dict[tuple[int, int], list[Exception]] = {}
-    for r in range(repeats):
-        rng = np.random.default_rng([random_state, r])
-        made = steps if r < REPEATS_WHEN_LARGE else steps[steps < LARGE]
-        if not len(made):
-            break
-        order = _drawn(rows.codes, int(steps[0]), k, rng)
-        tests = [order[m : m + most_tested] for m in made]
-        for i, model in enumerate(models.values()):
-            for s, told in enumerate(_judgements(model, rows, order, made, tests)):
-                if isinstance(told, Exception):
-                    failed.setdefault((i, s), []).append(told)
-                else:
-                    errors[i, s, r], losses[i, s, r] = told
-    return _without_failures(models, steps, errors, losses, failed)
+    notes = []
+    with progress("learning curves", lambda: meter.rows / repeats, "splits") as meter:
+        for r in range(repeats):
+            rng = np.random.default_rng([random_state, r])
+            made = steps if r < REPEATS_WHEN_LARGE else steps[steps < LARGE]
+            if not len(made):
+                break
+            if limit is not None and limit.reached and r >= FEWEST_IN_TIME:
+                notes.append(f"Learning curves have {r} splits: {limit} was reached")
+                errors, losses = errors[:, :, :r], losses[:, :, :r]
+                break
+            order = _drawn(rows.codes, int(steps[0]), k, rng)
+            tests = [order[m : m + most_tested] for m in made]
+            for i, model in enumerate(models.values()):
+                for s, told in enumerate(_judgements(model, rows, order, made, tests)):
+                    if isinstance(told, Exception):
+                        failed.setdefault((i, s), []).append(told)
+                    else:
+                        errors[i, s, r], losses[i, s, r] = told
+            meter.more(1)
+    return _without_failures(models, steps, errors, losses, failed, notes)
 
 
 def _without_failures(
@@ -158,10 +172,11 @@ def _without_failures(
     errors: FloatArray,
     losses: FloatArray,
     failed: dict[tuple[int, int], list[Exception]],
+    said: Sequence[str] = (),
 ) -> LearningCurves:
     """Return the curves that there are, and say which are not, or not whole, and why."""
     known: NDArray[np.bool_] = np.array([np.isfinite(one).any(axis=1).all() for one in errors])
-    notes = []
+    notes = list(said)
     for i, name in enumerate(models):
         places = [(s, found) for (j, s), found in failed.items() if j == i]
         if not places:
@@ -174,7 +189,7 @@ def _without_failures(
             f"{splits} splits: {refusal(found[0])}"
         )
     if not known.any():
-        raise BadSetting(notes[0], hint="compare models that can be trained on few rows")
+        raise BadSetting(notes[-1], hint="compare models that can be trained on few rows")
     names = tuple(name for name, there in zip(models, known, strict=True) if there)
     return LearningCurves(names, sizes, errors[known], losses[known], tuple(notes))
 

@@ -78,7 +78,7 @@ class MergedParts:
         self.batch: LabelledBatch = model._read(rows.X, rows.y, rows.weights, None)
         self.parts, self.trainings, self.merged = tuple(parts), tuple(trainings), merged
         self.choices: dict[int, Any] = {}
-        self.sums: list[tuple[Any, list[Any]]] = []  # of each choice: mostly there is one
+        self.sums: list[tuple[Any, list[Any], Any]] = []  # of each choice: mostly there is one
 
     @classmethod
     def without_one(cls, model: Any, rows: LabelledRows, parts: Sequence[IntArray]) -> MergedParts:
@@ -117,7 +117,8 @@ class MergedParts:
     def fitted(self, f: int) -> Any:
         """Return the estimator as if fitted on one of the training sets."""
         chosen = self._chosen(f)
-        return self._estimated(self._merged_sums(chosen)[f], chosen)
+        sums, reading = self._merged_sums(chosen)
+        return self._estimated(sums[f], reading if chosen is None else chosen)
 
     def _chosen(self, f: int) -> Any:
         """Return what the model decides on the rows of one training set."""
@@ -145,15 +146,19 @@ class MergedParts:
         first = [np.flatnonzero(codes == c)[:FEWEST_OF_CLASS] for c in range(len(labels))]
         return np.unique(mixed[np.concatenate([even, *first])])
 
-    def _merged_sums(self, chosen: Any) -> list[Any]:
-        """Return the statistics of every training set; those of a choice are summed up once."""
-        for other, found in self.sums:
+    def _merged_sums(self, chosen: Any) -> tuple[list[Any], Any]:
+        """Return the statistics of every training set, and how their rows were read.
+
+        Those of a choice are summed up once.
+        """
+        for other, found, reading in self.sums:
             if other == chosen or self._same_sums(other, chosen):
-                return found
+                return found, reading
         learner = self.model._learner(chosen)
-        parts = [self.model._summary(part(self.batch, p), learner) for p in self.parts]
-        self.sums.append((chosen, self.merged(parts)))
-        return self.sums[-1][1]
+        states = [self.model._state_of(part(self.batch, p), chosen, learner) for p in self.parts]
+        merged = self.merged([state.statistics for state in states])
+        self.sums.append((chosen, merged, states[0].chosen))
+        return merged, states[0].chosen
 
     def _same_sums(self, one: Any, other: Any) -> bool:
         """Whether two choices need the same statistics: pooling and shrinking come after them."""
@@ -186,9 +191,11 @@ def part(batch: LabelledBatch, places: IntArray) -> LabelledBatch:
 
 
 def _rows(rows: Any, places: IntArray) -> Any:
-    """Return some rows of a matrix, of a table, or of sparse counts."""
+    """Return some rows of a matrix, of a table, of sparse counts, or some documents."""
     if isinstance(rows, np.ndarray):
         return rows[places]
+    if hasattr(rows, "taken"):  # documents
+        return rows.taken(places)
     if isinstance(rows, SparseRows):
         return rows.take(places)
     matrix = None if rows.matrix is None else rows.matrix[places]

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import listed
-from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, Candidate
+from suffice.evaluation.best_model import (
+    NEGLIGIBLE,
+    Difference,
+    best_of,
+    difference,
+    from_the_pool,
+    gap_between,
+    least_loss,
+)
+from suffice.evaluation.candidates import DISCRIMINATIVE, GENERATIVE, POOL, Candidate
+from suffice.evaluation.cross_validation import OWN_FOLDS
 from suffice.evaluation.diagnostics import assumed
+from suffice.evaluation.judgement import Judgement
 from suffice.printing.terminal_words import wrapped
 from suffice.rows import is_sparse, read_table
 
@@ -24,42 +35,14 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
-EQUAL = 9
-"""Digits after the point to which log-losses are compared: the rest is rounding, and must not
-decide between models that say the same."""
-
-NEGLIGIBLE = 5e-4
-"""A difference of log-losses that is nothing when they are shown, however surely it is there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """By how much the log-loss of one model exceeds another's, on the same folds.
-
-    mean             over folds
-    standard_error   Nadeau and Bengio's (2003): folds share most of their training rows, so the
-                     usual one, over √folds, is too small
-    """
-
-    mean: float
-    standard_error: float
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether it is no more than one standard error, or too small to matter."""
-        return self.mean <= max(self.standard_error, NEGLIGIBLE)
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ± {self.standard_error:.3f}"
-
-
 @dataclass(frozen=True, slots=True)
 class Recommendation:
     """What to use, and why.
 
-    model         the model of least log-loss; of equal ones the simplest
-    school        "generative" or "discriminative"; "" for a model that is not ours
+    model         the pool, or a single model that is better beyond noise: see `best_of`
+    school        "generative" or "discriminative"; "" for a pool, and for a model that is not ours
     advice        one sentence: what to use
+    judged        how good that is on rows it has not seen, in figures; `str` of it is a sentence
     reasons       by how much, against what
     assumptions   which of those that generative models make seem to hold, and which do not
     worries       what to look at before relying on it
@@ -71,6 +54,7 @@ class Recommendation:
     reasons: tuple[str, ...]
     assumptions: tuple[str, ...] = ()
     worries: tuple[str, ...] = ()
+    judged: Judgement | None = None
 
     @property
     def best(self) -> str:
@@ -90,37 +74,10 @@ class Recommendation:
     def __str__(self) -> str:
         """Return it as wrapped text."""
         lines = [wrapped(self.advice)]
+        lines += [] if self.judged is None else [wrapped(f"{self.judged}.")]
         for head, sentences in self.sections:
             lines += ["", f"{head}:", *(_hanging(f"- {sentence}") for sentence in sentences)]
         return "\n".join(lines)
-
-
-def difference(losses: FloatArray, others: FloatArray, test_share: float) -> Difference:
-    """Return how much more `others` lose than `losses`, fold by fold.
-
-    Variance over folds times 1/K + n_test/n_train: Nadeau and Bengio, Inference for the
-    generalization error (Machine Learning 52, 2003).
-
-    >>> print(difference(np.array([0.1, 0.3]), np.array([0.2, 0.5]), 1.0))
-    0.150 ± 0.087
-    """
-    gaps = others - losses
-    spread = float(gaps.var(ddof=1)) if len(gaps) > 1 else float("inf")
-    error = float(np.sqrt(spread * (1.0 / len(gaps) + test_share)))
-    return Difference(float(gaps.mean()), error)
-
-
-def least_loss(candidates: Sequence[Candidate], losses: Mapping[str, FloatArray]) -> Candidate:
-    """Return the model of least mean log-loss over folds; of equal ones the simplest.
-
-    This is the one rule by which a model is chosen: `Comparison.best`, `.estimator()`, the
-    recommendation, the report and `suffice fit --model auto` all follow it. Probabilities for new
-    rows are what a model is for, and the least loss measured on rows held out is the best guess
-    at the least loss on those. A rule that takes the simplest within one standard error gives
-    some of it away for a shorter description, most of all where rows are few and errors large;
-    who prefers that finds it among the reasons.
-    """
-    return min(candidates, key=lambda one: (round(float(losses[one.name].mean()), EQUAL), one.rank))
 
 
 def recommend(
@@ -134,16 +91,20 @@ def recommend(
     `losses` are those of every model in every fold. `reservations` adds what to worry about.
     """
     judged = [one for one in candidates if one.name in losses]
-    chosen = least_loss(judged, losses)
+    chosen = best_of(judged, losses)
     share = 1.0 / (len(losses[chosen.name]) - 1.0)
-    gaps = {one.name: difference(losses[chosen.name], losses[one.name], share) for one in judged}
+    gaps = {one.name: gap_between(chosen, one, losses) for one in judged}
     tied = [one for one in judged if one is not chosen and gaps[one.name].is_noise]
     school = f", of the {chosen.school} school" if chosen.school else ""
     loss = losses[chosen.name].mean()
     told = f"{loss:.3f}" if loss >= 0.0005 else "below 0.001"
-    advice = f"Use {chosen.name}{school}: its log-loss on held-out rows is {told}."
-    reasons = []
+    the = "the " * (chosen.key == POOL)
+    advice = f"Use {the}{chosen.name}{school}: its log-loss on held-out rows is {told}."
+    reasons = _pooled(judged, losses, chosen)
     simpler = min(tied, key=lambda one: one.rank, default=None)
+    told_of = _singles_told(judged, losses, chosen)
+    if simpler in told_of or (simpler is not None and gaps[simpler.name].mean < 0.0):
+        simpler = None  # the best single model, or one that only a pool is preferred to
     if simpler is not None and simpler.rank < chosen.rank:
         gap = gaps[simpler.name]
         slight = "within one standard error"
@@ -152,9 +113,14 @@ def recommend(
             f"{sentence(simpler.name)} is simpler and loses more by {gap}, which is {slight}: "
             "it is as good a choice where a simple model counts for more."
         )
-    others = [one for one in tied if one is not simpler or simpler.rank > chosen.rank]
+    others = [
+        one
+        for one in tied
+        if one not in told_of and (one is not simpler or simpler.rank > chosen.rank)
+    ]
     if others:
-        reasons.append(f"Not to be told from the best by these rows: {_names(others)}.")
+        it = "it" if chosen.is_pool else "the best"
+        reasons.append(f"Not to be told from {it} by these rows: {_names(others)}.")
     reasons += _schools(judged, gaps, losses, share, chosen)
     if chosen.school == DISCRIMINATIVE:
         reasons.append(
@@ -166,12 +132,42 @@ def recommend(
             "It learns what the rows of each class look like: so it can also say how typical a "
             "row is, leave a blank cell out, and take in new rows without a refit."
         )
+    elif chosen.is_pool:
+        reasons.append(
+            "It is an average of models of both schools by shares found on rows that they have not "
+            "seen. It has no density: how typical a row is, and what others may look like, is a "
+            "question for a single model."
+        )
     reasons += [str(one) for one in crossings]
     if crossings:
         reasons.append("Where curves cross is said of these rows and these splits; it is no law.")
     return Recommendation(
         chosen.name, chosen.school, advice, tuple(reasons), tuple(assumed(diagnostics))
     )
+
+
+def _pooled(
+    judged: Sequence[Candidate], losses: Mapping[str, FloatArray], chosen: Candidate
+) -> list[str]:
+    """Return how the pool and the best single model compare."""
+    if chosen.is_pool:
+        beside = from_the_pool(judged, losses)
+        return [f"{sentence(beside)}."] if beside else []
+    pools = [one for one in judged if one.is_pool]
+    if not pools:
+        return []
+    pool = least_loss(pools, losses)
+    gap = gap_between(chosen, pool, losses)
+    the = "the " * (pool.key == POOL)
+    return [f"{sentence(the + pool.name)} loses more by {gap}, which is more than noise."]
+
+
+def _singles_told(
+    judged: Sequence[Candidate], losses: Mapping[str, FloatArray], chosen: Candidate
+) -> list[Candidate]:
+    """Return what `_pooled` has told of: the best single model, beside a pool."""
+    singles = [one for one in judged if not one.is_pool]
+    return [least_loss(singles, losses)] if chosen.is_pool and singles else []
 
 
 def _names(some: Sequence[Candidate]) -> str:
@@ -238,10 +234,12 @@ def reservations(
     scores: Mapping[str, FoldScores],
     asked: Sequence[Candidate],
 ) -> Recommendation:
-    """Return the recommendation with what else there is to worry about."""
+    """Return the recommendation with how good it is, and what else there is to worry about."""
     found = [*_baseline(said, rows, scores), *_small(rows), *_calibration(said, rows, scores)]
     keys = {one.key: one.name for one in asked}
     found += _overfitting(keys, scores)
+    how = OWN_FOLDS if OWN_FOLDS in held[said.model].notes else None
+    said = replace(said, judged=Judgement.of_scores(scores[said.model], rows, how))
     warned = held[said.model].warned
     if warned:
         text, folds = max(warned, key=lambda one: one[1])
@@ -261,7 +259,7 @@ def _baseline(
     label = rows.classes[shares.argmax()]
     return [
         (
-            f"Always saying {label} is right in {100.0 * shares.max():.1f} % of rows, "
+            f'Always saying "{label}" is right in {100.0 * shares.max():.1f} % of rows, '
             f"{said.model} in {100.0 * right.mean():.1f} %: no clear gain."
         )
     ]

@@ -46,6 +46,10 @@ besides its sums."""
 NEWTON_STEPS = 4
 """Passes of Newton's method that a fit is taken to need. A choice for an estimate of work, not a
 limit."""
+USUAL = frozenset(
+    ("naive-bayes-shared", "gda", "naive-bayes", "logistic-penalty", "logistic", "gda-auto", "qda")
+)
+"""Candidates whose work is known, by their keys."""
 FACTORING = 10
 """Times d³ that a covariance of d columns takes: eigenvalues, a factor, its inverse."""
 
@@ -125,6 +129,21 @@ def affordable(
     return kept, [note]
 
 
+def by_cost(asked: Sequence[Candidate], extent: Extent) -> list[Candidate]:
+    """Return candidates in the order in which they are tried: the least work first.
+
+    A pool is more work than any single model of ours. Of models that are not ours nothing is
+    known: they come last.
+    """
+
+    def work(one: Candidate) -> tuple[int, float]:
+        if one.key in USUAL:
+            return 0, _work([one], extent, FOLDS[0])
+        return (1 if one.is_pool else 2), 0.0
+
+    return sorted(asked, key=work)
+
+
 def affordable_folds(asked: Sequence[Candidate], extent: Extent) -> tuple[int, list[str]]:
     """Return how many folds there are where none are asked for, and a note if they are few."""
     usual = FOLDS[0]
@@ -137,9 +156,9 @@ def affordable_folds(asked: Sequence[Candidate], extent: Extent) -> tuple[int, l
 
 
 def _work(asked: Sequence[Candidate], extent: Extent, folds: int) -> float:
-    """Return the work of cross-validating candidates."""
+    """Return the work of cross-validating candidates; a pool limits its own, and has no refits."""
     train = extent.rows * (folds - 1) // folds
-    work = folds * sum(extent.fitting(one.key, train) for one in asked)
+    work = folds * sum(extent.fitting(one.key, train) for one in asked if not one.is_pool)
     return work + extent.choosing * sum(one.key == "gda-auto" for one in asked)
 
 

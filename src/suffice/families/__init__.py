@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
     from suffice.models.naive_bayes.families.multinomial import Multinomial
     from suffice.models.naive_bayes.families.poisson import Poisson
+    from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
     from suffice.models.naive_bayes.families.same_in_all_classes import Common
     from suffice.models.naive_bayes.product import Product
 
@@ -31,6 +32,7 @@ __all__ = [
     "Multinomial",
     "Normal",
     "Poisson",
+    "PredictiveGaussian",
     "Product",
 ]
 
@@ -46,6 +48,7 @@ __getattr__, __dir__ = lazy(
         "suffice.models.naive_bayes.families.gaussian": ["GaussianColumns", "LogNormal"],
         "suffice.models.naive_bayes.families.multinomial": ["Multinomial"],
         "suffice.models.naive_bayes.families.poisson": ["Poisson"],
+        "suffice.models.naive_bayes.families.predictive_gaussian": ["PredictiveGaussian"],
         "suffice.models.naive_bayes.families.same_in_all_classes": ["Common"],
         "suffice.models.naive_bayes.product": ["Product"],
     },

@@ -64,6 +64,19 @@ def read_mailbox(path: str | Path) -> Iterator[bytes]:
         ) from None
 
 
+def files_of(path: str | Path) -> list[str]:
+    """Return the files that `read_mailbox` would read messages from; nothing is refused yet.
+
+    >>> files_of("-")
+    ['-']
+    """
+    place = Path(path)
+    if str(path) == STANDARD_INPUT or not place.is_dir():
+        return [str(path)]
+    found = _letters(place) if is_maildir(place) else _with_messages(place)[0]
+    return [*map(str, found)]
+
+
 def is_maildir(path: str | Path) -> bool:
     """Return whether a folder is a Maildir: it has `cur` and `new`.
 
@@ -96,10 +109,7 @@ def is_message(head: bytes) -> bool:
 
 def _maildir(place: Path) -> Iterator[bytes]:
     """Yield the messages of a Maildir; those that are marked or moved meanwhile are found again."""
-    found = [name for part in ("new", "cur") for name in (place / part).iterdir()]
-    for name in sorted(found, key=lambda name: (name.name, name.parent.name)):
-        if name.name.startswith(".") or name.is_dir():
-            continue
+    for name in _letters(place):
         try:
             with name.open("rb") as file:
                 message = file.read(MAILBOX_MESSAGE_BYTES)
@@ -113,13 +123,19 @@ def _maildir(place: Path) -> Iterator[bytes]:
         yield message
 
 
+def _letters(place: Path) -> list[Path]:
+    """Return the files of a Maildir, in the order of their names."""
+    found = [name for part in ("new", "cur") for name in (place / part).iterdir()]
+    found.sort(key=lambda name: (name.name, name.parent.name))
+    return [name for name in found if not name.name.startswith(".") and not name.is_dir()]
+
+
 def _folder(place: Path) -> Iterator[bytes]:
     """Yield the messages of all files that hold some; a few notes among them are passed by.
 
     Of a folder that is mostly something else, no file is taken for a message by accident.
     """
-    names = [name for name in sorted(place.iterdir()) if _is_file(name)]
-    holds = [name for name in names if _holds_messages(name)]
+    holds, names = _with_messages(place)
     if not holds or 2 * len(holds) < len(names):
         what = "is empty"
         if names:
@@ -132,6 +148,12 @@ def _folder(place: Path) -> Iterator[bytes]:
     for name in holds:
         with name.open("rb") as file:
             yield from _messages(file, str(name), strict=None)
+
+
+def _with_messages(place: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files of a folder that hold messages, and all that say something."""
+    names = [name for name in sorted(place.iterdir()) if _is_file(name)]
+    return [name for name in names if _holds_messages(name)], names
 
 
 def _is_file(name: Path) -> bool:

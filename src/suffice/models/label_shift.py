@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +10,14 @@ import numpy as np
 from suffice.errors import BadRows
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+from suffice.models.gaussian.predictive.diagonal_students import DiagonalStudents
+from suffice.models.gaussian.predictive.full_students import FullStudents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.naive_bayes.model import NaiveBayesModel
@@ -166,6 +169,7 @@ def _estimation(
     size = len(priors)
     weights = np.where(model.weights > 0.0, model.weights, np.inf)
     variances = np.zeros(size)
+    model, beta = _as_normal(model)
     scores = _whitened_scores(model, rows)
     for m in range(size):
         total: FloatArray | None = None
@@ -179,7 +183,29 @@ def _estimation(
                 variances[m] += float(np.square(second).sum()) / (2.0 * weights[c])
         if total is not None:
             variances[m] += float(np.square(total).sum()) / (2.0 * float(weights.sum()))
-    return variances
+    return beta**2 * variances
+
+
+def _as_normal(model: GenerativeModel) -> tuple[GenerativeModel, float]:
+    """Return a model of normal classes to which this one comes close, and its temperature.
+
+    To first order, t has the sensitivity of a normal class of its scale; of an average, the law
+    of the largest share stands for all.
+    """
+    law, beta = model.densities, 1.0
+    if isinstance(law, AveragedLaws):
+        beta = float(law.shares.sum(axis=0) @ law.temperatures)
+        law = law.laws[int(np.argmax(law.law_shares))]
+    if isinstance(law, FullStudents):
+        law = FullNormals(
+            law.origin, law.origin_low, law.scale, law.active, law.means,
+            law.factors, law.whitenings, law.rank,
+        )  # fmt: skip
+    elif isinstance(law, DiagonalStudents):
+        law = DiagonalNormals(
+            law.origin, law.origin_low, law.scale, law.active, law.means, law.deviations
+        )
+    return replace(model, densities=law), beta
 
 
 def influences(priors: FloatArray, g: FloatArray, spread: FloatArray, m: int, c: int) -> FloatArray:
@@ -204,6 +230,7 @@ def _whitened_scores(
     """
     if isinstance(model.densities, DiagonalNormals):
         return _diagonal_scores(model.densities, rows)
+    assert isinstance(model.densities, FullNormals)
     return _full_scores(model.densities, rows)
 
 

@@ -265,6 +265,8 @@ def _of_family(model: Any, j: int, name: str) -> ColumnLaw:
     found = [learned.laws[group].described(place, c) for c in range(len(learned.labels))]
     if kind == "gaussian":
         return _normal(_parameters(found, "mean"), _parameters(found, "variance"), name)
+    if kind == "predictive-gaussian":
+        return _student(found, name)
     if kind == "lognormal":
         return _log_normal(_parameters(found, "log_mean"), _parameters(found, "log_variance"), name)
     if kind == "binned":
@@ -302,6 +304,17 @@ def _normal(means: FloatArray, variances: FloatArray, name: str) -> Density:
     at = _ticks(means, spread)
     z = (at[:, np.newaxis] - means) / spread
     return Density(at, np.exp(-0.5 * z * z) / (spread * math.sqrt(2.0 * math.pi)))
+
+
+def _student(found: list[dict[Any, float]], name: str) -> Density:
+    """Return a Student t for each class, over the range where a normal of its scale would be."""
+    from scipy.special import gammaln
+
+    at, spread, f = (_parameters(found, part) for part in ("location", "scale", "degrees"))
+    ticks = _normal(at, np.square(spread), name).at
+    u = (ticks[:, np.newaxis] - at) / spread
+    level = gammaln((f + 1.0) / 2.0) - gammaln(f / 2.0) - 0.5 * np.log(f * np.pi)
+    return Density(ticks, np.exp(level - (f + 1.0) / 2.0 * np.log1p(u * u / f)) / spread)
 
 
 def _log_normal(means: FloatArray, variances: FloatArray, name: str) -> Density:

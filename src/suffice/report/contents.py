@@ -64,6 +64,7 @@ class Contents:
             "best": said.best,
             "school": said.school,
             "advice": said.advice,
+            "judged": None if said.judged is None else plain(said.judged.to_dict()),
             "reasons": list(said.reasons),
             "assumptions": list(said.assumptions),
             "worries": [plain_text(sentence) for sentence in self.worries],

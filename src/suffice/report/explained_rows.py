@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError
-from suffice.evaluation.cross_validation import fitted_on
+from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.printing.terminal_words import cut, printable
 from suffice.report.data_summary import column_names, short
 from suffice.report.figures import WIDTH
@@ -42,7 +42,10 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
     right = held.predicted == rows.codes
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted, preparation = fitted_on(candidate.estimator, rows)
+        if held.fitted is None:
+            fitted, preparation = fitted_on(candidate.estimator, rows)
+        else:
+            fitted, preparation = held.fitted, Preparation()
     pictures = []
     for chosen, kind in ((right, "right"), (~right, "wrong")):
         places = np.flatnonzero(chosen)

@@ -6,10 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from suffice import __version__
-from suffice.evaluation import compare
+from suffice.evaluation import Judgement, compare
 from suffice.printing.terminal_words import cut, printable
 from suffice.report.contents import Contents
 from suffice.report.data_summary import glance_section
@@ -157,16 +155,15 @@ def _advice(contents: Contents) -> str:
 
 def _main_figures(comparison: Comparison) -> str:
     scores = comparison.scores[comparison.recommendation.model]
-    counts = comparison.rows.counts
-    common = quoted(comparison.rows.classes[int(counts.argmax())], 24)
+    judged = Judgement.of_scores(scores, comparison.rows)
+    common = quoted(judged.commonest, 24)
     figures = [
-        (f"{100.0 * scores.accuracy.mean():.1f} %", "of held-out rows right"),
-        (f"{100.0 * counts.max() / counts.sum():.1f} %", f"by always saying {common}"),
+        (f"{100.0 * judged.accuracy:.1f} %", "right on rows it has not seen"),
+        (f"{100.0 * judged.baseline_accuracy:.1f} %", f"by always saying {common}"),
     ]
-    if scores.log_loss is not None:
-        shares = counts[counts > 0.0] / counts.sum()
-        blind = float(-(shares * np.log(shares)).sum())
-        figures.append((_small(scores.log_loss.mean()), f"log-loss; {blind:.3f} for a blind guess"))
+    if judged.log_loss is not None:
+        shares = f"{judged.baseline_log_loss:.3f} if only the class shares were known"
+        figures.append((_small(judged.log_loss), f"log-loss; {shares}"))
     if scores.calibration is not None:
         figures.append((_small(scores.calibration), "by which probabilities are off"))
     cells = "".join(f"<div><b>{figure}</b><span>{words}</span></div>" for figure, words in figures)
@@ -267,6 +264,11 @@ WORDS = {
         "The odds of the classes are linear in the columns, and large slopes cost a penalty: that "
         "keeps it steady where there are few rows or the classes are nearly separated."
     ),
+    "pool": (
+        "Some of its members are right about these rows: naive Bayes, GDA, logistic regression, "
+        "kernels and a forest, each with a share in the answer that was found on rows which they "
+        "have not seen."
+    ),
 }
 """What each of the usual candidates assumes."""
 
@@ -274,7 +276,8 @@ WORDS = {
 def models_section(comparison: Comparison) -> str:
     """Return a table of the candidates: school, and what is assumed."""
     rows = [
-        (_named(one, comparison), one.school or "–", _words(one)) for one in comparison.candidates
+        (_named(one, comparison), "both" if one.is_pool else one.school or "–", _words(one))
+        for one in comparison.candidates
     ]
     return (
         "<p>Generative models learn how each class makes its rows, p(x | y), and turn that round "

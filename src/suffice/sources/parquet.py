@@ -32,6 +32,9 @@ LARGER = 3
 What is done once for each chunk is then lost in the time that its rows take; and numbers, unlike
 words, take little memory."""
 
+JOINED = 1 << 24
+"""Bytes of small batches that are joined at most: a copy of them is held for a moment."""
+
 AHEAD = 1 << 18
 """Bytes of a column that are read from the disk at a time, and not all that the row group has."""
 
@@ -78,7 +81,8 @@ class ParquetSource(LocalSource):
     def identity(self) -> Any:
         """Which rows these are, and where they are cut: the files, and their row groups."""
         groups = [len(rows) for rows in self._groups]
-        return [identity_of(self._paths), groups, [local.CELLS, local.MOST_ROWS, LARGER, MUCH_TEXT]]
+        limits = [local.CELLS, local.MOST_ROWS, LARGER, MUCH_TEXT, JOINED]
+        return [identity_of(self._paths), groups, limits]
 
     def all_labelled(self, target: str) -> bool:
         """Whether every row has a label; False where only the rows can tell."""
@@ -114,7 +118,8 @@ class ParquetSource(LocalSource):
             batches = file.iter_batches(
                 rows, row_groups=list(groups), columns=list(wanted.all), use_threads=False
             )
-            parts = (part for batch in batches for part in portions(checked_text(batch), place))
+            checked = _joined(map(checked_text, batches), rows)
+            parts = (part for batch in checked for part in portions(batch, place))
             yield from chunks_of(parts, wanted, place)
 
 
@@ -130,6 +135,32 @@ def _runs(sizes: Sequence[int], rows: int) -> Iterator[range]:
         if held >= rows or group == len(sizes) - 1:
             yield range(first, group + 1)
             first, held = group + 1, 0
+
+
+def _joined(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Yield batches of so many rows at most, of which small ones that follow each other are one.
+
+    Where columns are read as codes, each row group has words of its own, and a batch ends with it.
+    """
+    waiting: list[Any] = []
+    held = size = 0
+    for batch in batches:
+        if waiting and (held + batch.num_rows > rows or size + batch.nbytes > JOINED):
+            yield _one(waiting)
+            waiting, held, size = [], 0, 0
+        waiting.append(batch)
+        held, size = held + batch.num_rows, size + batch.nbytes
+    if waiting:
+        yield _one(waiting)
+
+
+def _one(batches: list[Any]) -> Any:
+    if len(batches) == 1:
+        return batches[0]
+    pa: Any = import_module("pyarrow")
+    table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
+    (batch,) = table.to_batches()
+    return batch
 
 
 def _named(groups: range) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from suffice.models.gaussian.averages.learner import AveragingLearner
 from suffice.models.gaussian.family import DIAGONAL_FORMS
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
@@ -87,6 +88,8 @@ def sums_asked(learner: object) -> Asked | None:
     >>> sums_asked(GaussianLearner(Gaussian("shared")))
     Products(pooled=True)
     """
+    if isinstance(learner, AveragingLearner) and not learner.keeps_rows:
+        learner = learner.inner
     if isinstance(learner, GaussianLearner):
         form = learner.family.covariance
         return Squares() if form in DIAGONAL_FORMS else Products(pooled=form == "shared")

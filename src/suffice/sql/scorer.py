@@ -10,6 +10,7 @@ from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
 from suffice.errors import BadSetting
 from suffice.models.gaussian.model import GenerativeModel
+from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.form import LinearForm
 from suffice.models.naive_bayes.families.bernoulli import BernoulliColumns
 from suffice.models.naive_bayes.families.binned import BinnedColumns
@@ -18,6 +19,7 @@ from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, Norma
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
 from suffice.models.naive_bayes.families.poisson import PoissonColumns
+from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
 from suffice.models.naive_bayes.families.same_in_all_classes import CommonColumns
 from suffice.models.naive_bayes.families.tally_laws import TallyLaws
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
@@ -31,6 +33,8 @@ from suffice.sql.scorer_terms import (
     diagonal_terms,
     linear_terms,
     normal_terms,
+    refuse_curved_laws,
+    student_terms,
 )
 
 if TYPE_CHECKING:
@@ -115,10 +119,21 @@ def _terms(
     if isinstance(model, LinearForm):
         return linear_terms(model, columns, dialect, filled)
     if isinstance(model, GenerativeModel):
+        refuse_curved_laws(model)
         return normal_terms(model, columns, dialect, filled)
     if isinstance(model, NaiveBayesModel):
+        if model.shares is not None:
+            raise BadSetting(
+                "an average over temperatures is not written in SQL: only one temperature is",
+                hint='fit with temperature=None, a number or "held-out"',
+            )
         chosen = chosen_by_looks(families, columns)
         return product_terms(model, columns, dialect, filled, chosen)
+    if isinstance(model, AveragedForm):
+        raise BadSetting(
+            "an average over penalties has no form in SQL",
+            hint='fit with penalty="auto" (--penalty auto): it chooses one',
+        )
     raise BadSetting(
         f"a {type(model).__name__} has no form in SQL",
         hint="discriminants, naive Bayes and logistic regression have one",
@@ -270,6 +285,8 @@ def _column(terms: SqlTerms, law: Any, place: int, cell: str, *, chosen: bool) -
             cell = f"(CASE WHEN {cell} > {terms.dialect.number(0.0)} THEN ln({cell}) END)"
         one = np.arange(law.width) == place
         diagonal_terms(terms, law.normals.marginal(one), [cell])
+    elif isinstance(law, StudentColumns):
+        student_terms(terms, law, place, cell)
     elif isinstance(law, BinnedColumns):
         _binned(terms, law, place, cell)
     elif isinstance(law, TallyLaws):

@@ -9,15 +9,19 @@ import numpy as np
 
 from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
+from suffice.errors import BadSetting
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+from suffice.models.naive_bayes.families.predictive_gaussian import student_logs
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
+    from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
     from suffice.sql.dialects import SqlDialect
 
 FAR = 1e140
@@ -218,11 +222,24 @@ def _add(terms: SqlTerms, products: Sequence[str | None]) -> None:
             terms.scores[c].append(product)
 
 
+def refuse_curved_laws(model: GenerativeModel) -> None:
+    """Refuse Student's t and averages: they are no sum of squares and no single SELECT."""
+    if isinstance(model.densities, FullNormals | DiagonalNormals):
+        return
+    averaged = isinstance(model.densities, AveragedLaws)
+    what = "an average of several models" if averaged else "Student's t (predictive)"
+    raise BadSetting(
+        f"{what} is not written in SQL: only normal classes are",
+        hint="fit without predictive, average and temperature, or predict where the model is",
+    )
+
+
 def normal_terms(
     model: GenerativeModel, columns: Any, dialect: SqlDialect, filled: Mapping[str, str]
 ) -> SqlTerms:
     """Return log p(x, class), up to what classes share, of normal classes."""
     normals = model.densities
+    assert isinstance(normals, FullNormals | DiagonalNormals)
     blanks = not isinstance(normals, FullNormals)
     terms = SqlTerms(dialect, len(model.labels), blanks=blanks, alias=alias_beside(columns))
     cells = coded_cells(terms, columns, filled)
@@ -258,6 +275,25 @@ def normal_terms(
             square = f"power({balanced(whole, dialect)}, 2)"
             terms.scores[c].append(f"{dialect.number(-0.5)} * {square}")
     return terms
+
+
+def student_terms(terms: SqlTerms, law: StudentColumns, place: int, cell: str) -> None:
+    """Add a column that is a Student t in every class; a blank cell adds nothing."""
+    if not law.active[place]:
+        return
+    n = terms.dialect.number
+    z = terms.centred(cell, float(law.origin[place]), float(law.scale[place]))
+    low = float(law.origin_low[place] / law.scale[place])
+    levels = student_logs(
+        law.locations[:, place], law.locations[:, place], law.spreads[:, place],
+        law.degrees[:, place],
+    )  # fmt: skip
+    for c in range(terms.size):
+        location, f = float(law.locations[c, place]), float(law.degrees[c, place])
+        unit = float(law.spreads[c, place] * np.sqrt(f))
+        square = f"power(({z} - {n(location + low)}) / {n(unit)}, 2)"
+        fall = f"{n(-(f + 1.0) / 2.0)} * ln({n(1.0)} + {square})"
+        terms.scores[c].append(terms.skipping(z, f"{fall} + {n(float(levels[c]))}"))
 
 
 def diagonal_terms(terms: SqlTerms, normals: DiagonalNormals, cells: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.errors import ForgettingUnseen
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.by_class import ByClass
+from suffice.statistics.by_pattern import ByPattern
 from suffice.statistics.folds import Folds
 from suffice.statistics.labels import read_label, written_label
 from suffice.statistics.moments.what_is_left import remaining
@@ -147,31 +148,33 @@ def _tuples(cells: Any) -> Any:
 class WithRows:
     """For what cannot be read off sums alone, such as a temperature."""
 
-    held: ByClass[Any] | Folds
+    held: Any
+    """What the sums are: ByClass, ByPattern, or Folds."""
     sample: RowSample
 
     @property
     def labels(self) -> tuple[Label, ...]:
         """The labels seen, in order."""
-        return self.held.labels
+        return tuple(self.held.labels)
 
     @property
     def weight(self) -> float:
         """How many rows were summarized, each counted with its weight."""
-        return self.held.weight
+        return float(self.held.weight)
 
     @property
     def lost(self) -> FloatArray:
         """Per column, the largest possible relative error of any class's variance."""
-        return self.held.lost
+        losses: FloatArray = self.held.lost
+        return losses
 
     def __add__(self, other: Self) -> Self:
         """Merge both."""
-        return type(self)(self.held + other.held, self.sample + other.sample)  # type: ignore[operator]
+        return type(self)(self.held + other.held, self.sample + other.sample)
 
     def __sub__(self, other: Self) -> Self:
         """Forget in both; once nothing is left, the sample begins anew."""
-        held, sample = self.held - other.held, self.sample - other.sample  # type: ignore[operator]
+        held, sample = self.held - other.held, self.sample - other.sample
         return type(self)(held, sample if held.weight > 0.0 else RowSample({}))
 
     def scaled(self, factor: float) -> Self:
@@ -191,5 +194,5 @@ class WithRows:
             {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}
             for start in ("held/", "sample/")
         )
-        kind: Any = Folds if "folds" in held else ByClass
+        kind: Any = Folds if "folds" in held else ByPattern if "patterns" in held else ByClass
         return cls(kind.from_arrays(held), RowSample.from_arrays(sample))

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from suffice.storage.model_file import StoredModel
 
 
-FORMS = {
-    "shared": "all classes share one covariance",
-    "per-class": "each class has its own covariance",
-    "diagonal": "columns are independent, with variances of each class",
-    "shared-diagonal": "columns are independent, with variances that all classes share",
-    "spherical": "each class has one variance for all columns",
-}
-"""Forms of the covariance in words."""
-
 MOST_COLUMNS = 60
 """Columns that are told one by one."""
 
@@ -48,8 +39,52 @@ class ColumnAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberAccount:
+    """A member of a pool: its share in the answer, and its judged log-loss in nats a row."""
+
+    name: str
+    share: float
+    log_loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class PoolAccount:
+    """The members of a pool, how good it is on rows that it has not seen, and rows it keeps."""
+
+    members: tuple[MemberAccount, ...]
+    log_loss: float
+    accuracy: float
+    kept: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as what JSON can hold."""
+        return {
+            "members": [
+                {"name": m.name, "share": m.share, "log_loss": m.log_loss} for m in self.members
+            ],
+            "log_loss": self.log_loss,
+            "accuracy": self.accuracy,
+            "kept_rows": self.kept,
+        }
+
+    def lines(self) -> list[str]:
+        """Return the same for people, the largest share first."""
+        told = [
+            f"  {m.name}: share {m.share:.3f}, log-loss {m.log_loss:.4g}"
+            for m in sorted(self.members, key=lambda m: -m.share)
+        ]
+        return [
+            f"{_counted(len(told), 'member', 'members')}, judged by rows that each had not seen",
+            *told,
+            f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
+            "",
+            f"It keeps {_counted(self.kept, 'row', 'rows')}: whoever has the file can read them.",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
-    """What a stored model holds."""
+    """What a stored model holds; `pool` is what only a pool has."""
 
     estimator: str
     rows: float | None
@@ -59,6 +94,7 @@ class Account:
     assumptions: tuple[str, ...]
     can_learn: bool
     can_forget: bool
+    pool: PoolAccount | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as what JSON can hold."""
@@ -76,7 +112,7 @@ class Account:
             "assumptions": list(self.assumptions),
             "can_learn": self.can_learn,
             "can_forget": self.can_forget,
-        }
+        } | ({} if self.pool is None else {"pool": self.pool.to_dict()})
 
     def __str__(self) -> str:
         known = "" if self.rows is None else f", learned from {_rows(self.rows)}"
@@ -96,6 +132,7 @@ class Account:
             )
         if len(self.columns) > MOST_COLUMNS:
             lines.append(f"  and {len(self.columns) - MOST_COLUMNS:,} more; --json has them all")
+        lines += [] if self.pool is None else ["", *self.pool.lines()]
         lines += ["", "It assumes that", *(f"  {one}" for one in self.assumptions)]
         given = [f"  {name}={value!r}" for name, value in self.settings if _is_given(value)]
         lines += ["", "Settings", *given] if given else []
@@ -105,6 +142,12 @@ class Account:
 def _is_given(value: Any) -> bool:
     """Whether a setting is worth a line: what is off, or left to the model, is not."""
     return value is not None and value is not False
+
+
+def _assumed(stored: StoredModel) -> list[str]:
+    from suffice.storage.assumptions import assumptions  # only `inspect` asks
+
+    return assumptions(stored)
 
 
 def describe(stored: StoredModel) -> Account:
@@ -122,7 +165,7 @@ def describe(stored: StoredModel) -> Account:
     state, model = stored.state, stored.state["model"]
     if name_of(model) == "Normal":
         return _law_account(stored)
-    linear = name_of(model) == "LinearForm"
+    linear = name_of(model) in ("AveragedForm", "LinearForm")
     weights, priors, rows = _weights(state, model)
     held = state.get("stream") or state.get("seen") or state.get("found")
     streams = held is not None and name_of(held) != "LogisticFit"
@@ -137,10 +180,18 @@ def describe(stored: StoredModel) -> Account:
         ),
         _columns(state, model),
         tuple(stored.settings.items()),
-        tuple(_assumptions(stored)),
+        tuple(_assumed(stored)),
         streams if linear else state["statistics"] is not None,
         not linear and state["statistics"] is not None,
+        _pool(model, state["statistics"]) if name_of(model) == "PoolModel" else None,
     )
+
+
+def _pool(model: Any, statistics: Any) -> PoolAccount:
+    """Return what only a pool has."""
+    judged = zip(model.members, model.shares.tolist(), model.log_losses.tolist(), strict=True)
+    members = tuple(MemberAccount(*one) for one in judged)
+    return PoolAccount(members, model.log_loss, model.accuracy, len(statistics.sample.rows))
 
 
 def _law_account(stored: StoredModel) -> Account:
@@ -201,66 +252,6 @@ def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
     return tuple(found)
 
 
-def _assumptions(stored: StoredModel) -> list[str]:
-    model, settings = stored.state["model"], stored.settings
-    given = ["classes come in the shares that were given, not in those of the rows"]
-    given = given if settings.get("priors") is not None else []
-    if name_of(model) == "GenerativeModel":
-        return _of_covariances(stored) + given
-    if name_of(model) == "TextRecord":
-        return text_assumptions(model) + given
-    if name_of(model) == "NaiveBayesModel":
-        found = _of_columns(model)
-        if model.temperature != 1.0:
-            found.append(f"but say partly the same: evidence counts {model.temperature:.3g} times")
-        return found + given
-    if stored.estimator == "Perceptron":
-        return ["a plane parts the classes, or nearly so; its scores are no probabilities"]
-    found = ["the log odds of the classes are linear in the columns"]
-    fit: Any = stored.state.get("found")
-    if fit is not None and fit.penalty > 0.0:
-        found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
-    if fit is not None and fit.correction is not None:
-        found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
-    if fit is not None and fit.separation is not None:
-        found.append("but a plane parts its classes: there is no maximum of the likelihood")
-    if fit is not None and fit.undecided is not None:
-        found.append("whether a plane parts its classes is not known: there are no standard errors")
-    return found
-
-
-def _of_covariances(stored: StoredModel) -> list[str]:
-    """Return what is assumed about the covariances of normal classes."""
-    settings, chosen = stored.settings, stored.state.get("chosen")
-    form = str(settings.get("covariance", "shared"))
-    pool, shrink = settings.get("pool"), settings.get("shrink")
-    if chosen is not None:
-        pool, shrink = chosen.pool, chosen.shrink
-        form = "shared" if pool == 1.0 else "per-class"
-    found = ["the rows of each class are normal", FORMS.get(form, form)]
-    if pool and form == "per-class":
-        found.append(f"pooled with that of all classes, by {pool:g}")
-    if shrink:
-        found.append(f"covariances between columns are shrunk, by {shrink:g}")
-    return found if chosen is None else [*found, "which was chosen by leave-one-out"]
-
-
-def _of_columns(model: Any) -> list[str]:
-    """Return what is assumed about the columns of naive Bayes."""
-    kinds = {name_of(law) for law in model.laws}
-    if kinds == {"ComplementForm"}:
-        return [
-            "the counts of a row are draws, one by one, with the shares of a class",
-            "a row is compared with the rows of all other classes: scores are no probabilities",
-        ]
-    if kinds == {"MultinomialCounts"}:
-        return ["the counts of a row are draws, one by one, with the shares of its class"]
-    found = ["the columns are independent within each class"]
-    if "MultinomialCounts" in kinds:
-        found.append("but those that are multinomial are the counts of one list of draws")
-    return found
-
-
 def _abilities(can_learn: bool, can_forget: bool) -> str:
     if can_forget:
         return "It holds its statistics: it can learn more, forget, and be merged."
@@ -299,36 +290,6 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(held) for key, held in value.items()}
     plain = value is None or isinstance(value, (bool, int, float, str))
     return value if plain else repr(value)
-
-
-EVENTS = {
-    "bernoulli": "each term is in a document or not, independently of the others",
-    "boolean": "the different terms of a document are drawn one by one",
-    "complement": "a document is compared with those of all other classes",
-    "multinomial": "the terms of a document are drawn one by one",
-}
-"""What a text model assumes about terms, in words."""
-
-
-def text_assumptions(model: Any) -> list[str]:
-    """Return what is assumed about documents."""
-    found = []
-    if model.terms is not None:
-        kinds = sum(group.width for group in model.term_counts.groups.values())
-        found += [
-            f"{EVENTS[model.terms.event]} ({kinds:,} counts)",
-            f"a term of a class has been seen {model.smoothing:.3g} times more than it was",
-        ]
-    if model.language is not None:
-        counts = model.ngram_counts.groups.values()
-        found.append(
-            f"a byte of a text depends on the {model.language.order - 1} before it "
-            f"({sum(group.width for group in counts):,} counts)"
-        )
-    if model.factors is not None:
-        told = ", ".join(f"{factor:.3g}" for factor in model.factors)
-        found.append(f"but a text of n terms or bytes says what {told} times √n would say alone")
-    return found
 
 
 def document_lengths(model: Any) -> tuple[tuple[str, ...], FloatArray]:

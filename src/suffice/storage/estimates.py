@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.errors import BadSetting
 from suffice.statistics.moments.diagonal import DiagonalMoments
 from suffice.statistics.moments.full import Moments
 from suffice.statistics.moments.pooled import PooledMoments
@@ -58,6 +59,11 @@ def estimates_of(stored: StoredModel, reference: Label | None = None) -> Estimat
     model = stored.state["model"]
     if name_of(model) == "LinearForm":
         return _of_coefficients(stored, reference)
+    if name_of(model) == "AveragedForm":
+        raise BadSetting(
+            "an average over penalties has no coefficients to compare",
+            hint='fit with penalty="auto": it chooses one penalty',
+        )
     if name_of(model) == "GenerativeModel":
         return _of_normals(stored)
     if name_of(model) == "Normal":
@@ -106,6 +112,7 @@ def _of_texts(model: Any) -> Estimates:
 def _of_normals(stored: StoredModel) -> Estimates:
     model, columns = stored.state["model"], stored.state["columns"]
     statistics = stored.state["statistics"]
+    statistics = getattr(statistics, "held", statistics)
     if statistics is None:
         means = model.densities.class_means
         counts = np.repeat(model.weights[:, np.newaxis], means.shape[1], axis=1)
@@ -253,6 +260,8 @@ def _of_laws(model: Any, names: Sequence[str]) -> Estimates:
 def _parameters(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tuple[float, float]]:
     if "mean" in told:
         return {(name, MEAN): (told["mean"], told["variance"])}
+    if "location" in told:
+        return {(name, MEAN): (told["location"], told["scale"] ** 2)}
     if "log_mean" in told:
         return {(f"log {name}", MEAN): (told["log_mean"], told["log_variance"])}
     if "rate" in told:

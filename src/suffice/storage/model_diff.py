@@ -21,6 +21,10 @@ SHOWN = 20
 """Moves that are listed in words."""
 SHARE = "share of the rows"
 """The kind of a move of the priors, which belong to no column."""
+MEMBER_SHARE, LOG_LOSS = "share in the answer", "judged log-loss"
+"""What is known of the members of a pool; together they are called TOGETHER."""
+TOGETHER = "all members together"
+"""What the pool itself is called in a difference."""
 
 SAME_ERRORS, SAME = 1e-6, 1e-9
 """Standard errors, or parts of itself, that an estimate may move by and is still the same."""
@@ -54,6 +58,8 @@ class Move:
     def __str__(self) -> str:
         if self.kind == SHARE:
             what = f"share of class {self.label!r} among the rows"
+        elif self.kind in (MEMBER_SHARE, LOG_LOSS):
+            what = f"{self.kind} of {self.place}"
         elif self.kind == LAW_MEAN:
             what = f"mean of {shown(self.place)}"
         elif self.kind == COEFFICIENT:
@@ -125,11 +131,12 @@ def differences(first: StoredModel, second: StoredModel) -> Differences:
     learned from the rows of the first as well, they are larger than they need be.
     """
     kinds = [name_of(stored.state["model"]) for stored in (first, second)]
-    for alone in ("LinearForm", "Normal", "TextRecord"):
+    for alone in ("AveragedForm", "LinearForm", "Normal", "PoolModel", "TextRecord"):
         if (kinds[0] == alone) != (kinds[1] == alone):
             raise DifferentKinds(
                 f"a {first.estimator} and a {second.estimator} have no estimates in common",
-                hint="compare two models of classes, of coefficients, of texts, or two normal laws",
+                hint="compare two models of classes, of coefficients, of texts, two pools, or two "
+                "normal laws",
             )
     return Differences(
         _settings(first, second),
@@ -171,6 +178,8 @@ def _moves(first: StoredModel, second: StoredModel) -> tuple[Move, ...]:
     both = [label for label in _labels(first) if label in known]
     if not both and name_of(first.state["model"]) != "Normal":
         return ()
+    if name_of(first.state["model"]) == "PoolModel":
+        return (*_shares(first, second), *_members(first, second))
     reference = both[0] if both else None
     a, b = estimates_of(first, reference), estimates_of(second, reference)
     labels = [label for label in a.labels if label in set(b.labels)]
@@ -251,6 +260,25 @@ def _shares(first: StoredModel, second: StoredModel) -> list[Move]:
         errors = 0.0 if moved == 0.0 else float(moved / spread)
         moves.append(Move(label, "the class", SHARE, before, after, errors))
     return moves
+
+
+def _members(first: StoredModel, second: StoredModel) -> list[Move]:
+    """Return how the members of pools have moved; they have no standard errors."""
+    held = []
+    for model in (first.state["model"], second.state["model"]):
+        shares = zip(model.members, model.shares.tolist(), strict=True)
+        losses = zip(model.members, model.log_losses.tolist(), strict=True)
+        held.append(
+            {(name, MEMBER_SHARE): share for name, share in shares}
+            | {(name, LOG_LOSS): loss for name, loss in losses}
+            | {(TOGETHER, LOG_LOSS): model.log_loss}
+        )
+    before, after = held
+    return [
+        Move(None, place, kind, value, after[place, kind], None)
+        for (place, kind), value in before.items()
+        if (place, kind) in after
+    ]
 
 
 def _plain(value: Any) -> Any:

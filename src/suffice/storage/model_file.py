@@ -34,9 +34,12 @@ MODEL_OF = {
     "MultivariateNormal": "Normal",
     "NaiveBayes": "NaiveBayesModel",
     "Perceptron": "LinearForm",
+    "Pool": "PoolModel",
     "TextClassifier": "TextRecord",
 }
 """The estimators that a file may be, and what answers for each."""
+AVERAGED = {"LogisticRegression": "AveragedForm"}
+"""What answers for an estimator that averages."""
 LONGEST = 160
 """Characters of a refusal: what a damaged file says may be long."""
 
@@ -109,7 +112,8 @@ def read_model(path: str | Path) -> StoredModel:
         )
         arrays.check_all_taken()
         check_sound(found.state)
-        if name_of(found.state["model"]) != MODEL_OF[found.estimator]:
+        answering = (MODEL_OF[found.estimator], AVERAGED.get(found.estimator))
+        if name_of(found.state["model"]) not in answering:
             raise refusal("model", f"is not that of a {found.estimator}")
         check_settings(found.estimator, found.settings, found.state)
         fit = estimated(found.settings, found.state)
@@ -150,7 +154,7 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
             f"a {reader} is a law of rows without classes: there is nothing to predict",
             hint="suffice.load(path) gives it back: log_density, typicality, sample",
         )
-    if name_of(model) == "LinearForm":
+    if name_of(model) in ("AveragedForm", "LinearForm"):
         return columns.rows(table, reader)
     if name_of(model) == "GenerativeModel":
         return columns.encode(table, reader)
@@ -159,6 +163,12 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
 
         return Documents.of(read_texts(table, columns)[1], model.limit)
     matched = columns.matched(table, reader)
+    if name_of(model) == "PoolModel":
+        from suffice.columns.given_kinds import of_kinds, refuse_infinite_cells
+
+        found = of_kinds(columns, matched)
+        refuse_infinite_cells(found, columns.names)
+        return found
     return model.product.read(matched, learning=False, chosen=partial(_chosen, stored))
 
 

@@ -67,7 +67,9 @@ def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one f
         held = value.to_arrays()  # type: ignore[attr-defined]
         return {"is": name, "arrays": planted({k: np.asarray(v) for k, v in held.items()}, arrays)}
     if name in DATACLASSES:
-        kept = {field.name: getattr(value, field.name) for field in _fields(type(value))}
+        kept = {
+            f.name: getattr(value, f.name) for f in _fields(type(value)) if _is_written(f, value)
+        }
         return {"is": name, "fields": {key: planted(v, arrays) for key, v in kept.items()}}
     if is_label(value):
         return written_label(value)  # dates, bytes and the like
@@ -202,6 +204,17 @@ def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) ->
             hint="the file may be of a newer version: pip install --upgrade suffice",
         )
     return kind(**{name: grown(tree, arrays, depth) for name, tree in given.items()})
+
+
+def _is_written(field: Any, value: Any) -> bool:
+    """Whether a field is written: one that came later only where it says something.
+
+    So models without it are written as they always were, and older programs can read them.
+    """
+    if not field.metadata.get("later"):
+        return True
+    held = getattr(value, field.name)
+    return held is not None if field.default is None else bool(held != field.default)
 
 
 def _fields(kind: Any) -> list[Any]:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    TableReading,
     json_option,
     reading_options,
     seed_option,
     tables_argument,
     target_option,
+    time_limit_option,
 )
 
 if TYPE_CHECKING:
     from suffice.evaluation.comparison import Comparison
+    from suffice.tables.table_reading import TableReading
 
 
 @click.command()
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--curves/--no-curves", default=True, help="Whether to make learning curves.")
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@time_limit_option()
 @seed_option("folds and splits")
 @json_option("everything")
 @reading_options
@@ -46,6 +48,7 @@ def compare(
     folds: int | None,
     curves: bool,
     all_rows: bool,
+    time_limit: float,
     seed: int,
     as_json: bool,
     reading: TableReading,
@@ -59,20 +62,17 @@ def compare(
 
     Example: suffice compare flowers.csv --target species
     """
-    from suffice.cli.rows.compared_rows import ComparedRows
     from suffice.cli.terminal.messages import legible, say
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.evaluation.comparison import compare as compared
+    from suffice.cli.terminal.training_hooks import CommandHooks
+    from suffice.training.compared_rows import ComparedRows
 
-    rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
-    found = compared(
-        rows.X,
-        rows.y,
-        models=_asked(models, others),
-        folds=folds and min(folds, len(rows.y)),
-        curves=curves,
-        random_state=seed,
-    )
+    hooks = CommandHooks()
+    rows = ComparedRows.read(tables, target, reading, drop, hooks, seed=seed, all_rows=all_rows)
+    found = rows.compare(
+        hooks, models=_asked(models, others), folds=folds, curves=curves, random_state=seed,
+        time_limit=time_limit,
+    )  # fmt: skip
     if as_json:
         print_json(_content(found))
         return
@@ -138,6 +138,7 @@ def _content(found: Comparison) -> dict[str, Any]:
             "best": said.best,
             "school": said.school,
             "advice": said.advice,
+            "judged": None if said.judged is None else said.judged.to_dict(),
             "reasons": list(said.reasons),
             "assumptions": list(said.assumptions),
             "worries": list(said.worries),

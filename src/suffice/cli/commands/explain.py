@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    TableReading,
     json_option,
     model_argument,
     reading_options,
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.estimators.shared.results import Explanation
+    from suffice.tables.table_reading import TableReading
 
 SHOWN = 5
 """Rows that are explained where none is named."""
@@ -59,11 +59,11 @@ def explain(
 
     Example: suffice explain flowers.suffice new.csv --row 3
     """
-    from suffice.cli.rows.model_files import load_saved
-    from suffice.cli.rows.target_labels import label_named
     from suffice.cli.terminal.messages import note, say
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.training.saved_models import load_saved
+    from suffice.training.target_labels import label_named
 
     check_printed((table,))
     saved = load_saved(model)
@@ -98,12 +98,13 @@ def _explained(
     every: bool,
 ) -> Iterator[tuple[int, Explanation | None, dict[str, Any]]]:
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
-    from suffice.cli.rows.model_rows import ModelRows
+    from suffice.cli.terminal.messages import note
     from suffice.errors import BadRows
     from suffice.estimators.shared.table_recipe import filled_table
     from suffice.sources.arrow_frames import frame_of, some_rows
+    from suffice.training.model_rows import ModelRows
 
-    rows = ModelRows.open((source,), saved.columns, saved.notes, reading)
+    rows = ModelRows.open((source,), saved.columns, saved.notes, reading, note)
     start = 0
     for chunk, _ in rows.chunks():
         for i in range(chunk.size):

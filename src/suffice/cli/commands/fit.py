@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.commands.fit_choice import MODELS
 from suffice.cli.terminal.options import (
-    TableReading,
     force_option,
     json_option,
     output_option,
@@ -17,20 +15,18 @@ from suffice.cli.terminal.options import (
     seed_option,
     tables_argument,
     target_option,
+    time_limit_option,
     wait_option,
 )
+from suffice.training.model_choice import AUTO, BEST, CHOICES, MODELS, ONE_PASS, SETTINGS
 
 if TYPE_CHECKING:
-    from suffice.cli.rows.model_files import Saved
-    from suffice.cli.rows.training_rows import TrainingRows
-    from suffice.storage.model_file import StoredModel
+    from suffice.tables.table_reading import TableReading
 
     ParamType = click.ParamType[Any]
 else:
     ParamType = click.ParamType  # before 8.4 it takes no parameters
 
-ONE_PASS = ("gda", "qda", "naive-bayes", "text")
-"""Models that look at every row once."""
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
 """What `--covariance` may be."""
 
@@ -48,6 +44,21 @@ class Smoothing(ParamType):
             return float(value)
         except ValueError:
             self.fail(f"{value!r} is neither a number nor held-out", param, ctx)
+
+
+class Penalty(ParamType):
+    """A number, or a word that lets the data decide."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number, "auto" or "average"."""
+        if value in ("auto", "average"):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor auto nor average", param, ctx)
 
 
 class Priors(ParamType):
@@ -73,8 +84,10 @@ class Priors(ParamType):
     "--model", "name", type=click.Choice(MODELS), default="auto", show_default=True,
     help="gda: classes are normal and vary alike. qda: each varies in its own way. naive-bayes: "
     "columns of any kind that say different things. logistic: only how likely each class is. text: "
-    "columns of text are documents, told apart by their words and bytes. auto: what is least wrong "
-    "about rows held out, among all that `suffice compare` tries.",
+    "columns of text are documents, told apart by their words and bytes. best: the one model that "
+    "is least wrong about rows held out, among all that `suffice compare` tries. auto: what "
+    "`suffice compare` recommends: of up to 2,048 rows a pool of models, unless the best single "
+    "one is clearly better.",
 )  # fmt: skip
 @output_option("Where to write the model; - is standard output.  [default: model.suffice]")
 @force_option()
@@ -115,8 +128,9 @@ class Priors(ParamType):
     help="naive-bayes: 0 … 1, how much columns count that say the same, or held-out.  [default: 1]",
 )  # fmt: skip
 @click.option(
-    "--penalty", metavar="N", type=float,
-    help="logistic: what large coefficients cost.  [default: 0]",
+    "--penalty", metavar="N", type=Penalty(),
+    help="logistic: what large coefficients cost; auto finds it out, average keeps the average "
+    "over many.  [default: 0]",
 )  # fmt: skip
 @click.option(
     "--correction", type=click.Choice(["firth"]),
@@ -131,7 +145,8 @@ class Priors(ParamType):
     "run is killed, the same command goes on from there, and ends at the same model. FILE is not "
     "removed.",
 )  # fmt: skip
-@seed_option("how --model auto parts the rows")
+@time_limit_option()
+@seed_option("how rows are parted to compare and to judge models")
 @json_option("a summary")
 @reading_options
 def fit(
@@ -144,6 +159,7 @@ def fit(
     drop: tuple[str, ...],
     without_statistics: bool,
     checkpoint: Path | None,
+    time_limit: float,
     seed: int,
     as_json: bool,
     reading: TableReading,
@@ -156,69 +172,52 @@ def fit(
     of a database: duckdb://file.db?table=t, postgresql://user@host/base?table=t (or ?query=SELECT
     …, to the end). It may be larger than memory.
 
-    Words and blank cells may stay: nothing has to be prepared. What was done about them, and how
-    the model was chosen, is said on standard error.
+    Words and blank cells may stay: nothing has to be prepared. What was done about them, how the
+    model was chosen, and how good it is on rows that it has not seen, is said on standard error.
 
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
     from suffice.cli.rows.model_files import check_model_place, save
-    from suffice.cli.rows.training_rows import TrainingRows, describe
     from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
+    from suffice.training.training import NO_POOL, train_rows
 
-    if name == "auto":
-        _refuse_settings(settings)
+    given = {key: value for key, value in settings.items() if value is not None}
+    _check_settings(name, given)
     place = output or Path("model.suffice")
     check_model_place(place, tables, force=force, as_json=as_json)
     if checkpoint is not None:
         _check_checkpoint(checkpoint, name, place, tables)
-    rows = TrainingRows.read(
-        tables, target, reading, drop,
-        once=name in ONE_PASS, seed=None if name in ONE_PASS else seed, texts=name == "text",
+    hooks = CommandHooks()
+    if name == AUTO and without_statistics:
+        hooks.note(NO_POOL.format("a file without statistics holds no rows"))
+        name = BEST
+    found = train_rows(
+        list(tables), None, target, name, given, hooks,
+        drop=drop, reading=reading, seed=seed, checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
-    saved, losses = _fitted(rows, name, settings, seed, checkpoint)
     with changing(place, wait):
-        stored = save(place, saved, statistics=not without_statistics)
-    summary = _summary(place, stored, saved, rows, losses)
+        stored = save(place, found.saved, statistics=not without_statistics)
+    summary = found.summary(stored)
     if as_json:
-        print_json(summary)
-    classes = saved.estimator.classes_
-    announce(
-        f"{place}: {type(saved.estimator).__name__} of {describe(rows, summary['rows'])}; "
-        f"{len(classes)} classes of {target}"
-    )
+        print_json({"model": str(place), **summary})
+    announce(f"{place}: {found.described(summary['rows'])}")
+    if found.judged is not None:
+        announce(str(found.judged))
 
 
-def _summary(
-    place: Path,
-    stored: StoredModel,
-    saved: Saved,
-    rows: TrainingRows,
-    losses: dict[str, float],
-) -> dict[str, Any]:
-    """Return what was learned, and why so, as plain values."""
-    from suffice.cli.terminal.printed_rows import plain
-    from suffice.storage.describe import describe
-
-    account = describe(stored).to_dict()
-    return {
-        "model": str(place),
-        "estimator": account["estimator"],
-        "target": saved.notes.target,
-        "rows": int(account["rows"] or rows.size),
-        "columns": len(rows.table.kinds),
-        "dropped": list(saved.notes.dropped),
-        "classes": [plain(label) for label in saved.estimator.classes_],
-        "settings": account["settings"],
-        "log_loss": losses or None,  # only where models were compared
-    }
-
-
-def _refuse_settings(settings: dict[str, Any]) -> None:
-    given = [f"--{name}" for name, value in settings.items() if value is not None]
-    if given:
-        raise click.UsageError(f"{', '.join(given)} needs --model: auto chooses by itself")
+def _check_settings(name: str, given: dict[str, Any]) -> None:
+    """Refuse options that the model does not take."""
+    strange = [f"--{key}" for key in given if key not in SETTINGS.get(name, ())]
+    if strange and name in CHOICES:
+        raise click.UsageError(f"{', '.join(strange)} needs --model: {name} chooses by itself")
+    if strange:
+        takes = ", ".join(f"--{key}" for key in SETTINGS[name])
+        raise click.UsageError(
+            f"{', '.join(strange)} does not belong to --model {name}, which takes {takes}"
+        )
 
 
 def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[str, ...]) -> None:
@@ -229,7 +228,7 @@ def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[st
     if name not in ONE_PASS:
         why = (
             "which may choose logistic"
-            if name == "auto"
+            if name in CHOICES
             else "whose rows are read once for every step"
         )
         raise click.UsageError(
@@ -240,50 +239,3 @@ def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[st
         raise click.UsageError(f"--checkpoint and --output are the same file: {place}")
     # What is there and is no checkpoint is refused where it is read.
     check_output(checkpoint, tables, ours=lambda _: True, what="a checkpoint")
-
-
-def _fitted(
-    rows: TrainingRows,
-    name: str,
-    settings: dict[str, Any],
-    seed: int,
-    checkpoint: Path | None,
-) -> tuple[Saved, dict[str, float]]:
-    """Return the model of labelled rows, and the log-losses by which it was chosen."""
-    from suffice.cli.commands.fit_choice import best_model, check_width, learn, named_model
-    from suffice.cli.rows.decimals import decimals_of
-    from suffice.cli.rows.model_files import Saved
-    from suffice.cli.terminal.messages import note
-    from suffice.columns.filled import FilledColumns
-    from suffice.estimators.linear.linear_classifier import LinearClassifier
-    from suffice.estimators.shared.table_recipe import TableNotes
-    from suffice.sources.arrow_frames import frame_of
-
-    if settings.get("priors"):
-        settings["priors"] = _of_labels(settings["priors"], rows.labels)
-    losses: dict[str, float] = {}
-    if name == "auto":
-        model, losses = best_model(rows, seed)
-    else:
-        model = named_model(name, settings)
-    full = settings.get("covariance") in (None, "shared", "per-class", "auto")
-    if name in ("gda", "qda") and full:
-        check_width(rows.table, name)
-    filled = None
-    if isinstance(model, LinearClassifier):
-        filled = FilledColumns.of(frame_of(rows.table))
-        if filled.note:
-            note(
-                filled.note
-                if rows.whole
-                else f"{filled.note}; more may be blank beyond the rows that were looked at"
-            )
-    learn(model, rows, filled, checkpoint)
-    notes = TableNotes(rows.target, filled, rows.dropped)
-    return Saved(model, notes, decimals_of(rows.table)), losses
-
-
-def _of_labels(priors: dict[str, float], labels: Any) -> dict[Any, float]:
-    """Return priors by label: what was typed is text, labels may be numbers."""
-    known = {str(label): label for label in dict.fromkeys(labels.tolist())}
-    return {known.get(name, name): value for name, value in priors.items()}

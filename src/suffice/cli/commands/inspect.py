@@ -23,12 +23,12 @@ def inspect(model: Path, as_json: bool) -> None:
 
     Example: suffice inspect flowers.suffice
     """
-    from suffice.cli.rows.model_files import open_model
     from suffice.cli.terminal.messages import say
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.errors import listed
     from suffice.mail.filter.database import is_database
     from suffice.storage.describe import describe, shown
+    from suffice.training.saved_models import open_model
 
     if is_database(model):
         from suffice.cli.mail.merge_and_inspect import print_filter

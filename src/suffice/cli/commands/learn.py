@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from suffice.cli.terminal.options import (
-    TableReading,
     force_option,
     json_option,
     model_argument,
@@ -21,7 +20,7 @@ from suffice.cli.terminal.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.cli.rows.model_files import Saved
+    from suffice.tables.table_reading import TableReading
 
 
 @click.command()
@@ -53,46 +52,30 @@ def learn(
 
     Example: suffice learn flowers.suffice more.csv
     """
-    from suffice.cli.rows.decimals import counted
-    from suffice.cli.rows.learn_rows import labelled_chunks, learn_all, refuse_nothing
-    from suffice.cli.rows.model_files import check_model_place, load_saved, save
-    from suffice.cli.terminal.messages import announce, note
+    from suffice.cli.rows.model_files import check_model_place, save
+    from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
     from suffice.cli.terminal.printed_rows import plain, print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.errors import listed
-    from suffice.rows.labels import similar_labels
+    from suffice.training.more_rows import learn_more
+    from suffice.training.saved_models import load_saved
 
     place = output or model
     check_model_place(place, tables, model, force=force, as_json=as_json)
     with changing(place, wait) as check:
         saved = load_saved(model)
-        before = set(saved.estimator.classes_.tolist())
-        levels = _levels(saved)
-        chunks = labelled_chunks(saved, tables, target, reading)
-        size = learn_all(saved.estimator, counted(chunks, saved.decimals))
-        refuse_nothing(size, tables)
+        found = learn_more(saved, tables, target, reading, CommandHooks())
         save(place, saved, check=check)
-    new = [label for label in saved.estimator.classes_.tolist() if label not in before]
-    wider = [level for level in _levels(saved) if level not in levels]
     if as_json:
         print_json(
             {
                 "model": str(place),
-                "learned": size,
-                "new_classes": [plain(label) for label in new],
-                "new_categories": wider,
+                "learned": found.rows,
+                "new_classes": [plain(label) for label in found.classes],
+                "new_categories": found.levels,
             }
         )
-    for said in similar_labels(saved.estimator.classes_.tolist()) if new else ():
-        note(said)
-    told = f"; new: {listed([*new, *wider])}" if new or wider else ""
-    announce(f"{place}: learned {size:,} rows{told}")
-
-
-def _levels(saved: Saved) -> list[str]:
-    """Return the categories that a model knows, each with its column."""
-    return [
-        f"{column.name}={'blank' if level is None else level}"
-        for column in saved.columns.columns
-        for level in getattr(column, "levels", ())
-    ]
+    new = [*found.classes, *found.levels]
+    told = f"; new: {listed(new)}" if new else ""
+    announce(f"{place}: learned {found.rows:,} rows{told}")

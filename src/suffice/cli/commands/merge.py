@@ -10,7 +10,7 @@ import click
 from suffice.cli.terminal.options import force_option, json_option, output_option, wait_option
 
 if TYPE_CHECKING:
-    from suffice.cli.rows.model_files import Saved
+    from suffice.training.saved_models import Saved
 
 
 @click.command()
@@ -59,9 +59,9 @@ def _merged(models: tuple[Path, ...]) -> Saved:
     """Return one model of all that several files have learned."""
     from dataclasses import replace
 
-    from suffice.cli.rows.decimals import widened
-    from suffice.cli.rows.model_files import load_saved
     from suffice.errors import DifferentKinds, SufficeError
+    from suffice.training.decimals import widened
+    from suffice.training.saved_models import load_saved
 
     first, *others = models
     merged = load_saved(first)

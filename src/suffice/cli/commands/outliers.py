@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    TableReading,
     json_option,
     model_argument,
     reading_options,
@@ -19,8 +18,9 @@ from suffice.cli.terminal.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from suffice.cli.rows.model_files import Saved
-    from suffice.cli.rows.model_rows import ModelRows
+    from suffice.tables.table_reading import TableReading
+    from suffice.training.model_rows import ModelRows
+    from suffice.training.saved_models import Saved
 
 
 @click.command()
@@ -64,16 +64,16 @@ def outliers(
     import numpy as np
 
     from suffice.cli.rows.densities import most_typical, with_density
-    from suffice.cli.rows.model_rows import ModelRows
     from suffice.cli.terminal.messages import ProgressLine, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
+    from suffice.training.model_rows import ModelRows
 
     if every and most is not None:
         raise click.UsageError("--all and --most: one of them")
     check_printed(tables)
     saved = with_density(model)
-    rows = ModelRows.open(tables, saved.columns, saved.notes, reading, others=keep)
+    rows = ModelRows.open(tables, saved.columns, saved.notes, reading, note, others=keep)
     known = GivenLabels.of(saved, rows, asked=training)
     others = (*keep, *((known.target,) if known else ()))
     printed = PrintedRows(("row", "class", "typicality", *keep), as_json=as_json, digits=6)
@@ -114,9 +114,9 @@ class GivenLabels:
     @classmethod
     def of(cls, saved: Saved, rows: ModelRows, *, asked: bool) -> GivenLabels | None:
         """Return the labels of a table, None if it has none; refuse if they are `asked` for."""
-        from suffice.cli.rows.target_labels import label_text
         from suffice.errors import BadSetting
         from suffice.tables.table_file import missing_columns
+        from suffice.training.target_labels import label_text
 
         target = saved.notes.target
         if target is None or target not in rows.table.names:
@@ -135,7 +135,7 @@ class GivenLabels:
 
     def read(self, cells: Any) -> list[Any]:
         """Return the class of each row, None where the cell is blank or no class of the model."""
-        from suffice.cli.rows.target_labels import label_text
+        from suffice.training.target_labels import label_text
 
         found = [self.classes.get(label_text(cell)) for cell in cells]
         self.counts.update(label for label in found if label is not None)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
-    TableReading,
     json_option,
     model_argument,
     reading_options,
@@ -16,6 +15,8 @@ from suffice.cli.terminal.options import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from suffice.tables.table_reading import TableReading
 
 
 @click.command()
@@ -62,11 +63,12 @@ def predict(
     Example: suffice predict flowers.suffice new.csv --proba
     """
     from suffice.cli.commands.predict_decisions import Decisions, UnseenLevels
-    from suffice.cli.rows.model_files import StoredAnswers, open_classifier
-    from suffice.cli.rows.model_rows import ModelRows
+    from suffice.cli.rows.model_files import StoredAnswers
     from suffice.cli.terminal.messages import ProgressLine, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
+    from suffice.training.model_rows import ModelRows
+    from suffice.training.saved_models import open_classifier
 
     if cost is not None and reject_below is not None:
         raise click.UsageError(
@@ -76,7 +78,7 @@ def predict(
     stored, notes = open_classifier(model)
     answers = StoredAnswers(stored, notes)
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
-    rows = ModelRows.open(tables, answers.columns, notes, reading, others=keep)
+    rows = ModelRows.open(tables, answers.columns, notes, reading, note, others=keep)
     unseen = UnseenLevels(stored, rows)
     target = notes.target if notes.target in rows.table.names else None
     others = (*keep, *((target,) if target else ()))
@@ -110,7 +112,7 @@ def _agreement(predicted: Any, cells: Any) -> tuple[int, int, int]:
 
     A row without a prediction is none that is wrong.
     """
-    from suffice.cli.rows.target_labels import label_text
+    from suffice.training.target_labels import label_text
 
     known = [(p, label_text(c)) for p, c in zip(predicted, cells, strict=True)]
     pairs = [(p, c) for p, c in known if c is not None]

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.cli.rows.model_files import StoredAnswers
-    from suffice.cli.rows.model_rows import ModelRows
     from suffice.rows import FloatArray
     from suffice.rows.tables import Table
     from suffice.storage.model_file import StoredModel
+    from suffice.training.model_rows import ModelRows
 
 PREDICTION = "prediction"
 
@@ -154,7 +154,7 @@ class Costs:
 
 
 def _name(cell: Any) -> str:
-    from suffice.cli.rows.target_labels import label_text
+    from suffice.training.target_labels import label_text
 
     return label_text(cell) or ""
 

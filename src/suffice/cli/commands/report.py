@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
 from suffice.cli.terminal.options import (
-    TableReading,
     force_option,
     json_option,
     output_option,
@@ -17,8 +16,12 @@ from suffice.cli.terminal.options import (
     seed_option,
     tables_argument,
     target_option,
+    time_limit_option,
     wait_option,
 )
+
+if TYPE_CHECKING:
+    from suffice.tables.table_reading import TableReading
 
 
 @click.command()
@@ -35,6 +38,7 @@ from suffice.cli.terminal.options import (
     help="Parts of the rows.  [default: 10, or fewer where that would take long]",
 )  # fmt: skip
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@time_limit_option()
 @seed_option("folds and splits")
 @json_option("what is on the page")
 @reading_options
@@ -49,6 +53,7 @@ def report(
     drop: tuple[str, ...],
     folds: int | None,
     all_rows: bool,
+    time_limit: float,
     seed: int,
     as_json: bool,
     reading: TableReading,
@@ -64,28 +69,24 @@ def report(
         raise click.UsageError(
             "--json and -o - both want standard output: write the page to a file"
         )
-    from suffice.cli.rows.compared_rows import ComparedRows
     from suffice.cli.terminal.messages import announce, note, say
     from suffice.cli.terminal.outputs import changing, check_output, is_page
     from suffice.cli.terminal.printed_rows import print_json
-    from suffice.evaluation import compare
+    from suffice.cli.terminal.training_hooks import CommandHooks
     from suffice.report.contents import Contents
     from suffice.report.figures import Album
     from suffice.report.html_page import rendered, write_page
+    from suffice.training.compared_rows import ComparedRows
 
     place = output or Path("report.html")
     printed = str(place) == "-"
     if not printed:  # a page may be looked at on a terminal
         check_output(place, tables, ours=is_page, what="a page that suffice has made", force=force)
-    rows = ComparedRows.read(tables, target, reading, drop, seed=seed, all_rows=all_rows)
+    hooks = CommandHooks()
+    rows = ComparedRows.read(tables, target, reading, drop, hooks, seed=seed, all_rows=all_rows)
     with _Stages() as stage:
         stage(f"comparing models on {len(rows.y):,} rows")
-        found = compare(
-            rows.X,
-            rows.y,
-            folds=folds and min(folds, len(rows.y)),
-            random_state=seed,
-        )
+        found = rows.compare(hooks, folds=folds, random_state=seed, time_limit=time_limit)
         stage("looking at the columns")
         contents = Contents.of(found)
         stage("drawing")

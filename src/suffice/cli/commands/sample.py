@@ -36,10 +36,10 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     """
     import numpy as np
 
-    from suffice.cli.rows.decimals import rounded
     from suffice.cli.rows.densities import with_density
-    from suffice.cli.rows.target_labels import label_named
     from suffice.cli.terminal.printed_rows import PrintedRows
+    from suffice.training.decimals import rounded
+    from suffice.training.target_labels import label_named
 
     saved = with_density(model, "sample")
     estimator, columns = saved.estimator, saved.columns

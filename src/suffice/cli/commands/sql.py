@@ -39,11 +39,11 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
 
     Example: suffice sql flowers.suffice --dialect postgres --table flowers --proba
     """
-    from suffice.cli.rows.model_files import open_model
     from suffice.cli.terminal.printed_rows import print_text
     from suffice.errors import BadSetting
     from suffice.sql.dialects import dialect_named
     from suffice.sql.scorer import scorer_sql
+    from suffice.training.saved_models import open_model
 
     stored, notes = open_model(model)
     if stored.estimator == "Perceptron" and proba:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.mail.filter.message_identity import Letter
-    from suffice.mail.filter.verdicts import Judgement
+    from suffice.mail.filter.verdicts import JudgedMessage
 
 
 SPAM, HAM, UNSURE = "spam", "ham", "unsure"
@@ -157,7 +157,9 @@ def _verdict(probability: float, unsure: tuple[float, float]) -> str:
     return HAM if probability < low else UNSURE
 
 
-def _show(name: str, verdict: str, judgement: Judgement, letter: Letter, *, as_json: bool) -> None:
+def _show(
+    name: str, verdict: str, judgement: JudgedMessage, letter: Letter, *, as_json: bool
+) -> None:
     from suffice.cli.terminal.messages import say
     from suffice.cli.terminal.printed_rows import print_line
 

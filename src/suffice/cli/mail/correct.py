@@ -26,9 +26,9 @@ FORGET = "forget"
 @click.command()
 @filter_argument()
 @messages_argument()
-@click.option("--spam", "what", flag_value="spam", help="It is spam.")
-@click.option("--ham", "what", flag_value="ham", help="It is ham.")
-@click.option("--forget", "what", flag_value=FORGET, help="Take back what was learned from it.")
+@click.option("--spam", is_flag=True, help="It is spam.")
+@click.option("--ham", is_flag=True, help="It is ham.")
+@click.option("--forget", is_flag=True, help="Take back what was learned from it.")
 @click.option(
     "--policy", type=click.Choice(POLICIES), default="all", show_default=True,
     help="Which to learn: all; those that are misjudged; or also those that nearly are.",
@@ -43,7 +43,9 @@ FORGET = "forget"
 def correct(
     filter_: Path,
     messages: tuple[str, ...],
-    what: str | None,
+    spam: bool,
+    ham: bool,
+    forget: bool,
     policy: str,
     recalibrate: bool,
     wait: float,
@@ -65,8 +67,7 @@ def correct(
     from suffice.mail.filter.message_identity import letter_of
     from suffice.mail.filter.state import MailState
 
-    if what is None:
-        raise click.UsageError("say what it is: --spam, --ham or --forget")
+    what = _asked(spam=spam, ham=ham, forget=forget)
     if what == FORGET and policy != "all":
         raise click.UsageError("--policy is for what is learned")
     several, done, last = False, 0, None
@@ -93,6 +94,17 @@ def correct(
         raise last
     if several:
         raise click.exceptions.Exit(1)
+
+
+def _asked(**given: bool) -> str:
+    """Return which one of the options that say what a message is was given."""
+    asked = [name for name, is_given in given.items() if is_given]
+    if not asked:
+        raise click.UsageError("say what it is: --spam, --ham or --forget")
+    if len(asked) > 1:
+        several = " and ".join(f"--{name}" for name in asked)
+        raise click.UsageError(f"{several} contradict each other: give one of them")
+    return asked[0]
 
 
 def _corrected(state: MailState, letter: Letter, what: str, policy: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--output", "-o", type=click.Path(path_type=Path), required=True,
     help="Where to write the filter.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace a file that is there, unless it is read.")
 @wait_option()
 @json_option("a summary")
 def fit(
@@ -45,9 +45,10 @@ def fit(
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
     """
     from suffice.cli.terminal.messages import ProgressLine, announce, note
-    from suffice.cli.terminal.outputs import refuse_printing
+    from suffice.cli.terminal.outputs import refuse_input, refuse_printing
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.mail.filter.build import write_filter
+    from suffice.mail.mailboxes import files_of
     from suffice.storage.atomic_writes import check_place
 
     if len(sorted_) not in (0, 2):
@@ -57,6 +58,10 @@ def fit(
     if not ham or not spam:
         raise click.UsageError("a filter needs both: ham and spam")
     refuse_printing(output, "a filter")
+    if output.exists():
+        refuse_input(
+            output, [file for place in (*ham, *spam) for file in files_of(place)], "a mail filter"
+        )
     _refuse_existing(output, force=force)
     check_place(output)
     with ProgressLine("reading", unit="messages") as progress:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.cli.rows.model_files import Saved, load_saved
 from suffice.errors import NoPValue, NotADensity
 from suffice.sources.arrow_frames import frame_of, some_rows
+from suffice.training.saved_models import Saved, load_saved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,68 +1,26 @@
-"""Model files as commands use them: what was learned, how its table is read, what it answers."""
+"""Model files as commands use them: where they are written, and what they answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.rows.decimals import STATE as DECIMALS
-from suffice.cli.rows.decimals import decimals_in
 from suffice.cli.terminal.outputs import check_output, is_model, is_printed
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
-from suffice.estimators.shared.table_recipe import STATE, TableNotes, filled_table
+from suffice.estimators.shared.table_recipe import filled_table
 from suffice.storage.atomic_writes import check_place
-from suffice.storage.model_file import StoredModel, read_model, stored_rows, write_model
+from suffice.storage.model_file import stored_rows, write_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from suffice.estimators.shared.table_recipe import TableNotes
     from suffice.rows import FloatArray, IntArray, Label, Table
-
-
-LAW = "MultivariateNormal"
-"""The estimator without classes: most commands have nothing to ask it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Saved:
-    """An estimator out of a file, and what the file says about its table.
-
-    decimals   digits after the point, of columns where they are known
-    """
-
-    estimator: Any
-    notes: TableNotes
-    decimals: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def columns(self) -> Any:
-        """The columns of the table, before anything was filled or coded."""
-        if self.notes.filled is not None:
-            return self.notes.filled.columns
-        state = self.estimator._require()
-        design = getattr(state, "design", None)  # of linear classifiers
-        return state.columns if design is None else design.columns
-
-
-def open_model(path: Path) -> tuple[StoredModel, TableNotes]:
-    """Return what a file holds; nothing is loaded that is not needed to answer."""
-    stored = read_model(path)
-    return stored, TableNotes.from_state(stored.state) or TableNotes()
-
-
-def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
-    """Return what a file holds, if it has classes: a law of rows has none."""
-    stored, notes = open_model(path)
-    if stored.estimator == LAW:
-        raise BadSetting(
-            f"{path} is a {LAW}, a law of rows without classes",
-            hint="suffice inspect tells what it holds; in Python, suffice.load gives it back",
-        )
-    return stored, notes
+    from suffice.storage.model_file import StoredModel
+    from suffice.training.saved_models import Saved
 
 
 def check_model_place(
@@ -85,14 +43,6 @@ def check_model_place(
     check_output(place, inputs, ours=is_model, what="a model file", force=force)
 
 
-def load_saved(path: Path) -> Saved:
-    """Return a model that can learn, with everything that this needs."""
-    from suffice.estimators.shared.saving import restored
-
-    stored, notes = open_classifier(path)
-    return Saved(restored(path, stored), notes, decimals_in(stored.state))
-
-
 def save(
     path: Path,
     saved: Saved,
@@ -104,12 +54,7 @@ def save(
 
     `check` is called before a file is replaced, and may refuse that.
     """
-    model = saved.estimator
-    settings = model.get_params(deep=False)
-    known = {**saved.notes.to_dict(), DECIMALS: dict(saved.decimals)}
-    state = {**model._stored_state(statistics), STATE: known}
-    about = {**model._about(), "target": saved.notes.target}
-    stored = StoredModel(type(model).__name__, settings, state, about)
+    stored = saved.stored(statistics=statistics)
     write_stored(path, stored, check)
     return stored
 

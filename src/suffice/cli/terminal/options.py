@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from suffice.tables.table_reading import TableReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 """Names for `--delimiter`, since a shell makes other things of some of these marks."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableReading:
-    """How a table of text is written, where the user says so."""
-
-    delimiter: str | None = None
-    header: bool | None = None
 
 
 def model_argument(name: str = "model") -> Decorator:
@@ -101,9 +94,11 @@ def output_option(what: str, *, required: bool = False) -> Decorator:
 
 
 def force_option() -> Decorator:
-    """Return the option to replace whatever is in the way."""
+    """Return the option to replace what is in the way; what is read is never replaced."""
     return click.option(
-        "--force", is_flag=True, help="Replace a file that is there, whatever it is."
+        "--force",
+        is_flag=True,
+        help="Replace a file that is there, whatever it is, unless it is read.",
     )
 
 
@@ -114,6 +109,17 @@ def wait_option() -> Decorator:
         metavar="SECONDS",
         help="How long to wait for another command that is changing the file. Exit code 75 if that "
         "is not enough.",
+    )  # fmt: skip
+
+
+def time_limit_option() -> Decorator:
+    """Return the option for how long models may be compared and judged."""
+    return click.option(
+        "--time-limit", type=click.FloatRange(min=0.0, min_open=True), default=60.0,
+        show_default=True, metavar="SECONDS",
+        help="How long models may be compared and judged; inf is no limit. It is looked at between "
+        "models, the quickest first, and between folds: then the best so far is taken, and a note "
+        "says so.",
     )  # fmt: skip
 
 

@@ -37,7 +37,8 @@ def check_output(
     """Refuse a place that cannot be written to, or holds something that would be lost.
 
     `inputs` are what is read, as it was typed; `ours` says whether a file that is there is one of
-    those that may be replaced, which are called `what`. With `force`, any file may be.
+    those that may be replaced, which are called `what`. With `force`, any file may be that is not
+    read.
     """
     from suffice.storage.atomic_writes import check_place
 
@@ -45,18 +46,22 @@ def check_output(
         _check_standard_output(what)
         return
     check_place(place)
-    found = _identity(place)
-    if found is None or force:
+    refuse_input(place, inputs, what)
+    if force or not place.is_file() or not place.stat().st_size or ours(place):
         return
-    if found in _identities(inputs):
+    raise BadFile(
+        f"{place} is there already, and is not {what}",
+        hint="write to another file with -o; --force replaces it",
+    )
+
+
+def refuse_input(place: Path, inputs: Sequence[str], what: str) -> None:
+    """Refuse to write over what is read: whoever types that has mistaken one name for another."""
+    found = _identity(place)
+    if found is not None and found in _identities(inputs):
         raise BadFile(
             f"{place} is what is read: it would be replaced by {what}",
-            hint="write to another file with -o; --force replaces it",
-        )
-    if place.is_file() and place.stat().st_size and not ours(place):
-        raise BadFile(
-            f"{place} is there already, and is not {what}",
-            hint="write to another file with -o; --force replaces it",
+            hint="write to another file; what is read is not replaced, not even with --force",
         )
 
 

@@ -14,6 +14,7 @@ from suffice.estimators.shared.labelled_batch import opened
 from suffice.estimators.shared.results import Contrasts, Explanation
 from suffice.estimators.shared.saving import Persistent, first_names, restored_dtype, stored_dtype
 from suffice.estimators.shared.state import NotFitted, class_array
+from suffice.models.linear.averaged_form import AveragedForm
 from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse import SparseRows
 
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A linear form that was learned, the classes in their own type, and how rows are read.
+    """What was learned, the classes in their own type, and how rows are read.
 
+    form    scores rows: linear, or an average over some that are
     reader  turns X into the rows that θ multiplies, where that is not for the columns to do
     """
 
-    form: LinearForm
+    form: LinearForm | AveragedForm
     classes: NDArray[Any]
     design: Design
     reader: Callable[[object], Any] | None = None
@@ -63,6 +65,17 @@ class LinearClassifier(Accuracy, Persistent):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.__dict__.update(found)
+
+    def _linear(self, what: str) -> LinearForm:
+        """Return the one linear form that scores rows; an average of probabilities has none."""
+        form = self._require().form
+        if isinstance(form, AveragedForm):
+            raise BadSetting(
+                f"there is no {what}: probabilities are averaged over {len(form.members)} "
+                "penalties, and an average of softmaxes is no linear form",
+                hint='penalty="auto" chooses one penalty, and has coefficients',
+            )
+        return form
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether anything was learned."""
@@ -126,7 +139,7 @@ class LinearClassifier(Accuracy, Persistent):
     @property
     def coef_(self) -> FloatArray:
         """The weights of the columns, (1, d) for two classes, else (k, d)."""
-        weights = self._require().form.weights
+        weights = self._attribute("coef_").weights
         if len(weights) == 2:
             return weights[1:] - weights[:1]
         found: FloatArray = weights - weights.mean(axis=0)
@@ -135,7 +148,7 @@ class LinearClassifier(Accuracy, Persistent):
     @property
     def intercept_(self) -> FloatArray:
         """The scores at x = 0, (1,) for two classes, else (k,)."""
-        at_zero = self._require().form.intercepts
+        at_zero = self._attribute("intercept_").intercepts
         if len(at_zero) == 2:
             return at_zero[1:] - at_zero[:1]
         found: FloatArray = at_zero - at_zero.mean()
@@ -146,11 +159,18 @@ class LinearClassifier(Accuracy, Persistent):
         """The names of the columns of `coef_`: "age", "color=red"."""
         return self._require().design.names
 
+    def _attribute(self, name: str) -> LinearForm:
+        """Return the linear form for an attribute: what has none has no such attribute either."""
+        try:
+            return self._linear(name)
+        except BadSetting as error:
+            raise AttributeError(str(error)) from None
+
     def against(self, reference: Label | None = None) -> Contrasts:
         """Return θ and θ₀ of every other class against one (the first, unless named)."""
-        line = self._require()
-        place = 0 if reference is None else place_of(reference, line.form.labels)
-        form = line.form.against(line.form.labels[place])
+        line, form = self._require(), self._linear("contrast of classes")
+        place = 0 if reference is None else place_of(reference, form.labels)
+        form = form.against(form.labels[place])
         others = [c for c in range(len(line.classes)) if c != place]
         return Contrasts(
             line.classes[place],
@@ -186,7 +206,7 @@ class LinearClassifier(Accuracy, Persistent):
         """
         whole = self._whole()
         line = whole._require()
-        form = line.form
+        form = whole._linear("split of a score by column")
         pair = comparison(form.labels, of, against)
 
         def answer(rows: Any) -> Explanation:

@@ -23,9 +23,11 @@ from suffice.estimators.shared.concurrency import lock_of
 from suffice.estimators.shared.labelled_batch import LabelledBatch, naming, opened, read_batch
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
 from suffice.models.linear.online.stochastic import Stochastic, resumed, seen_at_fit
+from suffice.models.linear.penalty_path.fitted import chosen_path
 from suffice.models.linear.standardisation import refuse_narrow
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.models.linear.penalty_path.path import PenaltyPath
 
 
 class LogisticLearning(LogisticSettings, Posteriors):
@@ -43,6 +46,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
     _found: LogisticFit | None = None
     _seen: SeenRows | None = None
     _stream: Stochastic | None = None
+    _path: PenaltyPath | None = None
 
     def fit(
         self,
@@ -69,33 +73,66 @@ class LogisticLearning(LogisticSettings, Posteriors):
             self._fit_by_steps(batch)
             self._notes = None
             return self
-        start = self._start(batch)
-        found = naming(
-            batch,
-            lambda: fit_logistic(
-                batch.rows,
-                batch.codes,
-                batch.labels,
-                batch.weights,
-                float(self.penalty),
-                correction=self.correction,
-                intercept=bool(self.intercept),
-                start=start,
-                tolerance=float(self.tolerance),
-                standard_errors=self.standard_errors,
-                most=int(self.max_passes),
-            ),
-        )
+        found, form, path = naming(batch, lambda: self._fit_here(batch))
         if found.intercept:
             seen = seen_at_fit(found, batch.rows, batch.codes, batch.weights)
         else:  # whose columns were not centred: their means are not known yet
             seen = SeenRows.of(batch.rows, batch.codes, batch.labels, batch.weights)
-        line = _line(found.form, batch.classes, batch.columns, seen)
-        with lock_of(self):
-            self._become(line, _found=found, _seen=seen, _stream=None)
+        self._known(found, form, path, _line(form, batch.classes, batch.columns, seen), seen)
         self._notes = None
         self._warn(found)
         return self
+
+    def _fit_here(
+        self, batch: LabelledBatch
+    ) -> tuple[LogisticFit, LinearForm | AveragedForm, PenaltyPath | None]:
+        """Return the maximum over rows that are here, what answers, and the path that led there."""
+
+        def fit(penalty: float, start: LinearForm | None) -> LogisticFit:
+            return fit_logistic(
+                batch.rows,
+                batch.codes,
+                batch.labels,
+                batch.weights,
+                penalty,
+                correction=self.correction,
+                intercept=bool(self.intercept),
+                start=start,
+                tolerance=float(self.tolerance),
+                standard_errors=False if self.penalty == "average" else self.standard_errors,
+                most=int(self.max_passes),
+            )
+
+        if not self._is_path or len(batch.labels) == 1:
+            found = fit(0.0 if self._is_path else float(self.penalty), self._start(batch))
+            return found, found.form, None
+        walk = chosen_path(
+            batch.rows, batch.codes, batch.labels, batch.weights, intercept=bool(self.intercept)
+        )
+        if self.penalty == "average":
+            form, best = walk.averaged(fit)
+            return best, form, walk.path
+        found = walk.chosen(fit)
+        return found, found.form, walk.path
+
+    def _known(
+        self,
+        found: LogisticFit,
+        form: LinearForm | AveragedForm,
+        path: PenaltyPath | None,
+        line: Line,
+        seen: SeenRows,
+    ) -> None:
+        """Know what a fit has found; an average has no θ of its own."""
+        one = not isinstance(form, AveragedForm)
+        with lock_of(self):
+            self._become(
+                line,
+                _found=found if one else None,
+                _seen=seen if one else None,
+                _stream=None,
+                _path=path,
+            )
 
     def _fit_source(self, X: object, target: str | None, sample_weight: object) -> Self:
         """Learn from a source: from all its rows at once where these are few enough."""
@@ -112,10 +149,8 @@ class LogisticLearning(LogisticSettings, Posteriors):
                 )
         with source.kept(wanted):
             rows = SourceRows(source, wanted, self._unfitted())
-            found, seen, classes, design = rows.fit(rows.survey())
-        with lock_of(self):
-            line = _line(found.form, classes, design, seen)
-            self._become(line, _found=found, _seen=seen, _stream=None)
+            found, form, path, seen, classes, design = rows.fit(rows.survey())
+        self._known(found, form, path, _line(form, classes, design, seen), seen)
         self._warn(found)
         return self
 
@@ -152,7 +187,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
                 f"intercept={self.intercept!r} does not go with partial_fit",
                 hint="steps of single rows learn an intercept too; fit takes all rows at once",
             )
-        line = self._line
+        line, penalty = self._line, self._penalty_of_steps()
         batch = self._read(X, y, sample_weight, line)
         stream = self._going_on(batch)
         if line is not None:
@@ -162,14 +197,25 @@ class LogisticLearning(LogisticSettings, Posteriors):
                 stream = stream.embedded(places, _width(batch))
         learned = naming(
             batch,
-            lambda: stream.learn(
-                batch.rows, batch.codes, batch.labels, batch.weights, float(self.penalty)
-            ),
+            lambda: stream.learn(batch.rows, batch.codes, batch.labels, batch.weights, penalty),
         )
         dtype = batch.classes.dtype
         dtype = dtype if line is None else joined_dtype(line.classes.dtype, dtype)
         self._streamed(learned, batch, dtype)
         return self
+
+    def _penalty_of_steps(self) -> float:
+        """Return the penalty of single steps: the one that was given, or that a fit has chosen."""
+        if not self._is_path:
+            return float(self.penalty)
+        if self._path is None or self.penalty == "average":
+            raise BadSetting(
+                f"penalty={self.penalty!r} does not go with partial_fit"
+                + (": an average has no θ to go on from" if self._line is not None else ""),
+                hint='fit chooses a penalty from all rows at once, and with "auto" partial_fit '
+                "goes on with it; a stream from the first row on needs a number",
+            )
+        return self._path.penalty
 
     def _going_on(self, batch: LabelledBatch) -> Stochastic:
         """Return where the stream stands, before a batch is learned."""
@@ -217,13 +263,16 @@ class LogisticLearning(LogisticSettings, Posteriors):
     # On disk
 
     def _stored_state(self, statistics: bool) -> dict[str, Any]:
-        told = {"found": self._found, "seen": self._seen, "stream": self._stream}
+        told: dict[str, Any] = {"found": self._found, "seen": self._seen, "stream": self._stream}
         kept = told if statistics else {**dict.fromkeys(told), "found": self._found}
+        if self._path is not None:
+            kept["path"] = self._path
         return {**super()._stored_state(statistics), **kept}
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore(state)
         self._found, self._seen, self._stream = state["found"], state["seen"], state["stream"]
+        self._path = state.get("path")
 
     # Reading
 
@@ -237,7 +286,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
     def _coded(self, line: Line | None, table: Any) -> tuple[Design, Any]:
         """Return the design of a table, or the one that is known, and its rows."""
         if line is None:
-            design = Design.infer(table, float(self.penalty) > 0.0, bool(self.intercept))
+            design = Design.infer(table, self._is_penalised, bool(self.intercept))
         else:
             design = line.design.widened(table)
         return design, design.rows(table, type(self).__name__)
@@ -247,7 +296,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         line = self._line
         if line is None or not self.warm_start or not line.design.same_as(batch.columns):
             return None
-        return line.form
+        return None if isinstance(line.form, AveragedForm) else line.form
 
     def _warn(self, found: LogisticFit) -> None:
         """Tell what was not as it should be; from `fit`, the caller's line is two up."""
@@ -283,7 +332,9 @@ class LogisticLearning(LogisticSettings, Posteriors):
         return ". Hint: more would take too long; use a penalty, fewer columns or fewer classes"
 
 
-def _line(form: LinearForm, classes: NDArray[Any], design: Design, seen: SeenRows) -> Line:
+def _line(
+    form: LinearForm | AveragedForm, classes: NDArray[Any], design: Design, seen: SeenRows
+) -> Line:
     usual = form.origin
     if not usual.any() and not seen.sparse:  # without an intercept, or of columns about 0
         usual = seen.moments.mean

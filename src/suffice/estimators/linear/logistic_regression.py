@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from suffice.columns.design import Design
     from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.result import LogisticFit
+    from suffice.models.linear.penalty_path.path import PenaltyPath
     from suffice.rows import FloatArray, Label
 
 
@@ -36,6 +37,7 @@ class LogisticReport(LogisticLearning):
     def _fitted(self, what: str) -> LogisticFit:
         self._require()
         if self._found is None:
+            self._attribute(what)
             raise AttributeError(
                 f"there is no {what}: θ was not found by maximum likelihood\n"
                 "Hint: it belongs to models that fit() has found, not to streams or implied models"
@@ -144,7 +146,7 @@ class LogisticReport(LogisticLearning):
             exponentiate=exponentiate,
             rows=None if whole._seen is None else whole._seen.size,
             converged=found.converged or found.separation is not None,  # that is said in a note
-            notes=_notes(found, line.design.names),
+            notes=_notes(found, line.design.names, whole._path),
             intercept=found.intercept,
         )
 
@@ -190,12 +192,17 @@ def _figures(found: LogisticFit) -> FitFigures:
     )
 
 
-def _notes(found: LogisticFit, names: Any) -> list[str]:
+def _notes(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str]:
     notes = []
     if found.penalty > 0.0:
         notes.append(
             f"penalty={found.penalty:g}: estimates are held back, and standard errors are those "
             "of the penalised likelihood"
+        )
+    if path is not None:
+        notes.append(
+            f"the penalty was chosen among {len(path.penalties)} by the log-loss of {path.rows:,} "
+            "rows left out; standard errors take it as given"
         )
     if found.correction == "firth":
         notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
@@ -224,6 +231,8 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     |-----------------|---------|-----------------------------------------------------------------|
     | penalty         | 0.0     | ½·penalty·Σ(s_jβ_j)² is added to the sum of losses, s_j being   |
     |                 |         | the column's standard deviation; 0 is maximum likelihood        |
+    |                 |         | "auto": the one of least log-loss for rows left out             |
+    |                 |         | "average": probabilities averaged over a path of penalties      |
     | solver          | "auto"  | the quickest way to the maximum; "sgd" goes row by row           |
     | correction      | None    | "firth": finite and less biased, for separated classes too      |
     | intercept       | True    | False: scores are 0 at x = 0, and columns are not centred       |
@@ -232,6 +241,12 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     | standard_errors | None    | True, False; None computes them where that costs little         |
     | warm_start      | False   | begin where the last fit ended                                  |
     | random_state    | None    | the order of rows, for "sgd"                                    |
+
+    `penalty="auto"` goes down a path from 1000 to 0.01 and takes the penalty whose fits lose least
+    for rows that are left out; `penalty_` is it, and `path_` has all of them. `penalty="average"`
+    keeps the average of their probabilities, weighted by exp(-rows·loss): usually a little better,
+    but no linear form any more, so there are no coefficients. Rows are left out by one Newton step
+    where that is good enough, and by folds elsewhere; of more than 2,048 rows a sample is judged.
 
     There is no silent penalty. Columns are standardised on the way, coefficients come back in the
     user's units; a fit that is not certain to be within `tolerance` of the maximum says so, and
@@ -254,7 +269,7 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
 
     def __init__(
         self,
-        penalty: float = 0.0,
+        penalty: float | str = 0.0,
         *,
         solver: str = "auto",
         correction: str | None = None,
@@ -274,6 +289,25 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
         self.standard_errors = standard_errors
         self.warm_start = warm_start
         self.random_state = random_state
+
+    @property
+    def penalty_(self) -> float:
+        """The penalty of the fit: the one given, or the one of least loss on `path_`."""
+        if self._path is not None:
+            return self._path.penalty
+        return self._fitted("penalty").penalty
+
+    @property
+    def path_(self) -> PenaltyPath:
+        """Penalties, the log-loss of each for rows left out, and how these were judged."""
+        self._require()
+        if self._path is None:
+            raise AttributeError(
+                "there is no path of penalties\n"
+                'Hint: LogisticRegression("auto") or ("average") goes down one, for rows of two '
+                "classes or more"
+            )
+        return self._path
 
     @property
     def separated_(self) -> SeparatedClasses | None:

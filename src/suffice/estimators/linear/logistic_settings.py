@@ -11,12 +11,14 @@ from suffice.errors import BadSetting
 
 SOLVERS = ("auto", "sgd")
 """What `solver` may be."""
+PATHS = ("auto", "average")
+"""Penalties that the rows decide about: the one of least left-out loss, or all, averaged."""
 
 
 class LogisticSettings:
     """What the user may choose."""
 
-    penalty: float
+    penalty: float | str
     solver: str
     correction: str | None
     intercept: bool
@@ -39,12 +41,14 @@ class LogisticSettings:
                 f"solver={self.solver!r:.50} is not known",
                 hint='"auto" finds the quickest exact way itself; "sgd" takes a step for each row',
             )
+        if self._is_path:
+            self._check_path()
         firth = isinstance(self.correction, str) and self.correction == "firth"
         if self.correction is not None and not firth:
             raise BadSetting(
                 f"correction={self.correction!r:.50} is not known", hint='None, or "firth"'
             )
-        if firth and (self.penalty > 0.0 or self.solver == "sgd"):
+        if firth and (self._is_penalised or self.solver == "sgd"):
             raise BadSetting(
                 f"correction={self.correction!r} does not go with penalty={self.penalty!r} and "
                 f"solver={self.solver!r}",
@@ -61,6 +65,29 @@ class LogisticSettings:
                 hint="partial_fit goes on where the last call ended",
             )
 
+    @property
+    def _is_path(self) -> bool:
+        """Whether the rows decide about the penalty."""
+        return isinstance(self.penalty, str)
+
+    @property
+    def _is_penalised(self) -> bool:
+        """Whether large coefficients cost anything: then every level has a column."""
+        return self._is_path or float(self.penalty) > 0.0
+
+    def _check_path(self) -> None:
+        """Refuse what a path of penalties has no use for."""
+        if self.solver == "sgd":
+            raise BadSetting(
+                f'penalty={self.penalty!r} does not go with solver="sgd"',
+                hint="penalties are judged by exact fits: leave solver as it is, or give a number",
+            )
+        if self.warm_start:
+            raise BadSetting(
+                f"penalty={self.penalty!r} does not go with warm_start=True",
+                hint="a path begins at its strongest penalty, whatever was fitted before",
+            )
+
     def _check_numbers(self) -> None:
         for name, kind, least in (
             ("penalty", Real, 0),
@@ -68,12 +95,14 @@ class LogisticSettings:
             ("max_passes", Integral, 1),
         ):
             value = getattr(self, name)
+            if name == "penalty" and isinstance(value, str) and value in PATHS:
+                continue
             number = isinstance(value, kind) and not isinstance(value, bool)
             if not number or not least <= _as_float(value) < np.inf:
                 what = "whole" if kind is Integral else "finite"
                 raise BadSetting(
                     f"{name}={value!r:.50} is not a {what} number of at least {least}",
-                    hint="penalty=0.0 is maximum likelihood"
+                    hint='penalty=0.0 is maximum likelihood; "auto", "average": the rows decide'
                     if name == "penalty"
                     else f"leave {name} out to use the default",
                 )

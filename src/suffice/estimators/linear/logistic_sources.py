@@ -10,19 +10,20 @@ import numpy as np
 from suffice.columns import Columns
 from suffice.columns.design import DeclaredLevels, Design
 from suffice.engines.parts import Mergeable
+from suffice.errors import BadSetting
 from suffice.estimators.shared.labelled_batch import naming
 from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.models.linear.logistic.fit import fit_loss
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.models.linear.logistic.remote_loss import RemoteLoss
 from suffice.models.linear.online.seen_rows import SeenRows
+from suffice.models.linear.penalty_path.fitted import chosen_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from suffice.estimators.shared.labelled_batch import LabelledBatch
+    from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.result import LogisticFit
     from suffice.rows import FloatArray
     from suffice.sources import Chunk, Source, Wanted
@@ -113,29 +114,48 @@ class SourceRows:
             design, lambda batch: _seen_rows(batch, design.rows(batch.rows, name))
         )
 
-    def fit(self, looked: Looked) -> tuple[LogisticFit, SeenRows, NDArray[Any], Design]:
-        """Return the maximum of the likelihood, what is known of the rows, classes and design."""
+    def fit(self, looked: Looked) -> tuple[Any, ...]:
+        """Return the maximum of the likelihood, what answers, the path of penalties, and the rest.
+
+        That is what is known of the rows, their classes, and the design.
+        """
         estimator = self.estimator
         intercept = bool(estimator.intercept)
-        design = looked.design(float(estimator.penalty) > 0.0, intercept)
+        design = looked.design(estimator._is_penalised, intercept)
         seen = looked.seen if looked.seen is not None else self.moments(design)
+        drawn = self._drawn(design, seen)
         loss = RemoteLoss.over(
-            self._everywhere(design, seen.labels),
-            seen,
-            looked.lightest,
-            self._drawn(design, seen),
-            intercept,
+            self._everywhere(design, seen.labels), seen, looked.lightest, drawn, intercept
         )
-        found = fit_loss(
-            loss,
-            seen.labels,
-            float(estimator.penalty),
-            None,
-            float(estimator.tolerance),
-            estimator.standard_errors,
-            int(estimator.max_passes),
-        )
-        return found, seen, class_array(seen.labels, looked.dtype), design
+        average = estimator.penalty == "average"
+
+        def fit(penalty: float, start: LinearForm | None) -> LogisticFit:
+            return fit_loss(
+                loss,
+                seen.labels,
+                penalty,
+                start,
+                float(estimator.tolerance),
+                False if average else estimator.standard_errors,
+                int(estimator.max_passes),
+            )
+
+        rest = seen, class_array(seen.labels, looked.dtype), design
+        if not estimator._is_path or len(seen.labels) == 1:
+            found = fit(0.0 if estimator._is_path else float(estimator.penalty), None)
+            return found, found.form, None, *rest
+        if drawn is None:
+            raise BadSetting(
+                f"penalty={estimator.penalty!r} needs some rows of the source to judge by",
+                hint="this source gives none out: name a penalty, such as penalty=1.0",
+            )
+        rows, codes, weights = drawn
+        walk = chosen_path(rows, codes, seen.labels, weights, intercept=intercept, size=seen.size)
+        if average:
+            form, best = walk.averaged(fit)
+            return best, form, walk.path, *rest
+        found = walk.chosen(fit)
+        return found, found.form, walk.path, *rest
 
     def _everywhere(self, design: Design, labels: tuple[Any, ...]) -> Any:
         name = type(self.estimator).__name__

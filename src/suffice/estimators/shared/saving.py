@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from suffice.storage.locks import Stamp, locked
 from suffice.storage.model_file import StoredModel, no_model, write_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from suffice.rows import Label
 
@@ -34,6 +34,7 @@ HOMES = {
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.linear.perceptron",
+    "Pool": "suffice.estimators.pool",
     "TextClassifier": "suffice.estimators.text.classifier",
 }
 """The estimators that a file may be, and where each lives."""
@@ -61,6 +62,10 @@ class Persistent:
 
     _notes: TableNotes | None = None
     """How the table is read that it was learned from, where the file said so; `fit` forgets it."""
+
+    _later_settings: ClassVar[Mapping[str, Any]] = {}
+    """Settings that files did not have from the beginning, with their defaults: these are not
+    written, so that models without them are written as they always were."""
 
     _origin: Stamp | None = None
     """The file that it was loaded from, as it was then."""
@@ -106,6 +111,9 @@ class Persistent:
     def _stored(self, statistics: bool) -> StoredModel:
         """Return what a file holds of it."""
         settings = self.get_params(deep=False)  # type: ignore[attr-defined]
+        for name, default in self._later_settings.items():
+            if settings[name] is None or settings[name] == default:
+                del settings[name]
         if isinstance(settings.get("random_state"), (np.random.Generator, np.random.RandomState)):
             settings["random_state"] = None  # a stream of numbers is nothing to keep
         state, about = self._stored_state(statistics), self._about()

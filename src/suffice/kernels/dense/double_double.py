@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.kernels.compilation import numba_is_here
+from suffice.kernels.compilation import numba_is_here, worth_compiling
 from suffice.linear_algebra import two_sum
 
 Pair = tuple[Any, Any]
@@ -54,6 +54,11 @@ def compiled_twin() -> Any:
     if not numba_is_here():
         return None
     return import_module("suffice.kernels.dense.double_double_numba")
+
+
+def worth_a_twin() -> bool:
+    """Return whether merges are compiled: in a stream that is long, or in a fit of many rows."""
+    return worth_compiling(0) or (_operations >= WORTH_COMPILING and numba_is_here())
 
 
 def quick_two_sum(a: Any, b: Any) -> Pair:

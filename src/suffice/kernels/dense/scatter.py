@@ -45,6 +45,10 @@ PIECE, WIDE, PER_CLASS = 256, 64, 64
 """Rows that are added up in one go, twice as many for products of more than WIDE columns, and so
 many for each class where the sums of all classes are held: what `additions` counts on."""
 
+FEW_MARKED, FEW_ROWS = 8, 2048
+"""Classes, and rows, up to which rows are parted by products with zeros and ones: sorting so few
+takes longer than all that is done with them."""
+
 
 def additions(counts: Any, rows: int, width: int, size: int) -> Any:
     """Return through how many additions a cell of a class goes at most, given rows by class.
@@ -94,11 +98,18 @@ def sampled_centres(rows: Rows, codes: Codes, size: int, step: int) -> Floats:
     first[drawn[::-1]] = np.arange(len(drawn), dtype=np.intp)[::-1] * step
     base = rows[first].astype(np.float64)
     base[~np.isfinite(base)] = 0.0
-    order = np.argsort(drawn, kind="stable")
-    groups = np.flatnonzero(present)
-    counts = present[groups][:, np.newaxis]
-    starts = np.cumsum(counts) - counts[:, 0]
     with np.errstate(all="ignore"):
+        if size <= FEW_MARKED and len(drawn) <= 2 * PIECE:  # one product instead of a sort
+            deviations = rows[::step] - base[drawn]
+            sums = _marks(drawn, size) @ deviations
+            if np.isfinite(sums).all():
+                base += sums / np.maximum(present, 1)[:, np.newaxis]
+                base[~np.isfinite(base)] = 0.0
+                return base
+        order = np.argsort(drawn, kind="stable")
+        groups = np.flatnonzero(present)
+        counts = present[groups][:, np.newaxis]
+        starts = np.cumsum(counts) - counts[:, 0]
         deviations = rows[::step][order] - base[drawn[order]]
         sums = np.add.reduceat(deviations, starts, axis=0)
         if not np.isfinite(sums).all():
@@ -139,6 +150,10 @@ def pooled_scatter(
     """
     rows = together(rows)
     width = rows.shape[1]
+    if weights is None and _are_few(rows, size):
+        with np.errstate(all="ignore"):
+            totals, marks, block = _marked(rows, codes, size, centres)
+            return totals, _by_pieces(marks, block), _by_pieces(block.T, block)
     totals = np.bincount(codes, weights, size).astype(np.float64)
     sums = np.zeros((size, width))
     scatter = np.zeros((width, width))
@@ -182,6 +197,13 @@ def class_squares(
     """
     rows = together(rows)
     width = rows.shape[1]
+    if weights is None and _are_few(rows, size):
+        with np.errstate(all="ignore"):
+            totals, marks, block = _marked(rows, codes, size, centres)
+            sums = _by_pieces(marks, block)
+            if np.isfinite(sums).all():
+                counts = np.repeat(totals[:, np.newaxis], width, axis=1)
+                return totals, counts, sums, _by_pieces(marks, np.square(block))
     totals = _totals(codes, size, weights)
     counts = np.zeros((size, width))
     sums = np.zeros((size, width))
@@ -206,6 +228,33 @@ def class_squares(
     return totals, counts, sums, squares
 
 
+def _are_few(rows: NDArray[Any], size: int) -> bool:
+    """Return whether there are few rows, of few classes."""
+    return len(rows) <= FEW_ROWS and size <= FEW_MARKED
+
+
+def _by_pieces(left: Floats, rows: Floats) -> Floats:
+    """Return left (…, n) times rows (n, d), where no more than PIECE rows are summed at once."""
+    found: Floats = left[:, :PIECE] @ rows[:PIECE]
+    for start in range(PIECE, len(rows), PIECE):
+        found += left[:, start : start + PIECE] @ rows[start : start + PIECE]
+    return found
+
+
+def _marks(codes: Codes, size: int) -> Floats:
+    """Return for each class (k, n) ones in its rows and zeros elsewhere."""
+    marks: Floats = np.equal.outer(np.arange(size), codes).astype(np.float64)
+    return marks
+
+
+def _marked(
+    rows: NDArray[Any], codes: Codes, size: int, centres: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the rows of each class, their marks, and all rows without the centres."""
+    totals = np.bincount(codes, minlength=size).astype(np.float64)
+    return totals, _marks(codes, size), rows - centres.take(codes, axis=0)
+
+
 def _centred_blocks(
     rows: NDArray[Any], codes: Codes, size: int, weights: Floats | None, centres: Floats,
     least: int = 1,
@@ -223,7 +272,9 @@ def _centred_blocks(
         part = codes[start : start + step]
         order = np.argsort(part.astype(narrow), kind="stable")
         part = part[order]
-        starts = np.flatnonzero(np.r_[True, part[1:] != part[:-1]])
+        changes = np.flatnonzero(part[1:] != part[:-1])
+        starts = np.zeros(len(changes) + 1, dtype=np.intp)
+        np.add(changes, 1, out=starts[1:])
         block = buffer[: len(part)]
         np.take(centres, part, axis=0, out=block, mode="clip")
         np.subtract(rows[start : start + step][order], block, out=block)

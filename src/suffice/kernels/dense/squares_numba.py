@@ -31,6 +31,9 @@ BLOCK = 256
 so that there is little work on sums beside that on rows. More of them would round more
 (`scatter.additions`)."""
 
+PIECES = 16
+"""So many of these are added up before one looks whether a cell was missing."""
+
 
 def class_squares(
     rows: Rows, codes: Codes, size: int, weights: Floats | None, centres: Floats
@@ -59,15 +62,11 @@ def _loop(cells: str, layout: str) -> Callable[..., None]:
 @njit(nogil=True, inline="always")
 def _add_complete(
     rows: Cells, codes: Codes, weights: Floats, centres: Floats, start: int, stop: int,
-    held: Floats, seen: Floats, sums: Floats, squares: Floats,
-) -> bool:  # fmt: skip
-    """Write the sums of one block as if no cell were missing; return whether that was so."""
+    held: Floats, sums: Floats, squares: Floats, totals: Floats, added: Floats, squared: Floats,
+) -> None:  # fmt: skip
+    """Add the sums of a piece as if no cell were missing; `held`, `sums`, `squares` stay zero."""
     width, weighted = rows.shape[1], weights.size > 0
     ahead = CELLS_AHEAD // max(width, 1)
-    for code in range(held.size):
-        held[code] = 0.0
-        for j in range(width):
-            sums[code, j] = squares[code, j] = 0.0
     for row in range(start, stop):
         code = codes[row]
         weight = weights[row] if weighted else 1.0
@@ -78,13 +77,13 @@ def _add_complete(
             part = weight * cell
             sums[code, j] += part
             squares[code, j] += part * cell
-    complete = True
     for code in range(held.size):
+        totals[code] += held[code]
+        held[code] = 0.0
         for j in range(width):
-            seen[code, j] = held[code]
-            # One NaN shows in its sum. So does an infinity, which the careful loop keeps.
-            complete &= sums[code, j] - sums[code, j] == 0.0
-    return complete
+            added[code, j] += sums[code, j]
+            squared[code, j] += squares[code, j]
+            sums[code, j] = squares[code, j] = 0.0
 
 
 @njit(nogil=True, inline="always")
@@ -122,23 +121,47 @@ def _square(
 ) -> None:  # fmt: skip
     length, width = rows.shape
     size = totals.size
-    block = max(BLOCK, 64 * size)
-    held, seen = np.empty(size), np.empty((size, width))
-    added, squared = np.empty((size, width)), np.empty((size, width))
+    piece = max(BLOCK, 64 * size)
+    held, seen = np.zeros(size), np.zeros((size, width))
+    own, own_squares = np.zeros((size, width)), np.zeros((size, width))
+    whole, observed = np.zeros(size), np.zeros((size, width))
+    added, squared = np.zeros((size, width)), np.zeros((size, width))
     complete = True  # where the block before had missing cells, this one is likely to have some
-    for start in range(0, length, block):
-        stop = min(start + block, length)
+    for start in range(0, length, PIECES * piece):
+        end = min(start + PIECES * piece, length)
         if complete:
-            complete = _add_complete(
-                rows, codes, weights, centres, start, stop, held, seen, added, squared
-            )
+            for first in range(start, end, piece):
+                _add_complete(
+                    rows, codes, weights, centres, first, min(first + piece, end),
+                    held, own, own_squares, whole, added, squared,
+                )  # fmt: skip
+            for code in range(size):
+                for j in range(width):
+                    # One NaN shows in its sum. So does an infinity, which the careful loop keeps.
+                    complete &= added[code, j] - added[code, j] == 0.0
+                    observed[code, j] = whole[code]
+            if not complete:
+                whole[:] = observed[:] = added[:] = squared[:] = 0.0
         if not complete:
-            complete = _add_observed(
-                rows, codes, weights, centres, start, stop, held, seen, added, squared
-            )
+            complete = True
+            for first in range(start, end, piece):
+                complete &= _add_observed(
+                    rows, codes, weights, centres, first, min(first + piece, end),
+                    held, seen, own, own_squares,
+                )  # fmt: skip
+                for code in range(size):
+                    whole[code] += held[code]
+                    held[code] = 0.0
+                    for j in range(width):
+                        observed[code, j] += seen[code, j]
+                        added[code, j] += own[code, j]
+                        squared[code, j] += own_squares[code, j]
+                        own[code, j] = own_squares[code, j] = 0.0
         for code in range(size):
-            totals[code] += held[code]
+            totals[code] += whole[code]
+            whole[code] = 0.0
             for j in range(width):
-                counts[code, j] += seen[code, j]
+                counts[code, j] += observed[code, j]
                 sums[code, j] += added[code, j]
                 squares[code, j] += squared[code, j]
+                observed[code, j] = added[code, j] = squared[code, j] = 0.0

@@ -35,7 +35,7 @@ SMALLEST: Final = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
+class JudgedMessage:
     """How a message was judged: everything adds up to the log odds of spam against ham.
 
     log_odds     prior + shift + bytes + Σ weights
@@ -82,7 +82,7 @@ class Judgement:
 
 def judged(
     state: MailState | HeldState, letter: Letter, summary: FilterSummary | None = None
-) -> Judgement:
+) -> JudgedMessage:
     """Return what a filter says about a letter."""
     held = state.summary if summary is None else summary
     if held.missing is not None:
@@ -101,7 +101,7 @@ def judged(
     shift = held.shifts[SPAM] - held.shifts[HAM] if known + length > 0 else 0.0
     log_odds = prior + shift + bytes_say + scale * difference
     margin = difference / math.sqrt(max(known, 1))
-    return Judgement(log_odds, prior, shift, bytes_say, keys, weights, margin)
+    return JudgedMessage(log_odds, prior, shift, bytes_say, keys, weights, margin)
 
 
 def _terms(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +11,15 @@ from suffice.errors import BadRows, BadSetting
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.overflow_rows import tamed_rows
+from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+from suffice.models.gaussian.predictive.estimate import StudentClasses
+from suffice.models.gaussian.predictive.explanation import student_terms
+from suffice.models.gaussian.predictive.full_students import FullStudents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from suffice.models.gaussian.family import NormalClasses
+    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.rows import FloatArray, IntArray
 
@@ -51,9 +55,11 @@ def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: Int
     nothing; the precision is then that of the observed columns. What is more than a double can
     hold is ±inf; a row that has both has no sum, and is refused.
     """
+    if isinstance(model.densities, AveragedLaws) and not model.densities.is_shared:
+        return _averaged(model, model.densities, rows, of, against)
     n, width = rows.shape
     quadratic = not model.densities.is_shared
-    with_pairs = quadratic and isinstance(model.densities, FullNormals)
+    with_pairs = quadratic and isinstance(model.densities, FullNormals | FullStudents)
     if with_pairs and n * width * width > MOST_CELLS:
         raise BadSetting(
             f"{n} rows of {width} columns have {n * width * width:.2g} pairs to explain",
@@ -67,7 +73,15 @@ def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: Int
         out = np.zeros((len(part), layers))
         mask = seen[:-1]
         law = model.densities if mask.all() else model.densities.marginal(mask)
-        terms = _terms(law, part[:, :-1][:, mask], of[places], against[places])
+        if isinstance(law, StudentClasses):
+            terms = student_terms(law, part[:, :-1][:, mask], of[places], against[places])
+        else:
+            terms = _terms(
+                law,  # type: ignore[arg-type]
+                part[:, :-1][:, mask],
+                of[places],
+                against[places],
+            )
         chosen = np.flatnonzero(mask)
         out[:, 0], out[:, 1 + chosen] = terms[0], terms[1]
         if with_pairs:
@@ -87,6 +101,28 @@ def explain(model: GenerativeModel, rows: FloatArray, of: IntArray, against: Int
     return LogOdds(of, against, baseline, parts, pairs)
 
 
+def _averaged(
+    model: GenerativeModel, laws: AveragedLaws, rows: FloatArray, of: IntArray, against: IntArray
+) -> LogOdds:
+    """Return the parts of all laws, averaged by shares and temperatures.
+
+    The log odds of averaged probabilities are not the average of log odds: what is left is in the
+    baseline, so that the parts still add up to the model's own log odds.
+    """
+    parts, pairs = np.zeros(rows.shape), None
+    weights = laws.shares @ laws.temperatures
+    for weight, law in zip(weights, laws.laws, strict=True):
+        found = explain(replace(model, densities=law), rows, of, against)
+        parts += weight * found.contributions
+        if found.pairs is not None:
+            pairs = weight * found.pairs if pairs is None else pairs + weight * found.pairs
+    posterior = model.posterior(rows, log=True)
+    here = np.arange(len(rows))
+    baseline = posterior[here, of] - posterior[here, against] - parts.sum(axis=1)
+    _refuse_torn(np.column_stack([parts, baseline]))
+    return LogOdds(of, against, baseline, parts, pairs)
+
+
 def _refuse_torn(parts: FloatArray) -> None:
     """Refuse a row whose parts hold both infinities: they have no sum."""
     torn = np.isposinf(parts).any(axis=1) & np.isneginf(parts).any(axis=1)
@@ -99,7 +135,7 @@ def _refuse_torn(parts: FloatArray) -> None:
 
 
 def _terms(
-    law: NormalClasses, rows: FloatArray, of: IntArray, against: IntArray
+    law: FullNormals | DiagonalNormals, rows: FloatArray, of: IntArray, against: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return baseline (without priors), contributions and pairs for rows of one pattern."""
     if law.is_shared:
@@ -126,7 +162,11 @@ def _terms(
 
 
 def _squares(
-    law: NormalClasses, z: FloatArray, powers: IntArray | None, of: IntArray, against: IntArray
+    law: FullNormals | DiagonalNormals,
+    z: FloatArray,
+    powers: IntArray | None,
+    of: IntArray,
+    against: IntArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return contributions and pairs, both divided by 4^power, of standardized rows z·2^power.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+    from suffice.models.gaussian.predictive.estimate import StudentClasses
     from suffice.rows import FloatArray, IntArray, Label
 
+    NormalClasses = FullNormals | DiagonalNormals | StudentClasses | AveragedLaws
 
 FULL_FORMS = ("shared", "per-class")
 """Forms with covariances between columns: these can be pooled and shrunk."""
@@ -48,7 +51,6 @@ PINNED_WIDTH = 24
 GaussianStatistics = (
     ByPattern[PooledMoments] | ByPattern[ByClass[Moments]] | ByClass[DiagonalMoments]
 )
-NormalClasses = FullNormals | DiagonalNormals
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ class Gaussian:
     | shrink        | None       | 0 … 1: how far off-diagonals move toward the target          |
     | shrink_target | "diagonal" | diagonal (the class's own), scaled (shared, rescaled)        |
     | divisor       | "mle"      | mle (W), unbiased (W - k, W_c - 1)                           |
+    | predictive    | None       | above 0: averaged over parameters, under a prior of so many  |
+    |               |            | rows: Student's t; None plugs the estimates in               |
+    | prior_rows    | 0          | rows of that prior at the mean of all rows                   |
     """
 
     covariance: str = "shared"
@@ -69,6 +74,8 @@ class Gaussian:
     shrink: float | None = None
     shrink_target: str = "diagonal"
     divisor: str = "mle"
+    predictive: float | None = field(default=None, metadata={"later": True})
+    prior_rows: float = field(default=0.0, metadata={"later": True})
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -96,6 +103,40 @@ class Gaussian:
             raise BadSetting(
                 f'shrink={self.shrink:g} does not belong to covariance="{self.covariance}"',
                 hint='only "shared" and "per-class" have off-diagonals to shrink',
+            )
+        self._check_prior()
+
+    def _check_prior(self) -> None:
+        """Refuse a prior without meaning, and settings that have none beside it."""
+        for name, least in (
+            ("predictive", 'above 0; "auto" averages over several'),
+            ("prior_rows", "of at least 0"),
+        ):
+            value = getattr(self, name)
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            fits = number and 0.0 <= value < np.inf and (value > 0.0 or name == "prior_rows")
+            if value is not None and not fits:
+                raise BadSetting(
+                    f"{name}={value!r} is no number of rows", hint=f"use a number {least}"
+                )
+        if self.predictive is None:
+            if self.prior_rows:
+                raise BadSetting(
+                    f"prior_rows={self.prior_rows:g} belongs to predictive",
+                    hint='set predictive as well: a number of rows, or "auto"',
+                )
+            return
+        if self.shrink is not None:
+            raise BadSetting(
+                f"shrink={self.shrink:g} does not belong to predictive: "
+                "the prior draws covariances toward a diagonal already",
+                hint="leave shrink out, and raise predictive",
+            )
+        if self.divisor != "mle":
+            raise BadSetting(
+                f'divisor="{self.divisor}" has no meaning beside predictive: '
+                "no covariance is plugged in",
+                hint="leave divisor out",
             )
 
     # Rows -> statistics
@@ -170,6 +211,13 @@ class Gaussian:
         if not summary.active.all():
             columns = tuple(int(j) for j in np.flatnonzero(~summary.active))
             notes.append(Note("columns that never vary", "they are left out", columns, silent=True))
+        if self.predictive is not None:
+            # Who plugs estimates in need not load what averages over them.
+            from suffice.models.gaussian.predictive.estimate import predictive_classes
+
+            with pinned() if summary.width >= PINNED_WIDTH else nullcontext():
+                students, said = predictive_classes(self, summary)
+            return students, (*notes, *said)
         if self.covariance in DIAGONAL_FORMS:
             variances, more = diagonal_variances(self, summary)
             return DiagonalNormals.of(summary, np.sqrt(variances)), (*notes, *more)
@@ -211,6 +259,20 @@ class Gaussian:
         moved: FloatArray = (1.0 - share) * covariance
         np.fill_diagonal(moved, (1.0 - share) * own + share * target)
         return moved
+
+    def divisors_of(self, summary: ClassSummary, c: int) -> float:
+        """Return by what the scatter of class c is divided, after pooling."""
+        divisors, divisor = self.divisors(summary)
+        share = self.pool or 0.0
+        return float((1.0 - share) * divisors[c] + share * divisor)
+
+    def with_prior(
+        self, covariance: FloatArray, pooled_variances: FloatArray, weight: float
+    ) -> FloatArray:
+        """Return a covariance of so much weight together with the prior's rows."""
+        strength = float(self.predictive or 0.0)
+        share = strength / (strength + weight)
+        return np.asarray((1.0 - share) * covariance + np.diag(share * pooled_variances))
 
     def floored(self, summary: ClassSummary) -> Pooled:
         """Return the pooled covariance of the active columns, shrunk only if it is the model."""

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, Label
 
 
+QUADRATIC = (
+    "quadratic: each class has its own covariance",
+    'covariance="shared" has a linear form',
+)
+"""Problem and hint where a model is asked for a linear form that it has not."""
 ROOM = 1 << 16
 """Scores that are held at a time where only the best of them counts: half a megabyte."""
 
@@ -162,7 +167,7 @@ class GenerativeModel:
 
     def _block_odds(self, rows: FloatArray, out: FloatArray) -> None:
         """Write the log odds of the second class of one block."""
-        densities = self.densities
+        densities: Any = self.densities
         prior = float(self.log_priors[1] - self.log_priors[0])
         if isinstance(densities, FullNormals):
             weights, offset = densities.contrast
@@ -176,12 +181,10 @@ class GenerativeModel:
     def linear_form(self) -> LinearForm:
         """Return the same classifier as weights and intercepts, if its boundary is flat."""
         if not self.densities.is_shared:
-            raise NotLinear(
-                f"the boundary between {listed(self.labels)} is quadratic: "
-                "each class has its own covariance",
-                hint='covariance="shared" has a linear form',
-            )
-        weights, offsets = self.densities.linear
+            problem, hint = getattr(self.densities, "not_flat", QUADRATIC)
+            raise NotLinear(f"the boundary between {listed(self.labels)} is {problem}", hint=hint)
+        flat: Any = self.densities
+        weights, offsets = flat.linear
         return LinearForm(self.labels, weights, self.log_priors + offsets, self.densities.origin)
 
     def sample(
@@ -253,7 +256,7 @@ def one_row(model: GenerativeModel, classes: NDArray[Any]) -> OneRow | None:
 
 
 def _scores(model: GenerativeModel) -> Callable[[FloatArray], list[float]]:
-    law = model.densities
+    law: Any = model.densities
     if law.is_shared:
         weights, offsets = law.linear
         offsets = offsets + model.log_priors

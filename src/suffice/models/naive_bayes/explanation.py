@@ -51,6 +51,12 @@ def explain_columns(
     same = priors[of] == priors[against]
     with np.errstate(invalid="ignore"):
         baseline = np.where(same, 0.0, priors[of] - priors[against])
+    if model.shares is not None:
+        # What averaging probabilities adds to the average of log odds.
+        logs, here = model.posterior(rows, log=True), np.arange(size)
+        with np.errstate(invalid="ignore"):
+            rest = logs[here, of] - logs[here, against] - parts.sum(axis=1)
+        baseline = np.where(np.isfinite(rest), rest, baseline)
     every = np.column_stack([parts, baseline])
     torn = np.isposinf(every).any(axis=1) & np.isneginf(every).any(axis=1)
     if torn.any():

@@ -13,8 +13,12 @@ from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
 from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT
-from suffice.models.naive_bayes.leave_one_out import left_out_priors, left_out_scores
+from suffice.models.naive_bayes.families.smoothing import HELD_OUT, LEFT_OUT
+from suffice.models.naive_bayes.leave_one_out import (
+    left_out_priors,
+    left_out_scores,
+    possible_scores,
+)
 from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.models.naive_bayes.row_samples import blocks_of, sampled
 from suffice.statistics import ByClass
@@ -52,7 +56,7 @@ class NaiveBayesLearner:
     `smoothing` is α ≥ 0 or "held-out": then α maximizes the likelihood of what was left out,
     each row of tallies by itself, words and counts by fold; folds are kept only for these.
     `temperature` is β > 0 or "held-out": then a sample of rows is kept, and β is fitted to
-    their leave-one-out scores.
+    their leave-one-out scores; "left-out" averages over a grid of β instead, by the same scores.
 
     >>> import numpy as np
     >>> from suffice.families import Bernoulli, Product
@@ -79,7 +83,7 @@ class NaiveBayesLearner:
     @property
     def keeps_rows(self) -> bool:
         """Whether a sample of the rows is kept."""
-        return self.temperature == HELD_OUT
+        return self.temperature in (HELD_OUT, LEFT_OUT)
 
     # Rows -> statistics
 
@@ -171,8 +175,7 @@ class NaiveBayesLearner:
         blank = self.product.blank(groups)
         model = NaiveBayesModel(labels, log_priors, laws, self.product, weights, blank=blank)
         fit = NaiveBayesFit(model, groups, alphas, notes)
-        beta = self._beta(statistics, fit)
-        return fit if beta == 1.0 else replace(fit, model=replace(model, temperature=beta))
+        return replace(fit, model=self._tempered(statistics, fit))
 
     def _alphas(
         self, held: Any, groups: list[list[Any]], labels: Sequence[Label]
@@ -193,15 +196,40 @@ class NaiveBayesLearner:
             alphas.append(1.0 if best is None else best)
         return tuple(alphas)
 
-    def _beta(self, statistics: Any, fit: NaiveBayesFit) -> float:
-        """Return the temperature: given, or fitted to rows as if they had never been seen."""
+    def _tempered(self, statistics: Any, fit: NaiveBayesFit) -> NaiveBayesModel:
+        """Return the model at its temperature: given, or by rows as if they had never been seen."""
         if not self.keeps_rows:
-            return float(self.temperature)
-        sample: RowSample = statistics.sample
-        if not sample.rows or len(fit.model.labels) < 2:
-            return 1.0
+            return replace(fit.model, temperature=float(self.temperature))
+        if not statistics.sample.rows or len(fit.model.labels) < 2:
+            return fit.model
+        scores, priors, codes, weights = self._left_out(statistics.sample, fit)
+        if self.temperature == HELD_OUT:
+            beta = fitted_temperature(scores, priors, codes, weights)
+            return replace(fit.model, temperature=beta)
+        from suffice.models.gaussian.averages.shares import (  # who averages nothing needs it not
+            LeftOutScores,
+            fitted_shares,
+            temperatures_of,
+        )
+
+        every = np.ones(len(codes), dtype=bool)
+        judged = LeftOutScores((scores,), priors, codes, weights, every)
+        temperatures = temperatures_of(LEFT_OUT, fit.model.weights)
+        shares = fitted_shares(judged, temperatures)[0]
+        used = shares > 0.0
+        mean = float(shares @ temperatures)
+        return replace(
+            fit.model, temperature=mean, temperatures=temperatures[used], shares=shares[used]
+        )
+
+    def _left_out(
+        self, sample: RowSample, fit: NaiveBayesFit
+    ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
+        """Return scores, log priors, classes and weights of sampled rows, each left out."""
         known = {label: c for c, label in enumerate(fit.model.labels)}
         held = list(sample.rows.values())
+        if self.temperature == LEFT_OUT:  # sums in one order, whoever was merged first
+            held = [sample.rows[h] for h in sorted(sample.rows)]
         rows = blocks_of(held, self.product, fit.groups)
         codes = np.array([known[row.label] for row in held], dtype=np.intp)
         weights = np.array([row.weight for row in held])
@@ -212,19 +240,12 @@ class NaiveBayesLearner:
             self.product, fit.groups, fit.alphas, rows, codes, one, complete=False
         )
         priors, vanished = left_out_priors(fit.model.weights, codes, one, given)
-        return fitted_temperature(
-            found.logs[~vanished] if found.orders is None else _possible(found)[~vanished],
+        return (
+            possible_scores(found)[~vanished],
             priors[~vanished],
             codes[~vanished],
             weights[~vanished],
         )
-
-
-def _possible(scores: Any) -> FloatArray:
-    """Return scores with -inf for classes of more impossible events than the best."""
-    least = scores.orders.min(axis=1, keepdims=True)
-    found: FloatArray = np.where(scores.orders > least, -np.inf, scores.logs)
-    return found
 
 
 MOST_HALVINGS = 200

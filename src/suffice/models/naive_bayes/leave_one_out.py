@@ -9,8 +9,10 @@ import numpy as np
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
 from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.models.naive_bayes.model import combined, summed
+from suffice.statistics.row_sample import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.naive_bayes.families.protocol import CountFamily
     from suffice.models.naive_bayes.learner import NaiveBayesFit
+    from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, IntArray
 
@@ -37,18 +40,54 @@ def left_out(
     """Return what each row would get from a model of all the others.
 
     `log_priors` None means that they are re-estimated too. Smoothing and temperature are those
-    of the whole: they are settings, also where they were chosen.
+    of the whole: they are settings, also where they were chosen. Where temperatures are averaged,
+    the row's own loss is taken out of their shares.
     """
     model = fit.model
     held = np.ones(len(codes)) if weights is None else weights
     priors, vanished = left_out_priors(model.weights, codes, held, log_priors)
     found = left_out_scores(model.product, fit.groups, fit.alphas, rows, codes, held, complete=True)
-    joint = combined(found, priors, model.temperature)
+    if model.shares is not None:
+        joint = _averaged(model, found, priors, codes, held, vanished)
+    else:
+        joint = combined(found, priors, model.temperature)
     # Without the row no class of positive prior may be left: then all others are alike.
     lost = np.isneginf(joint).all(axis=1)
     joint[lost] = 0.0
     joint[lost, codes[lost]] = -np.inf if len(model.labels) > 1 else 0.0
     return LeaveOneOut(normalized(joint), codes, held, vanished)
+
+
+def _averaged(
+    model: NaiveBayesModel,
+    found: Scores,
+    priors: FloatArray,
+    codes: IntArray,
+    weights: FloatArray,
+    vanished: NDArray[np.bool_],
+) -> FloatArray:
+    """Return log posteriors averaged over temperatures, by shares without each row's own loss."""
+    from suffice.models.gaussian.averages.shares import (  # who averages nothing needs it not
+        LeftOutScores,
+        averaged_without_themselves,
+    )
+
+    assert model.temperatures is not None
+    assert model.shares is not None
+    judged = LeftOutScores((possible_scores(found),), priors, codes, weights, ~vanished)
+    # Of more rows than are sampled, most have no say in the shares.
+    worth = weights if len(codes) <= MOST else np.zeros(len(codes))
+    shares = model.shares[np.newaxis]
+    return averaged_without_themselves(judged, model.temperatures, shares, worth)
+
+
+def possible_scores(scores: Scores) -> FloatArray:
+    """Return scores with -inf for classes of more impossible events than the best."""
+    if scores.orders is None:
+        return scores.logs
+    least = scores.orders.min(axis=1, keepdims=True)
+    found: FloatArray = np.where(scores.orders > least, -np.inf, scores.logs)
+    return found
 
 
 def left_out_scores(
@@ -74,6 +113,9 @@ def left_out_scores(
     for family, held, alpha, block in zip(
         product.families, groups, alphas, rows.parts, strict=True
     ):
+        if isinstance(family, PredictiveGaussian):
+            found.append(family.left_out_rows(held, block, codes, weights, complete=complete))
+            continue
         if isinstance(family, GaussianColumns):
             found.append(_normal(family, held, block, codes, weights, complete, budget))
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +13,7 @@ from suffice.engines.uneven_blocks import for_sparse_blocks, winning_codes
 from suffice.errors import BadSetting, NotLinear, listed
 from suffice.kernels.dense.scores import softmax
 from suffice.kernels.sparse.sums import score_table
-from suffice.linear_algebra import log_sum_exp
+from suffice.linear_algebra import log_sum_exp, normalized
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
@@ -21,6 +21,7 @@ from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
+from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
 from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.rows.sparse import SparseRows, refuse_stored
 
@@ -40,6 +41,8 @@ class NaiveBayesModel:
 
     With a temperature β other than 1, posteriors follow log π_c + β·log p(x | c): columns that
     say the same thing twice are taken less literally. Densities and samples are those of β = 1.
+    Where several `temperatures` (b,) have `shares` (b,), their posteriors are averaged, and
+    `temperature` is the mean.
     """
 
     labels: tuple[Label, ...]
@@ -50,6 +53,8 @@ class NaiveBayesModel:
     temperature: float = 1.0
     blank: tuple[int, ...] = ()
     """Columns of which no class has shown a cell: there is nothing to draw them from."""
+    temperatures: FloatArray | None = field(default=None, metadata={"later": True})
+    shares: FloatArray | None = field(default=None, metadata={"later": True})
 
     def with_log_priors(self, log_priors: FloatArray) -> Self:
         """Return a model with other priors and the same densities."""
@@ -71,8 +76,19 @@ class NaiveBayesModel:
         """
         priors = self.log_priors if log_priors is None else log_priors
         found = self._group_scores(rows)
-        joint = combined(summed(found), priors, self.temperature)
-        return with_far_rows(self.laws, rows, found, joint, priors)
+        total = summed(found)
+
+        def joint(beta: float) -> FloatArray:
+            return with_far_rows(self.laws, rows, found, combined(total, priors, beta), priors)
+
+        if self.temperatures is None or self.shares is None:
+            return joint(self.temperature)
+        out: FloatArray | None = None
+        for beta, share in zip(self.temperatures.tolist(), self.shares, strict=True):
+            some = normalized(joint(beta)) + np.log(share)
+            out = some if out is None else np.logaddexp(out, some)
+        assert out is not None
+        return out
 
     def log_joint(self, rows: Blocks) -> FloatArray:
         """Return log p(x, y), one column per class; -inf where a row is impossible."""
@@ -149,7 +165,8 @@ class NaiveBayesModel:
     def _sparse_form(self) -> tuple[LinearLaws, FloatArray, FloatArray] | None:
         """The scores of sparse rows as one table and offsets, where nothing is impossible."""
         law = self.laws[0]
-        if not isinstance(law, LinearLaws) or law.order_slopes is not None:
+        averaged = self.shares is not None
+        if averaged or not isinstance(law, LinearLaws) or law.order_slopes is not None:
             return None
         offsets = self.log_priors.copy()
         if law.offsets is not None:
@@ -162,7 +179,7 @@ class NaiveBayesModel:
     def _normal(self) -> GenerativeModel | None:
         """The same model with fused kernels, where all columns are plainly normal."""
         law = self.laws[0]
-        plain = len(self.laws) == 1 and isinstance(law, NormalColumns)
+        plain = len(self.laws) == 1 and isinstance(law, NormalColumns) and self.shares is None
         if not plain or isinstance(law, LogNormalColumns) or self.temperature != 1.0:
             return None
         assert isinstance(law, NormalColumns)
@@ -179,6 +196,12 @@ class NaiveBayesModel:
 
     def linear_form(self) -> LinearForm:
         """Return the same classifier as weights and intercepts, if its posterior is logistic."""
+        if self.shares is not None:
+            raise NotLinear(
+                f"the log odds between {listed(self.labels)} are those of an average over "
+                "temperatures, which is not linear",
+                hint="temperature=None, or a number, has a linear form where columns do",
+            )
         width = self.product.width
         weights = np.zeros((len(self.labels), width))
         offsets, origin = self.log_priors.copy(), np.zeros(width)
@@ -254,6 +277,10 @@ def _reason(law: ColumnLaws, family: str, labels: tuple[Label, ...]) -> tuple[st
                 "pass the logarithms, with shared variances"
             )
         return f"{between}: each class has its own variances", (
+            'GaussianColumns(variance="shared") has a linear form'
+        )
+    if isinstance(law, StudentColumns):
+        return f"{between}: columns averaged over their variances have a Student t", (
             'GaussianColumns(variance="shared") has a linear form'
         )
     if family in ("categorical", "binned"):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.normal_fit import predictive_p_values
+from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 from suffice.models.typicality.column_laws import ClassColumns, say_unknown
 from suffice.models.typicality.naive_bayes import constant_columns, summed_tails
 from suffice.models.typicality.normal_sums import bonferroni
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.family import Gaussian
-    from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.learner import Fit
+    from suffice.models.gaussian.predictive.full_students import FullStudents
     from suffice.models.typicality.column_laws import Pivots
     from suffice.rows import FloatArray, IntArray
 
@@ -48,7 +51,8 @@ def typicality(
     | shared, per-class         | F, of the Mahalanobis distance                               |
     | diagonal, shared-diagonal | sum over columns of Student's log densities                  |
     | spherical                 | F, of the Euclidean distance                                 |
-    | too few rows for a matrix | the smallest of the columns' p-values, times their number    |
+    | too few rows for a matrix | the smallest of the columns' p-values, times their number;   |
+    |                           | with t laws F, of their distance: under the prior            |
     """
     found = normal_p_values(family, fit, rows, codes, gone)
     say_unknown(*unknown(family, fit, codes, gone))
@@ -65,11 +69,14 @@ def normal_p_values(
         work = _spherical if family.covariance == "spherical" else _independent
     else:
         work = _full
-        if family.shrink:
-            family = replace(family, shrink=None)
+        students: Any = fit.normals if family.predictive is not None else None
+        if family.shrink or not isinstance(fit.normals, FullNormals):
+            family = replace(family, shrink=None, predictive=None, prior_rows=0.0)
             normals, notes = family.estimate(fit.summary)
             model = replace(fit.model, densities=normals)
             fit = replace(fit, model=model, notes=notes)
+        if students is not None:
+            work = partial(_full, students=students)
     step = max(1, CELLS // max(1, rows.shape[1]))
     found = [
         work(
@@ -141,9 +148,18 @@ def _spherical(
 
 
 def _full(
-    family: Gaussian, fit: Fit, rows: FloatArray, codes: IntArray | None, gone: FloatArray
+    family: Gaussian,
+    fit: Fit,
+    rows: FloatArray,
+    codes: IntArray | None,
+    gone: FloatArray,
+    students: FullStudents | AveragedLaws | None = None,
 ) -> FloatArray:
-    """Compare Mahalanobis distances with F; column by column where there is no matrix."""
+    """Compare Mahalanobis distances with F; column by column where there is no matrix.
+
+    With t laws, where there is none, by these: under the prior. Rows of the fit under their own
+    class are not: they are in the law.
+    """
     normals: FullNormals = fit.normals  # type: ignore[assignment]
     shared = family.covariance == "shared"
     distances, ranks = normals.squared_distances(rows)
@@ -167,6 +183,13 @@ def _full(
         own = np.arange(len(rows)), codes
         p[own], spare[own] = _own(fit, family, distances[own], ranks, codes, gone, share)
     lacking = (d > 0) & ((spare <= 0.0) | np.isnan(p) | _starved(family, fit, rows, ranks))
+    if students is not None and lacking.any():
+        mine = np.zeros(lacking.shape, dtype=bool)
+        if codes is not None:
+            mine[np.arange(len(rows)), codes] = True
+        under = lacking & ~mine
+        p = np.where(under, student_p_values(students, rows), p)
+        lacking &= mine
     if lacking.any():
         columns = ClassColumns.of(fit.summary, shared=shared)
         z = columns.standardized(rows)
@@ -277,6 +300,27 @@ def degrees_of_freedom(family: Gaussian, fit: Fit) -> FloatArray:
         return np.full(len(weights), pooled)
     share = family.pool or 0.0
     return (1.0 - share) * (weights - 1.0) + share * pooled
+
+
+def student_p_values(laws: Any, rows: FloatArray) -> FloatArray:
+    """Return P(a row of the t law lies at least as far out), (n, k): q/D ~ F(D, f).
+
+    Averaged laws are averaged by their shares.
+    """
+    if isinstance(laws, AveragedLaws):
+        pairs = zip(laws.law_shares, laws.laws, strict=True)
+        return np.asarray(sum(share * student_p_values(law, rows) for share, law in pairs))
+
+    def work(part: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:
+        law = laws if seen.all() else laws.marginal(seen)
+        with np.errstate(over="ignore", invalid="ignore"):
+            q = law.squares(part[:, seen])
+        q = np.where(np.isnan(q), np.inf, q)
+        # F(D, f) of q/D is the law below with ν = f + D - 1 and no leverage left.
+        nu = law.freedom + law.rank - 1.0
+        return predictive_p_values(q / law.freedom, law.rank, nu, 0.0)
+
+    return by_pattern(rows, work) if len(rows) else np.ones((0, laws.size))
 
 
 # What is not known

@@ -103,8 +103,8 @@ def summed_about_centres(
         break
     if not (np.isfinite(products).all() and np.isfinite(sums).all()):
         raise non_finite(rows)
-    low[totals == 0.0] = 0.0
-    mean[totals == 0.0] = 0.0
+    if not totals.all():
+        mean[totals == 0.0] = low[totals == 0.0] = 0.0
     return totals, mean, low, reaches, products
 
 
@@ -118,7 +118,7 @@ def squared_about_centres(
     centres = provisional_centres(rows, codes, size)
     for attempt in range(2):
         totals, counts, sums, squares = class_squares(rows, codes, size, weights, centres)
-        held = np.where(counts > 0.0, counts, 1.0)
+        held = counts if counts.all() else np.where(counts > 0.0, counts, 1.0)
         with np.errstate(all="ignore"):
             mean, low = two_sum(centres, sums / held)
             shift = np.square(sums / np.sqrt(held))
@@ -130,8 +130,8 @@ def squared_about_centres(
     if not (np.isfinite(squares).all() and np.isfinite(sums).all()):
         # Missing cells are legal here, so only the others can be at fault.
         raise non_finite(np.where(np.isnan(rows), 0.0, rows))
-    mean[counts == 0.0] = 0.0
-    low[counts == 0.0] = 0.0
+    if held is not counts:
+        mean[counts == 0.0] = low[counts == 0.0] = 0.0
     return totals, counts, mean, low, sums, shift, squares
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from suffice.kernels.dense.double_double import Pair, compiled_twin, minus, plus, squared
 from suffice.kernels.dense.scatter import additions
-from suffice.linear_algebra import two_sum
 from suffice.statistics.algebra import checked_factor, differences
 from suffice.statistics.moments.centres import (
     PER_ADDITION,
@@ -31,6 +30,7 @@ from suffice.statistics.moments.parts import (
     scaled_pair,
     with_near_anchor,
 )
+from suffice.statistics.moments.plain_merges import columns_merged_plainly
 from suffice.statistics.moments.rounding import (
     FIRM,
     LIMITS,
@@ -39,8 +39,6 @@ from suffice.statistics.moments.rounding import (
     PRECISE,
     Sums,
     added,
-    added_plainly,
-    are_rough,
     bound_of,
     implied_sum_error,
     in_units,
@@ -116,12 +114,12 @@ class DiagonalMoments(SecondMoments):
         summed = squared_about_centres(rows, codes, size, weights)
         totals, counts, mean, low, sums, shift, squares = summed
         scatter = np.maximum(squares - shift, 0.0)
-        scatter[counts == 0.0] = 0.0
         own = rows_of_classes(codes, size, totals, weights)
         relative = PER_OPERATION + PER_ADDITION * additions(own, len(rows), rows.shape[1], size)
         error = error_of_sums(relative[:, np.newaxis], squares, np.sqrt(shift))
         error += underflow(totals, squares, sums)
-        error[counts == 0.0] = 0.0
+        if not counts.all():
+            scatter[counts == 0.0] = error[counts == 0.0] = 0.0
         slack = None if weights is None else relative[:, np.newaxis] * counts
         usual, unusual = usual_cells(rows, codes, size, weights) or (None, None)
         found = [
@@ -188,11 +186,7 @@ class DiagonalMoments(SecondMoments):
             return self
         if self.weight == 0.0:
             return other
-        if self._is_rough and other._is_rough and self.counts.all() and other.counts.all():
-            merged = self._plainly(other)
-            if are_rough(self.error, other.error, merged.scatter):
-                return merged
-        found = self._combined(other, 1.0)
+        found = columns_merged_plainly(self, other) or self._combined(other, 1.0)
         if found is not None:
             return found
         weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
@@ -223,28 +217,6 @@ class DiagonalMoments(SecondMoments):
             *_counts_after(counts, slack), *usual_after(self, other),
         )  # fmt: skip
         return with_near_anchor(merged, counts[0])
-
-    def _plainly(self, other: Self) -> Self:
-        """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
-        weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
-        counts: Pair = (self.counts + other.counts, None)
-        if not (self.counts_error is None and other.counts_error is None):  # else they are whole
-            counts = plus(self._counts, other._counts)
-        with np.errstate(over="ignore", invalid="ignore"):
-            gap = (other.mean - self.mean) + (other.low - self.low)
-            share = other.counts / counts[0]
-            mean, low = two_sum(self.mean, self.low + gap * share)
-            scatter = self.scatter + other.scatter
-            scatter += np.square(gap * np.sqrt(self.counts * share))
-            ours, theirs = self._sums, other._sums
-            error, sum_error = added_plainly(
-                ours, theirs, counts[0], other.counts, gap, mean, PER_OPERATION * scatter
-            )
-        slack = ours.weight_error + theirs.weight_error
-        return type(self)(
-            weight, counts[0], mean, low, scatter, error, None, sum_error, None, weight_low,
-            *_counts_after(counts, slack), *usual_after(self, other),
-        )  # fmt: skip
 
     def __sub__(self, other: Self) -> Self:
         """Forget rows merged in before."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.kernels.dense.double_double import Pair, minus, outer_square, plus
 from suffice.kernels.dense.scatter import additions, class_scatters
-from suffice.linear_algebra import EPSILON, two_sum
+from suffice.linear_algebra import EPSILON
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.moments.centres import (
     PER_ADDITION,
@@ -29,6 +29,7 @@ from suffice.statistics.moments.parts import (
     scaled_pair,
     with_near_anchor,
 )
+from suffice.statistics.moments.plain_merges import class_merged_plainly
 from suffice.statistics.moments.rounding import (
     FIRM,
     PER_OPERATION,
@@ -36,8 +37,6 @@ from suffice.statistics.moments.rounding import (
     PRECISE,
     Sums,
     added,
-    added_plainly,
-    are_rough,
     bound_of,
     implied_sum_error,
     in_units,
@@ -184,36 +183,18 @@ class Moments(SecondMoments):
             return self
         if self.weight == 0.0:
             return other
-        if self._is_rough and other._is_rough:
-            merged = self._plainly(other)
-            if are_rough(self.error, other.error, merged._variances):
-                return merged
+        merged = class_merged_plainly(self, other)
+        if merged is not None:
+            return merged
         found = combined(1.0, self._as_class, other._as_class, self, other)
         if found is not None:
             return self._of_combined(other, found, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            merged = self._precisely(other)
-            # Squares beyond all doubles are infinite here, and refused when they are estimated.
-            return merged if np.isfinite(merged.error).all() else self._plainly(other)
-
-    def _plainly(self, other: Self) -> Self:
-        """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
-        weight, weight_low = plus((self.weight, self.weight_low), (other.weight, other.weight_low))
-        with np.errstate(over="ignore", invalid="ignore"):
-            gap = (other.mean - self.mean) + (other.low - self.low)
-            share = other.weight / weight
-            mean, low = two_sum(self.mean, self.low + gap * share)
-            reach = gap * np.sqrt(self.weight * share)
-            scatter = self.scatter + other.scatter + np.multiply.outer(reach, reach)
-            rounding = PER_OPERATION * np.diagonal(scatter)
-            error, sum_error = added_plainly(
-                self._sums, other._sums, weight, other.weight, gap, mean, rounding
-            )
-        slack = self.weight_error + other.weight_error
-        return type(self)(
-            weight, mean, low, scatter, error, None, sum_error, None, weight_low, slack,
-            *usual_after(self, other),
-        )  # fmt: skip
+            precise = self._precisely(other)
+            if np.isfinite(precise.error).all():
+                return precise
+        # Squares beyond all doubles are infinite here, and refused when they are estimated.
+        return class_merged_plainly(self, other, always=True) or precise
 
     def _precisely(self, other: Self) -> Self:
         """Merge in two doubles: what is rounded then is far below the last digit."""

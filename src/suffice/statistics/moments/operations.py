@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.kernels.dense.double_double import Pair, minus, plus
-from suffice.linear_algebra import EPSILON, two_sum
 from suffice.statistics.moments.parts import (
     Classes,
     Combined,
@@ -17,14 +16,13 @@ from suffice.statistics.moments.parts import (
     plus_squares,
     squares_of,
 )
+from suffice.statistics.moments.plain_merges import pooled_merged_plainly
 from suffice.statistics.moments.rounding import (
     FIRM,
-    PER_OPERATION,
     PER_PRECISE_SQUARE,
     PRECISE,
     Sums,
     added,
-    added_plainly,
     are_rough,
     bound_of,
     nearer,
@@ -61,24 +59,7 @@ def merged(ours: Classes, theirs: Classes, held: PooledMoments, other: PooledMom
 
 
 def _plainly(ours: Classes, theirs: Classes, held: PooledMoments, other: PooledMoments) -> Combined:
-    """Merge in plain doubles: between the parts of one large batch nothing more is gained."""
-    w_a, w_b = ours.weights[0], theirs.weights[0]
-    weights = plus(ours.weights, theirs.weights)
-    (m_a, l_a), (m_b, l_b) = ours.means, theirs.means
-    with np.errstate(over="ignore", invalid="ignore"):
-        both = ((w_a > 0.0) & (w_b > 0.0))[:, np.newaxis]
-        share = (w_b / weights[0])[:, np.newaxis]
-        gap = np.where(both, (m_b - m_a) + (l_b - l_a), 0.0)
-        fresh = (w_a == 0.0)[:, np.newaxis]
-        base = np.asarray(np.where(fresh, m_b, m_a), dtype=np.float64)
-        means: Pair = two_sum(base, np.where(fresh, l_b, l_a) + gap * share)
-        reach = gap * np.sqrt(w_a[:, np.newaxis] * share)
-        scatter = held.scatter + other.scatter + reach.T @ reach
-        rounding = (PER_OPERATION + EPSILON / 2.0 * len(w_a)) * np.diagonal(scatter)
-        error, sum_error = added_plainly(
-            ours.sums, theirs.sums, weights[0][:, np.newaxis], w_b[:, np.newaxis], gap, means[0],
-            rounding,
-        )  # fmt: skip
+    weights, means, scatter, error, sum_error = pooled_merged_plainly(ours, theirs, held, other)
     slack = slack_after(ours, theirs, None)
     return Combined(weights, means, (scatter, None), error, sum_error, None, slack)
 

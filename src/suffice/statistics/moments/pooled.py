@@ -33,6 +33,7 @@ from suffice.statistics.moments.parts import (
     scaled_pair,
     wider,
 )
+from suffice.statistics.moments.plain_merges import pooled_merged_quickly
 from suffice.statistics.moments.rounding import (
     PER_OPERATION,
     PRECISE,
@@ -208,6 +209,9 @@ class PooledMoments(SecondMoments):
         if not self.labels:
             return other
         same = self.labels == other.labels
+        quick = pooled_merged_quickly(self, other) if same else None
+        if quick is not None:
+            return self._of(self.labels, quick, usual_after(self, other))
         labels = self.labels if same else ordered({*self.labels, *other.labels})
         ours, theirs = self._spread(labels), other._spread(labels)
         return self._of(labels, merged(ours, theirs, self, other), usual_after(self, other))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.rows.cells import CATEGORY
-from suffice.statistics.row_sample import END, MOST
 from suffice.storage.checks.form_checks import check_form, refusal
 from suffice.storage.checks.rules import LEFTOVER, TINY, exceeds
 from suffice.storage.known_classes import DATACLASSES, STATISTICS, name_of
@@ -17,7 +16,9 @@ from suffice.storage.stored_labels import are_labels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MODELS = ("GenerativeModel", "LinearForm", "NaiveBayesModel", "TextRecord")
+LINEAR = ("AveragedForm", "LinearForm")
+"""Models that are linear in the rows, or an average of such."""
+MODELS = (*LINEAR, "GenerativeModel", "NaiveBayesModel", "PoolModel", "TextRecord")
 """Models with classes; the only other one in a file is the `Normal` of a law."""
 STATISTICS_OF = {
     "Bernoulli": "Totals",
@@ -28,6 +29,7 @@ STATISTICS_OF = {
     "LogNormal": "DiagonalMoments",
     "Multinomial": "Totals",
     "Poisson": "Totals",
+    "PredictiveGaussian": "DiagonalMoments",
 }
 """What suffices for the columns of each family."""
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
@@ -62,6 +64,10 @@ def check_sound(state: Mapping[str, Any]) -> None:
     _check_frame(state.get("frame"))
     if name_of(model) == "TextRecord":
         _check_texts(state)
+    elif name_of(model) == "PoolModel":
+        from suffice.storage.checks.sampled_rows import check_pool  # other models have no such rows
+
+        check_pool(state)
     else:
         _check_rows(state, sizes)
 
@@ -79,7 +85,7 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     columns = state["columns"]
     if name_of(columns) not in ("Columns", "Design", "PlainColumns"):
         raise refusal("columns", f"are a {type(columns).__name__}")
-    if name_of(model) == "LinearForm":
+    if name_of(model) in LINEAR:
         _check_linear(state, sizes, width)
     elif name_of(model) == "GenerativeModel":
         if name_of(columns) != "Columns" or columns.width != width:
@@ -162,12 +168,29 @@ def _check_linear(state: Mapping[str, Any], sizes: Mapping[str, Any], width: int
         if name not in sizes or sizes[name].get("d") != width or held != labels:
             raise refusal(name, "is not of this model")
     found, stream = state.get("found"), state.get("stream")
+    _check_path(state)
     if stream is not None:
         _check_form(stream.form(), model, "stream")
     elif found is not None:
         _check_form(found.form, model, "found")
         if state.get("seen") is not None and name_of(found) == "LogisticFit":
             _check_seen(state["seen"], found)
+
+
+def _check_path(state: Mapping[str, Any]) -> None:
+    """Refuse a path of penalties that is none, or that led to another fit."""
+    path, found = state.get("path"), state.get("found")
+    averaged = name_of(state["model"]) == "AveragedForm"
+    if path is None:
+        if averaged:
+            raise refusal("path", "is not there, and the model is an average over one")
+        return
+    if name_of(path) != "PenaltyPath":
+        raise refusal("path", "is none of penalties")
+    if averaged and any(state.get(name) is not None for name in ("found", "seen", "stream")):
+        raise refusal("found", "is one fit, and the model is an average")
+    if found is not None and not np.isclose(found.penalty, path.penalty, rtol=1e-9, atol=0.0):
+        raise refusal("found", "has another penalty than its path")
 
 
 def _check_seen(seen: Any, found: Any) -> None:
@@ -215,7 +238,7 @@ def _check_statistics(statistics: Any, sizes: Mapping[str, int], model: Any, wid
     """Refuse statistics of other classes, columns or weights than the model was learned from."""
     naive = name_of(model) == "NaiveBayesModel"
     whole = statistics
-    known = ("WithRows", "Folds", "ByClass") if naive else ("ByPattern", "PooledMoments", "ByClass")
+    known = ("WithRows", "Folds" if naive else "ByPattern", "ByClass")
     if name_of(whole) not in known:
         raise refusal("statistics", f"are {type(whole).__name__}")
     whole = getattr(whole, "held", whole)
@@ -229,6 +252,8 @@ def _check_statistics(statistics: Any, sizes: Mapping[str, int], model: Any, wid
             _check_sample(statistics.sample, whole, model)
     elif sizes.get("d") != width:
         raise refusal("statistics", f"are not of the {width} columns of the model")
+    elif name_of(statistics) == "WithRows":
+        _check_coded_sample(statistics.sample, model, width)
     if not np.isclose(whole.weight, float(model.weights.sum()), rtol=1e-9):
         raise refusal("statistics", f"weigh {whole.weight:g}, the model {model.weights.sum():g}")
 
@@ -276,9 +301,25 @@ def _check_sample(sample: Any, whole: Any, model: Any) -> None:
         raise refusal("statistics.sample", "holds more rows than were learned")
 
 
+def _check_coded_sample(sample: Any, model: Any, width: int) -> None:
+    """Refuse sampled rows of normal classes that are not as wide, or more than were learned."""
+    _check_hashes(sample, "statistics.sample")
+    held = dict.fromkeys(model.labels, 0.0)
+    for row in sample.rows.values():
+        one = isinstance(row.cells, tuple) and len(row.cells) == 1
+        fits = one and isinstance(row.cells[0], tuple) and len(row.cells[0]) == width
+        weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
+        if not fits or not weighs or not are_labels([row.label]) or row.label not in held:
+            raise refusal("statistics.sample", "holds a row that is none of this model")
+        if not all(type(cell) is float and abs(cell) != np.inf for cell in row.cells[0]):
+            raise refusal("statistics.sample", "holds a row of other cells")  # NaN is a blank
+        held[row.label] += row.weight
+    for label, weight in zip(model.labels, model.weights.tolist(), strict=True):
+        if exceeds(held[label], weight):
+            raise refusal("statistics.sample", "holds more rows than were learned")
+
+
 def _check_hashes(sample: Any, place: str) -> None:
-    """Refuse more rows than are kept, or rows beyond the limit."""
-    if len(sample.rows) > MOST or not 0 < sample.limit <= END:
-        raise refusal(place, "holds more rows than are kept")
-    if any(h >= sample.limit for h in sample.rows):
-        raise refusal(place, "holds rows beyond its limit")
+    from suffice.storage.checks.sampled_rows import check_hashes  # few models keep rows
+
+    check_hashes(sample, place)

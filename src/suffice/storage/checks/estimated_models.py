@@ -9,7 +9,7 @@ are made of is imported where a file holds such a model: the others cost nothing
 from __future__ import annotations
 
 import warnings
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from suffice.storage.known_classes import name_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.models.gaussian.averages.learner import AveragingLearner
     from suffice.models.gaussian.learner import GaussianLearner
     from suffice.models.naive_bayes.learner import NaiveBayesLearner
 
@@ -36,8 +37,10 @@ SEARCHED = 1e-3
 temperature that are best for rows held out. Another order of additions may end a step sooner."""
 GAUSSIAN = ("covariance", "pool", "shrink", "shrink_target", "divisor")
 """Settings of an estimator that make its Gaussian family."""
+AVERAGED = ("predictive", "prior_rows", "temperature", "average")
+"""Settings of an estimator whose posteriors are averages."""
 ESTIMATED: dict[str, tuple[str, ...]] = {
-    "GaussianDiscriminant": (*GAUSSIAN, "priors"),
+    "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "priors"),
     "NaiveBayes": ("families", "smoothing", "temperature", "priors"),
     "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors"),
     "ComplementNaiveBayes": ("boolean", "smoothing"),
@@ -55,6 +58,8 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("chosen", "has other families than the settings ask for")
         if estimator != "NaiveBayes" and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
+    if estimator == "LogisticRegression":
+        _check_path(settings.get("penalty"), state)
     given = settings.get("priors")
     if given is not None and hasattr(model, "log_priors") and estimator != "ComplementNaiveBayes":
         from suffice.models.gaussian.learner import checked_log_priors
@@ -67,6 +72,15 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
 
         if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
             raise refusal("model", "is not smoothed as its settings say")
+
+
+def _check_path(penalty: Any, state: Mapping[str, Any]) -> None:
+    """Refuse a path of penalties, or an average over one, that the settings do not ask for."""
+    averaged = name_of(state["model"]) == "AveragedForm"
+    if state.get("path") is None:
+        return
+    if penalty not in ("auto", "average") or averaged != (penalty == "average"):
+        raise refusal("path", "is none that the settings ask for")
 
 
 def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:
@@ -90,24 +104,30 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     Refuses settings that these statistics do not suffice for, and a stored model of other numbers.
     """
     model, statistics = state["model"], state["statistics"]
+    if name_of(model) == "PoolModel":
+        return _pool(settings, model, statistics)
     if statistics is None or name_of(model) not in ("GenerativeModel", "NaiveBayesModel"):
         return None
     learner: Any
     if name_of(model) == "GenerativeModel":
         learner = _gaussian(settings, state["chosen"])
-        searched = isinstance(statistics, ByPattern) and not statistics.is_complete
-        fits = learner.family.accepts(statistics)
+        held = statistics.held if isinstance(statistics, WithRows) else statistics
+        searched = isinstance(held, ByPattern) and not held.is_complete
+        searched |= getattr(learner, "keeps_rows", False)
+        fits = getattr(learner, "accepts", learner.family.accepts)(statistics)
+        if not fits and learner.family.accepts(held) and not hasattr(learner, "accepts"):
+            statistics, fits = held, True  # a sample that nothing is judged by now
     else:
         from suffice.models.naive_bayes.families.smoothing import HELD_OUT
 
         learner = _naive_bayes(settings, model.product)
-        searched = HELD_OUT in (learner.smoothing, learner.temperature)
+        searched = learner.keeps_rows or learner.smoothing == HELD_OUT
         held = statistics.held if isinstance(statistics, WithRows) else statistics
         fits = learner.keeps_rows <= isinstance(statistics, WithRows)
         fits &= learner.keeps_folds <= isinstance(held, Folds)
     if not fits:
         raise refusal("statistics", "are not those that the settings ask for")
-    if isinstance(statistics, ByPattern) and searched:
+    if searched:
         with warnings.catch_warnings():  # whoever fitted it has been told
             warnings.simplefilter("ignore")
             fit = learner.fit(statistics)
@@ -124,16 +144,45 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     return fit
 
 
-def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner:
+def _pool(settings: Mapping[str, Any], model: Any, statistics: Any) -> Any:
+    """Return a pool with its rows; shares are taken from the file, for judging takes seconds."""
+    from suffice.models.pool.learner import PoolFit
+    from suffice.models.pool.members import FALLBACK
+
+    asked = settings.get("members", "auto")
+    asked = (asked,) if isinstance(asked, str) else tuple(asked)
+    if asked != ("auto",) and not set(model.members) <= {*asked, FALLBACK}:
+        raise refusal("model.members", "are not those that the settings ask for")
+    found = replace(model, sample=statistics.sample)
+    if (name := found.strange_member()) is not None:
+        raise refusal("model.grids", f"of {name!r} are not those that these rows allow")
+    return PoolFit(found)
+
+
+def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner | AveragingLearner:
     """Return the learner of the settings; what they leave open was chosen."""
     from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.learner import GaussianLearner
 
     given = {name: settings[name] for name in GAUSSIAN if name in settings}
+    average = bool(settings.get("average", False))
     if given.get("covariance") == "auto":
         given["covariance"] = "per-class"
+        chosen = None if average else chosen
         given |= {n: getattr(chosen, n) for n in ("pool", "shrink", "shrink_target") if chosen}
-    return GaussianLearner(Gaussian(**given), settings.get("priors"))
+    given |= {n: settings[n] for n in ("predictive", "prior_rows") if n in settings}
+    priors, temperature = settings.get("priors"), settings.get("temperature")
+    strengths = isinstance(given.get("predictive"), str)
+    if not strengths and not average and temperature in (None, 1.0):
+        return GaussianLearner(Gaussian(**given), priors)
+    from suffice.models.gaussian.averages.grid import Averaged
+    from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearner
+    from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
+
+    if strengths:
+        given["predictive"] = EM_STRENGTH
+    beta = checked_temperature(temperature, (LEFT_OUT,))
+    return AveragingLearner(Gaussian(**given), priors, Averaged(strengths, average), beta)
 
 
 def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner:
@@ -186,6 +235,8 @@ def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
         return ours.size == theirs.size and _agree_laws(ours.inner, theirs.inner, room)
     if kind in ("NormalColumns", "LogNormalColumns"):
         return _agree_normals(ours.normals, theirs.normals, room)
+    if kind == "StudentColumns":
+        return _agree_students(ours, theirs, room)
     if kind in ("CategoricalColumns", "BinnedColumns"):
         if ours.levels != theirs.levels:
             return False
@@ -197,15 +248,32 @@ def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
     return all(_near(a, b, room) for a, b in pairs)
 
 
+def _agree_students(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare locations in units of scales, scales and degrees relative to themselves."""
+    if ours.shared != theirs.shared or not np.array_equal(ours.active, theirs.active):
+        return False
+    act = ours.active
+    scales = [(law.spreads * law.scale)[:, act] for law in (ours, theirs)]
+    apart = np.abs(ours.class_locations - theirs.class_locations)[:, act]
+    near = apart <= room * (scales[0] + np.abs(ours.class_locations[:, act]) * 1e-6)
+    near &= np.abs(scales[0] - scales[1]) <= room * scales[0]
+    return bool(near.all()) and _near(ours.degrees, theirs.degrees, room)
+
+
 def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:
     """Compare means and covariances: factors of nearly singular ones differ where these do not."""
     if type(ours) is not type(theirs) or ours.is_shared != theirs.is_shared:
+        return False
+    if name_of(ours) == "AveragedLaws":
+        return _agree_averages(ours, theirs, room)
+    if not all(_near(getattr(ours, n), getattr(theirs, n), room)
+               for n in ("freedom", "stretches") if hasattr(ours, n)):  # fmt: skip
         return False
     names = [n for n in ("origin", "origin_low", "scale", "means", "factors", "deviations")
              if hasattr(ours, n)]  # fmt: skip
     if all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in names):
         return True
-    diagonal = name_of(ours) == "DiagonalNormals"
+    diagonal = name_of(ours) in ("DiagonalNormals", "DiagonalStudents")
     spreads = [law.variances if diagonal else law.covariances for law in (ours, theirs)]
     own = spreads[0] if diagonal else np.diagonal(spreads[0], axis1=1, axis2=2)
     scale = np.sqrt(own.max(axis=0))
@@ -214,6 +282,20 @@ def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:
         return False
     unit = np.square(scale) if diagonal else np.multiply.outer(scale, scale)
     return not (np.abs(spreads[0] - spreads[1]) > room * unit).any()
+
+
+def _agree_averages(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare what averages say about the class means: a share of next to nothing may be gone."""
+    if ours.size != theirs.size or len(ours.origin) != len(theirs.origin):
+        return False
+    means = ours.class_means
+    scale = np.abs(ours.scale) + np.abs(means) * 1e-6
+    if (np.abs(means - theirs.class_means) > room * scale).any():
+        return False
+    even = np.zeros(ours.size)
+    asked = np.concatenate([means, (means + means.mean(axis=0)) / 2.0])
+    said = [np.exp(laws.averaged(asked, even)) for laws in (ours, theirs)]
+    return _near(said[0], said[1], 10.0 * room)
 
 
 def _near(ours: Any, theirs: Any, room: float) -> bool:

@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 
     Sizes = dict[str, int]
 
+LINEAR = (
+    "AveragedForm",
+    "LinearForm",
+    "LogisticFit",
+    "OnlinePerceptron",
+    "PenaltyPath",
+    "Separation",
+    "Stochastic",
+)
+"""Classes whose rules are loaded where a file holds one: those of `linear_rules.LINEAR_RULES`."""
+
 
 MODERATE = {
     "moderate": (-1e150, 1e150),
@@ -72,6 +83,10 @@ def check_form(value: Any, place: str) -> Sizes:
     if name in STATISTICS:
         _check_others(value, FORMS.get(name, {}), place)
     rule = RULES.get(name) or TEXT_RULES.get(name)
+    if rule is None and name in LINEAR:
+        from suffice.storage.checks.linear_rules import LINEAR_RULES  # other models need none
+
+        rule = LINEAR_RULES[name]
     if rule is not None and (why := rule(value, sizes)):
         raise refusal(place, why)
     return sizes

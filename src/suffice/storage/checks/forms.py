@@ -44,11 +44,12 @@ _NORMALS = {
 """Fields of normal classes, whatever their covariance."""
 _LAWS = (
     "=BernoulliColumns|BinnedColumns|CategoricalColumns|CommonColumns|ComplementForm|"
-    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns"
+    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns|StudentColumns"
 )
 """Every law of columns."""
 _FAMILIES = (
-    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson"
+    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson|"
+    "PredictiveGaussian"
 )
 """Every family of columns."""
 
@@ -115,7 +116,7 @@ FORMS: dict[str, dict[str, str]] = {
         "sample": "=RowSample",
     },
     "Folds": {"parts": "(=ByClass) n"},
-    "WithRows": {"held": "=ByClass|Folds", "sample": "=RowSample"},
+    "WithRows": {"held": "=ByClass|ByPattern|Folds d", "sample": "=RowSample"},
     # Columns
     "Columns": {},  # checked as they are read: there may be very many
     "PlainColumns": {"width": "count"},
@@ -132,11 +133,14 @@ FORMS: dict[str, dict[str, str]] = {
         "shrink": "?weight",
         "shrink_target": "text",
         "divisor": "text",
+        "predictive": "?scale",
+        "prior_rows": "weight",
     },
     "GaussianColumns": {"variance": "text"},
     "LogNormal": {"variance": "text"},
     "Multinomial": {"boolean": "truth"},
     "Poisson": {},
+    "PredictiveGaussian": {"variance": "text", "strength": "scale", "rows": "scale"},
     "Product": {"families": f"({_FAMILIES}) g", "columns": "(places) g"},
     # Families of texts
     "Language": {"order": "count", "limit": "?count"},
@@ -152,6 +156,14 @@ FORMS: dict[str, dict[str, str]] = {
     "CommonColumns": {"inner": f"{_LAWS} d", "size": "count"},
     "NormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
     "LogNormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
+    "StudentColumns": {
+        **{name: form for name, form in _NORMALS.items() if name != "means"},
+        "locations": "moderate k d",
+        "spreads": "deviation k d",
+        "degrees": "scale k d",
+        "counts": "weight k d",
+        "shared": "truth",
+    },
     "DiagonalNormals": {**_NORMALS, "deviations": "deviation m d"},
     "FullNormals": {
         **_NORMALS,
@@ -160,11 +172,32 @@ FORMS: dict[str, dict[str, str]] = {
         "rank": "count",
         "silent": "count",
     },
+    "DiagonalStudents": {
+        **_NORMALS,
+        "deviations": "deviation m d",
+        "freedom": "scale k d",
+        "stretches": "scale k d",
+        "joint": "truth",
+    },
+    "FullStudents": {
+        **_NORMALS,
+        "factors": "moderate m a a",
+        "whitenings": "moderate m a a",
+        "freedom": "scale k",
+        "stretches": "scale k",
+    },
+    "AveragedLaws": {
+        "laws": "(=DiagonalNormals|DiagonalStudents|FullNormals|FullStudents k d) g",
+        "temperatures": "scale b",
+        "shares": "weight g b",
+    },
     # Models
     "GenerativeModel": {
         "labels": "labels k",
         "log_priors": "log k",
-        "densities": "=DiagonalNormals|FullNormals k d",
+        "densities": (
+            "=AveragedLaws|DiagonalNormals|DiagonalStudents|FullNormals|FullStudents k d"
+        ),
         "weights": "weight k",
     },
     "NaiveBayesModel": {
@@ -175,12 +208,32 @@ FORMS: dict[str, dict[str, str]] = {
         "weights": "weight k",
         "temperature": "scale",
         "blank": "places",
+        "temperatures": "?scale b",
+        "shares": "?weight b",
     },
     "LinearForm": {
         "labels": "labels k",
         "weights": "float k d",
         "offsets": "log k",
         "origin": "float d",
+    },
+    "AveragedForm": {
+        "labels": "labels k",
+        "shares": "scale g",
+        "members": "(=LinearForm k d) g",
+    },
+    "PoolModel": {
+        "labels": "labels k",
+        "weights": "scale k",
+        "kinds": "(text) d",
+        "members": "(text) m",
+        "shares": "weight m",
+        "grids": "(weight *) m",
+        "log_losses": "weight m",
+        "log_loss": "weight",
+        "accuracy": "weight",
+        "recipe": "count",
+        "sample": "?=RowSample",
     },
     "TextRecord": {
         "labels": "labels k",
@@ -215,6 +268,15 @@ FORMS: dict[str, dict[str, str]] = {
         "correction": "?text",
         "undecided": "?text",
         "intercept": "truth",
+    },
+    "PenaltyPath": {
+        "penalties": "scale g",
+        "losses": "weight g",
+        "errors": "weight g",
+        "judged": "(text) g",
+        "shares": "weight g",
+        "rows": "count",
+        "sampled": "?count",
     },
     "Separation": {
         "kind": "text",

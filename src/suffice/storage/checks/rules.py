@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.engines.threads import pinned
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.statistics.folds import FOLDS
 from suffice.storage.stored_labels import are_levels
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-8
 """How far below zero the eigenvalues of a sum of squares may be, relative to its variances."""
+SMALL = 64
+"""Columns up to which BLAS keeps to one thread by itself."""
 LARGEST = 1e170
 """Standard deviations in the user's units are smaller: their squares are variances."""
 LOW = 1e-10
@@ -29,10 +32,10 @@ LEFTOVER = 1e-12
 """What subtracting may leave of a weight of nothing."""
 TINY = 1e-310
 """What is left of the digits of such small numbers is rounding."""
-SMALL = 64
-"""Columns up to which BLAS keeps to one thread by itself."""
 LEAST = 1e-12
 """Standard deviations along the axes of correlations: below, a direction is missing."""
+KINDS = {NUMBER, BOOLEAN, CATEGORY}
+"""What columns may be."""
 LAW_OF = {
     "Bernoulli": "BernoulliColumns",
     "Binned": "BinnedColumns",
@@ -43,6 +46,7 @@ LAW_OF = {
     "LogNormal": "LogNormalColumns",
     "Multinomial": "MultinomialCounts",
     "Poisson": "PoissonColumns",
+    "PredictiveGaussian": "StudentColumns",
 }
 """What the columns of each family have become."""
 
@@ -188,6 +192,36 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
+def _full_students(value: Any, sizes: Sizes) -> str:
+    return _full(value, sizes) or _students(value)
+
+
+def _diagonal_students(value: Any, sizes: Sizes) -> str:
+    if why := _diagonal(value, sizes) or _students(value):
+        return why
+    one = not value.joint or (value.freedom == value.freedom[:, :1]).all()
+    return "" if one else "has one variance of several degrees of freedom"
+
+
+def _students(value: Any) -> str:
+    """A mean that is estimated makes a class wider, never narrower."""
+    return "" if (value.stretches >= 1.0).all() else "has a stretch below 1"
+
+
+def _averaged_laws(value: Any, sizes: Sizes) -> str:
+    if not sizes["g"] or not sizes["b"] or not (value.shares.sum(axis=1) > 0.0).all():
+        return "has a law without a share"
+    return "" if abs(float(value.shares.sum()) - 1.0) < 1e-6 else "has shares of no whole"
+
+
+def _student(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    if why := _origin(value):
+        return why
+    with np.errstate(over="ignore"):
+        raw = (value.spreads * value.scale)[:, value.active]
+    return "" if raw.max(initial=0.0) < LARGEST else "has scales beyond all that can be fitted"
+
+
 def _offsets(value: Any, sizes: Sizes) -> str:
     """Probabilities and rates are told by offsets: log(1 - φ), or -λ."""
     if value.offsets is None or value.offsets.max(initial=0.0) > 0.0:
@@ -268,32 +302,25 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
             return "has other documents than rows"
     if not np.isfinite(value.weights.sum()):
         return "has weights without a finite sum"
+    if (value.shares is None) != (value.temperatures is None):
+        return "has temperatures without shares, or shares without temperatures"
+    if value.shares is not None and not abs(float(value.shares.sum()) - 1.0) < 1e-6:
+        return "has shares of no whole"
     scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
     return "" if scores else priors(value, sizes)
 
 
-def _linear(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    top = float(value.offsets.max(initial=-np.inf))
-    return "" if np.isfinite(top) else "has no class with a finite offset"
-
-
-def _logistic(value: Any, sizes: Sizes) -> str:
-    if sizes["m"] != sizes["k"] - 1 or sizes["e"] != sizes["d"] + 1:
-        return "has a θ of other classes or columns"
-    if sizes.get("c", sizes["m"] * sizes["e"]) != sizes["m"] * sizes["e"]:
-        return "has a covariance of another θ"
-    covariance = value.covariance_
-    if covariance is None or not np.isfinite(covariance).all():
-        return ""
-    return "" if is_sum_of_squares(covariance) else "has a covariance with a negative variance"
-
-
-def _separation(value: Any, sizes: Sizes) -> str:
-    if any(j >= sizes["e"] - 1 for j in value.columns):
-        return "uses columns that are not there"
-    if any(len(pair) != 2 or not sizes["m"] >= pair[0] > pair[1] for pair in value.pairs):
-        return "parts classes that are not there"
-    return "" if value.kind in ("complete", "quasi-complete") else "is of no kind that is known"
+def _pool(value: Any, sizes: Sizes) -> str:
+    """Shares are shares, of members and of what each averages over."""
+    if not sizes["k"] or not np.isfinite(value.weights.sum()):
+        return "has weights without a finite sum"
+    if value.sample is not None:
+        return "holds rows, which belong to the statistics"
+    if any(abs(float(shares.sum()) - 1.0) > ROUNDING for shares in (value.shares, *value.grids)):
+        return "has shares that do not add up to 1"
+    if value.accuracy > 1.0 + ROUNDING:
+        return f"is right in {value.accuracy:g} of all rows"
+    return "" if set(value.kinds) <= KINDS else "has columns of no kind that is known"
 
 
 def _law(value: Any, sizes: Sizes) -> str:
@@ -315,12 +342,8 @@ def _spread(value: Any, sizes: Sizes) -> str:
     return "varies where it is constant" if directions[constant].any() else ""
 
 
-def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    rows = 1 if sizes["k"] <= 2 else sizes["k"]
-    return "" if (sizes["r"], sizes["e"]) == (rows, sizes["d"] + 1) else "has another θ"
-
-
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
+    "AveragedLaws": _averaged_laws,
     "BernoulliColumns": _offsets,
     "BinnedColumns": _binned,
     "ByColumn": _by_column,
@@ -329,21 +352,20 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "Design": _design,
     "DiagonalMoments": _counted,
     "DiagonalNormals": _diagonal,
+    "DiagonalStudents": _diagonal_students,
     "Folds": _folds,
     "FullNormals": _full,
+    "FullStudents": _full_students,
     "GenerativeModel": priors,
-    "LinearForm": _linear,
-    "LogisticFit": _logistic,
     "Moments": _scatter,
     "MultinomialCounts": _words,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
-    "OnlinePerceptron": _stream,
     "PoissonColumns": _offsets,
+    "PoolModel": _pool,
     "PooledMoments": _scatter,
-    "Separation": _separation,
     "Spread": _spread,
-    "Stochastic": _stream,
+    "StudentColumns": _student,
     "Tallies": _tallies,
     "Totals": _totals,
 }

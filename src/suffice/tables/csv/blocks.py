@@ -33,14 +33,22 @@ BLOCK = 1 << 22
 class CsvBlocks:
     """A CSV file as blocks of text columns.
 
-    `vouched`: whether its quotation marks are known to be sound.
+    `vouched`: whether its quotation marks are known to be sound; `codeless`: columns of which it
+    is known that no cell is a code. Both are known once `evidence` has looked at all cells.
     """
 
     def __init__(
-        self, source: TableBytes, dialect: Dialect, names: Sequence[str], *, vouched: bool = False
+        self,
+        source: TableBytes,
+        dialect: Dialect,
+        names: Sequence[str],
+        *,
+        vouched: bool = False,
+        codeless: Collection[str] = (),
     ) -> None:
         self._source = source
         self._vouched = vouched
+        self.codeless = frozenset(codeless)
         self._dialect = dialect
         self._names = list(names)
         self._pa: Any = import_module("pyarrow")
@@ -80,26 +88,29 @@ class CsvBlocks:
     def evidence(self, told: Callable[[int], None]) -> list[ColumnEvidence] | None:
         """Return what the cells of each column are; None where the ordinary reader has to look."""
         evidence = [ColumnEvidence() for _ in self._names]
-        done = 0
+        done, others = 0, set()
         try:
             for block in self._blocks():
-                for cells, seen in zip(block.columns, evidence, strict=True):
-                    self._see(cells, seen, done)
+                for name, cells, seen in zip(self._names, block.columns, evidence, strict=True):
+                    if not self._see(cells, seen, done):
+                        others.add(name)
                 told(block.num_rows)
                 done += block.num_rows
         except (self._pa.ArrowException, UnsoundQuotes):
             return None
+        self.codeless = frozenset(self._names) - others
         return evidence
 
-    def _see(self, cells: Any, seen: ColumnEvidence, done: int) -> None:
+    def _see(self, cells: Any, seen: ColumnEvidence, done: int) -> bool:
+        """Look at the cells of one column; return whether all are plain numbers, or blank."""
         if cells.null_count == len(cells):
-            return
+            return True
         numbers = self._numbers(cells) if seen.may_be_numbers else None
         if numbers is not None:
             # A fraction is told by its value: in a file as large as this there would be one.
             fraction = seen.is_whole_yet and bool((numbers - np.floor(numbers) > 0.0).any())
             seen.see_numbers(len(cells) - cells.null_count, decimal=fraction)
-            return
+            return True
         head = _texts(cells.slice(0, LOOK))
         some = _texts(cells.take(self._pa.array(range(0, len(cells), 1 + len(cells) // LOOK))))
         if not seen.are_words(head, some, len(cells)):
@@ -109,8 +120,9 @@ class CsvBlocks:
                 {plain_text(cell): times for cell, times in pairs},
                 lambda cell: done + 1 + self._compute.index(cells, cell).as_py(),
             )
+        return False
 
-    def _numbers(self, cells: Any) -> NDArray[np.float64] | None:
+    def _numbers(self, cells: Any, *, codeless: bool = False) -> NDArray[np.float64] | None:
         """Return cells as numbers, NaN where blank; None where any is no plain number."""
         try:
             found = self._compute.cast(cells, self._pa.float64())
@@ -118,20 +130,27 @@ class CsvBlocks:
             return None
         numbers: NDArray[np.float64] = found.to_numpy(zero_copy_only=False)
         plain = np.isfinite(numbers).sum() + cells.null_count == len(cells)  # "nan" is a word
-        return numbers if plain and not self._holds_codes(cells, numbers) else None
+        return numbers if plain and (codeless or not self._holds_codes(cells, numbers)) else None
 
     def _holds_codes(self, cells: Any, numbers: NDArray[np.float64]) -> bool:
         """Whether any of these numbers is a code: begins with a zero, or has too many digits."""
         size = np.abs(numbers)
         suspects = size >= 10.0**DIGITS
-        for start in ("0", "-0") if numbers.min(initial=0.0) < 0.0 else ("0",):
-            begins = self._compute.starts_with(cells, start)
-            if begins.true_count:
-                zeros = begins.fill_null(False).to_numpy(zero_copy_only=False)
-                suspects |= zeros & (size >= 1.0)  # 0.5 begins with a zero, and so does 0
-                double = self._compute.starts_with(cells, f"{start}0")
-                if double.true_count:
-                    suspects |= double.fill_null(False).to_numpy(zero_copy_only=False)
+        _, ends, held = cells.buffers()
+        if held is not None and held.size:
+            # Looked up where they lie: that is ten times as fast as asking for each beginning.
+            text = np.frombuffer(held, np.uint8)
+            edges = np.frombuffer(ends, np.int32, len(cells) + 1, 4 * cells.offset)
+            at = edges[:-1]
+            first = text.take(at, mode="clip")
+            minus = first == ord("-")
+            if minus.any():
+                at = at + minus
+                first = text.take(at, mode="clip")
+            zeros = first == ord("0")
+            if zeros.any():  # 0.5 begins with a zero, and so does 0
+                second = text.take(at + 1, mode="clip") == ord("0")
+                suspects |= zeros & ((size >= 1.0) | (second & (edges[1:] - at > 1)))
         return bool(suspects.any()) and any(map(is_code, _texts(cells.filter(suspects))))
 
     def tables(
@@ -155,7 +174,7 @@ class CsvBlocks:
 
     def _column(self, cells: Any, kind: str, name: str) -> NDArray[Any]:
         if kind == NUMBER:
-            found = self._numbers(cells)
+            found = self._numbers(cells, codeless=name in self.codeless)
             if found is not None:
                 return found
         coded = cells if kind == CATEGORY else cells.dictionary_encode()

@@ -56,6 +56,7 @@ class CsvTable(TextRows):
         super().__init__(source)
         self._encoding = _encoding(source)
         self._sound: object = None  # the version of the file whose quotation marks are
+        self._codeless: Collection[str] = ()  # and its columns in which there is no code
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD))
         # A dialect is judged by two rows at least; where it is known that the first of them holds
         # cells, by that one: whoever writes it may wait for an answer.
@@ -206,16 +207,18 @@ class CsvTable(TextRows):
             return None
         from suffice.tables.csv.blocks import CsvBlocks
 
-        return CsvBlocks(source, dialect, self.names, vouched=self._sound == source.version)
+        if self._sound != source.version:
+            return CsvBlocks(source, dialect, self.names)
+        return CsvBlocks(source, dialect, self.names, vouched=True, codeless=self._codeless)
 
     def evidence(self, size: int, told: Callable[[int], None]) -> list[ColumnEvidence]:
         """Return what the cells of each column are, all rows; `told` hears how many were read."""
         blocks = self._blocks()
         version = self._source.version
         found = None if blocks is None else blocks.evidence(told)
-        if found is None:
+        if found is None or blocks is None:
             return super().evidence(size, told)
-        self._sound = version
+        self._sound, self._codeless = version, blocks.codeless
         return found
 
     def tables(

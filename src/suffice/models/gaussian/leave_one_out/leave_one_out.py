@@ -139,10 +139,18 @@ def leave_one_out(
     w = held[chosen] if removed is None else removed[chosen]
     left = summary.weights[y] - w
     vanished = left <= 1e-12 * summary.weights[y]
-    log_prior = _log_priors(summary, y, w, log_priors, vanished)
+    log_prior = left_out_priors(summary, y, w, log_priors, vanished)
     approximate = []
     with np.errstate(all="ignore"):
-        if summary.is_diagonal:
+        if family.predictive is not None:
+            # Who plugs estimates in need not load what averages over them.
+            from suffice.models.gaussian.leave_one_out.predictive_downdates import (
+                student_log_densities,
+            )
+
+            found, said = student_log_densities(family, summary, z, y, w, exact_budget)
+            approximate += said
+        elif summary.is_diagonal:
             found = diagonal_log_densities(family, summary, z, y, w)
         else:
             found, said = full_log_densities(family, summary, normals, z, y, w, exact_budget)  # type: ignore[arg-type]
@@ -151,7 +159,7 @@ def leave_one_out(
     refit = found.unsafe | ~np.isfinite(log_posterior).all(axis=1) | vanished
     # Only floors that the densities themselves stand on have to be laid anew without a row.
     own = family.covariance == "per-class" and not (
-        family.shrink and family.shrink_target == "scaled"
+        family.predictive is not None or (family.shrink and family.shrink_target == "scaled")
     )
     floors = any(not note.silent and (bool(note.classes) or not own) for note in notes)
     width = int(summary.active.sum())
@@ -180,7 +188,7 @@ def leave_one_out(
     return LeaveOneOut(normalized(log_posterior), y, held[chosen], vanished, "; ".join(approximate))
 
 
-def _log_priors(
+def left_out_priors(
     summary: ClassSummary,
     codes: IntArray,
     weights: FloatArray,

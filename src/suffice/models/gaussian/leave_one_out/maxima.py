@@ -176,6 +176,9 @@ class LeftOutMaxima:
             total = found.scatters.sum(axis=1)[:, np.newaxis]
             mixed = (1.0 - share) * found.scatters + share * total
             mixed = mixed / freedom[:, :, np.newaxis, np.newaxis]
+        if family.predictive is not None:
+            held = divisor[:, np.newaxis] if family.covariance == "shared" else freedom
+            return self._with_prior(mixed, pooled, held)
         shrink = family.shrink or 0.0
         if shrink == 0.0:
             return np.asarray(mixed)
@@ -189,6 +192,16 @@ class LeftOutMaxima:
         places = np.arange(mixed.shape[2])
         moved[:, :, places, places] = (1.0 - shrink) * variances + shrink * target
         return np.asarray(moved)
+
+    def _with_prior(self, mixed: FloatArray, pooled: FloatArray, held: FloatArray) -> FloatArray:
+        """Return covariances (n, g, a, a) drawn to the pooled variances, as `Gaussian` does."""
+        least = np.maximum(np.diagonal(pooled, axis1=1, axis2=2), VARIANCE_FLOOR)
+        strength = float(self.family.predictive or 0.0)
+        share = (strength / (strength + held))[:, :, np.newaxis, np.newaxis]
+        moved = np.asarray((1.0 - share) * mixed)
+        places = np.arange(mixed.shape[2])
+        moved[:, :, places, places] += share[:, :, 0] * least[:, np.newaxis]
+        return moved
 
     # θ as one vector
 

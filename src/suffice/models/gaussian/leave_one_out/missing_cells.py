@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.models.gaussian.family import Gaussian, GaussianStatistics
     from suffice.models.gaussian.missing.e_step import Shown
-    from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray, IntArray, Label
 
 JOINT_ROWS = 3.0
 """Rows that show a pair of columns, for every column: with fewer the likelihood may have several
@@ -68,21 +68,40 @@ def leave_one_out_missing(
     Equal to refits as far as EM itself is exact: it stops when parameters move by 1e-10 standard
     deviations, which leaves log posteriors that are good to about 1e-7.
     """
+    found = judged_missing(family, (family,), statistics, fit, rows, codes, weights, log_priors)
+    return found[0]
+
+
+def judged_missing(
+    family: Gaussian,
+    judges: tuple[Gaussian, ...],
+    statistics: GaussianStatistics,
+    fit: Fit,
+    rows: FloatArray,
+    codes: IntArray,
+    weights: FloatArray | None,
+    log_priors: FloatArray | None,
+) -> list[LeaveOneOut]:
+    """Return the same for several settings of the moments to which EM by `family` comes."""
     held = np.ones(len(rows)) if weights is None else weights
-    table = _Table(family, statistics, fit, rows, codes, held, log_priors)
-    found = np.full((len(rows), len(fit.model.labels)), np.nan)
+    table = _Table(family, statistics, fit, rows, codes, held, log_priors, judges)
+    found = np.full((len(rows), len(judges), len(fit.model.labels)), np.nan)
     alone, said = table.alone(), list[str]()
     places = np.flatnonzero(~alone)
     if table.is_regular() and table.cost(len(places)) <= NEAR_BUDGET:
         table.follow(places, found, flat=False)
     _anew(table, found, alone, said)
-    return LeaveOneOut(normalized(found), codes, held, table.vanished, "; ".join(said))
+    approximate = "; ".join(said)
+    return [
+        LeaveOneOut(normalized(found[:, g]), codes, held, table.vanished, approximate)
+        for g in range(len(judges))
+    ]
 
 
 def _anew(table: _Table, found: FloatArray, alone: NDArray[np.bool_], said: list[str]) -> None:
     """Fill in the rows of `found` that are NaN, those first that hold something up alone."""
     left = ANEW_BUDGET
-    open_ = np.flatnonzero(np.isnan(found).any(axis=1))
+    open_ = np.flatnonzero(np.isnan(found).any(axis=(1, 2)))
     restless = False
     over = []
     for i in open_[np.argsort(~alone[open_], kind="stable")]:
@@ -96,7 +115,7 @@ def _anew(table: _Table, found: FloatArray, alone: NDArray[np.bool_], said: list
         places = np.array(over)
         if table.cost(len(places)) <= NEAR_BUDGET:
             table.follow(places, found, flat=True)
-        rest = places[np.isnan(found[places]).any(axis=1)]
+        rest = places[np.isnan(found[places]).any(axis=(1, 2))]
         if len(rest) < len(places):
             said.append("what no row determines was held fixed for rows that were left out")
         places = rest
@@ -119,6 +138,7 @@ class _Table:
     codes: IntArray
     weights: FloatArray
     given: FloatArray | None
+    judges: tuple[Gaussian, ...]
 
     @property
     def vanished(self) -> NDArray[np.bool_]:
@@ -190,7 +210,8 @@ class _Table:
         for c in range(len(self.fit.model.labels)):
             if seen[self.codes == c].sum(axis=0).min() <= FEWEST_CELLS:
                 return False
-        enough = JOINT_ROWS_HELD if family.pool or family.shrink else JOINT_ROWS
+        held = bool(family.pool or family.shrink or family.predictive)
+        enough = JOINT_ROWS_HELD if held else JOINT_ROWS
         for members in self._sets():
             shown = seen[np.isin(self.codes, members)].astype(np.float64)
             if (shown.T @ shown).min() <= enough * (len(act) + 1):
@@ -232,7 +253,7 @@ class _Table:
             (members, tuple(shown_patterns(self.statistics, labels, members, observed)))
             for members in self._sets()
         ]
-        apart = family.covariance != "shared" and not family.pool
+        apart = family.covariance != "shared" and not (family.pool or family.predictive)
         if apart and not (family.shrink and family.shrink_target == "scaled"):
             for members, shown in groups:
                 inner = ((np.zeros(1, dtype=np.intp), shown),)
@@ -269,11 +290,20 @@ class _Table:
         )
 
     def _judged(self, rest: ClassSummary, place: int) -> FloatArray:
-        densities, _ = self.family.estimate(rest)
         log_priors = np.log(rest.weights / rest.weight) if self.given is None else self.given
-        model = GenerativeModel(self.fit.model.labels, log_priors, densities, rest.weights)
+        return self._said(rest, place, self.fit.model.labels, log_priors)
+
+    def _said(
+        self, rest: ClassSummary, place: int, labels: tuple[Label, ...], log_priors: FloatArray
+    ) -> FloatArray:
+        """Return the log posteriors of a row (g, k), by every setting that judges."""
         row = self.rows[place : place + 1].astype(np.float64)
-        return np.asarray(model.posterior(row, log=True)[0])
+        found = []
+        for judge in self.judges:
+            densities, _ = judge.estimate(rest)
+            model = GenerativeModel(labels, log_priors, densities, rest.weights)
+            found.append(model.posterior(row, log=True)[0])
+        return np.array(found)
 
     # Estimates anew
 
@@ -304,11 +334,8 @@ class _Table:
             whole = len(left.labels) == len(labels)
             rest = learner.fit(left, start=start if whole else None, most_steps=most_steps)
         kept = [labels.index(label) for label in left.labels]
-        model = rest.model
-        if self.given is not None:
-            model = model.with_log_priors(self.given[kept])
-        row = self.rows[place : place + 1].astype(np.float64)
-        result[kept] = model.posterior(row, log=True)[0]
+        log_priors = rest.model.log_priors if self.given is None else self.given[kept]
+        result[:, kept] = self._said(rest.summary, place, rest.model.labels, log_priors)
         return rest.steps, bool(told)
 
 

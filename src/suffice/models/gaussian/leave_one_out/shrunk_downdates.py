@@ -80,38 +80,38 @@ def shrunk_log_densities(
             width = max(1, len(held))
             target = (left / diagonal).sum(axis=1, keepdims=True) / width * diagonal
             before = (variances / held).sum() / width * held
-        change = _Change(deltas, alpha * (1.0 - gamma), gamma * (before - target))
+        change = Change(deltas, alpha * (1.0 - gamma), gamma * (before - target))
         # x - m_j is the row's own deviation, stretched if j is its class, and a gap if not.
         stretch = np.where(own, removal.stretch, 1.0)
-        asked = _Asked(deltas, stretch[:, np.newaxis], means - means[j], removal.codes)
+        asked = AskedDeviations(deltas, stretch[:, np.newaxis], means - means[j], removal.codes)
         m = 0 if shared else j
         factor = normals.factors[m] * np.sqrt(max(f, 0.0))
         if exact and (budget == np.inf or _is_firm(factor)):
-            q, logdet, bad = _by_cholesky(factor, asked.rows(), change)
+            q, logdet, bad = by_cholesky(factor, asked.rows(), change)
         else:
             whitening = normals.whitenings[m] / np.sqrt(max(f, 0.0))
             spoken = whitening if silent is None else silent.off(normals.factors[m], whitening)
-            q, logdet, bad = _by_series(factor, whitening, spoken, asked, change, budget)
+            q, logdet, bad = by_series(factor, whitening, spoken, asked, change, budget)
         unsafe |= bad | (f_new <= 0.0) | (f <= 0.0)
         out[:, j] = -0.5 * (logdet - len(held) * np.log(f_new) + f_new * q)
     return Downdated(out, unsafe)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Change:
+class Change:
     """What a removal takes from a scatter: βδδᵀ and a diagonal, one of each for every row."""
 
     deltas: FloatArray
     beta: FloatArray
     diagonal: FloatArray
 
-    def of(self, rows: IntArray) -> _Change:
+    def of(self, rows: IntArray) -> Change:
         """Return the same for some of the rows."""
-        return _Change(self.deltas[rows], self.beta[rows], self.diagonal[rows])
+        return Change(self.deltas[rows], self.beta[rows], self.diagonal[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class AskedDeviations:
     """Which deviations u = stretch·δ + gap are asked about: gaps are the same for a whole class."""
 
     deltas: FloatArray
@@ -159,8 +159,8 @@ def _is_firm(factor: FloatArray) -> bool:
     return bool(np.all(np.diagonal(squares) > 1e-6 * squares.sum(axis=1)))
 
 
-def _by_cholesky(
-    factor: FloatArray, u: FloatArray, change: _Change
+def by_cholesky(
+    factor: FloatArray, u: FloatArray, change: Change
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Return uᵀA'⁻¹u, log|A'| and failures for A' = LLᵀ less what each row takes away."""
     n, width = u.shape
@@ -180,7 +180,7 @@ def _by_cholesky(
         roots[~fine] = 1.0
         matrices /= roots[:, :, np.newaxis]
         matrices /= roots[:, np.newaxis, :]
-        factors, definite = _factors(matrices)
+        factors, definite = cholesky_factors(matrices)
         white = np.linalg.solve(factors, (u[part] / roots)[:, :, np.newaxis])[:, :, 0]
         pivots = np.diagonal(factors, axis1=1, axis2=2)
         q[part] = np.square(white).sum(axis=1)
@@ -189,7 +189,7 @@ def _by_cholesky(
     return q, logdet, bad
 
 
-def _factors(matrices: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+def cholesky_factors(matrices: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return Cholesky factors of a stack, the identity where a matrix has none."""
     definite = np.ones(len(matrices), dtype=bool)
     try:
@@ -204,12 +204,12 @@ def _factors(matrices: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     return factors, definite
 
 
-def _by_series(
+def by_series(
     factor: FloatArray,
     whitening: FloatArray,
     spoken: FloatArray,
-    asked: _Asked,
-    change: _Change,
+    asked: AskedDeviations,
+    change: Change,
     budget: float,
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """The same to second order in the change Δ of the diagonal, one whitening for all rows.
@@ -243,7 +243,7 @@ def _by_series(
         bad |= ~(size < 1.0)
     elif len(coarse):
         u = asked.rows()[coarse]
-        q[coarse], logdet[coarse], bad[coarse] = _by_cholesky(factor, u, change.of(coarse))
+        q[coarse], logdet[coarse], bad[coarse] = by_cholesky(factor, u, change.of(coarse))
     return q, logdet, bad
 
 

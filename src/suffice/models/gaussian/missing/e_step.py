@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from suffice.linear_algebra import EPSILON, lower_factor
-from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
 
 if TYPE_CHECKING:
@@ -16,8 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.models.gaussian.family import NormalClasses
+    from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+    from suffice.models.gaussian.full_normals import FullNormals
     from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.gaussian.predictive.estimate import StudentClasses
     from suffice.rows import FloatArray, IntArray
 
 
@@ -243,15 +244,29 @@ def imputed(
         posterior[np.arange(n), np.minimum(drawn, posterior.shape[1] - 1)] = 1.0
     numbered = np.column_stack([rows.astype(np.float64), np.arange(n, dtype=np.float64)])
 
+    laws: Any = model.densities
+    averaged = hasattr(laws, "drawn_laws")
+    drawn = laws.drawn_laws(n, rng) if averaged and rng is not None else None
+
     def work(part: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:
         chosen = part[:, -1].astype(np.intp)
-        return _filled(model.densities, part[:, :-1], seen[:-1], posterior[chosen], rng)
+        cells, mask = part[:, :-1], seen[:-1]
+        if not averaged:
+            return _filled(laws, cells, mask, posterior[chosen], rng)
+        out = np.zeros_like(cells)
+        for g, share in enumerate(laws.law_shares):
+            here = np.arange(len(cells)) if drawn is None else np.flatnonzero(drawn[chosen] == g)
+            if len(here):
+                filled = _filled(laws.laws[g], cells[here], mask, posterior[chosen[here]], rng)
+                out[here] += filled if drawn is not None else share * filled
+        out[:, mask] = cells[:, mask]
+        return out
 
     return by_pattern(numbered, work) if n else np.empty((0, width))
 
 
 def _filled(
-    law: NormalClasses,
+    law: FullNormals | DiagonalNormals | StudentClasses,
     rows: FloatArray,
     seen: NDArray[np.bool_],
     posterior: FloatArray,
@@ -284,7 +299,7 @@ def _filled(
 
 
 def conditional_cells(
-    law: NormalClasses,
+    law: Any,
     c: int,
     rows: FloatArray,
     seen: NDArray[np.bool_],
@@ -293,12 +308,15 @@ def conditional_cells(
     """Return the missing cells, standardized, given the observed ones and the class."""
     gone = ~seen
     result = np.broadcast_to(law.means[c, gone], (len(rows), int(gone.sum()))).copy()
-    m = 0 if law.is_shared else c
-    if not isinstance(law, FullNormals):
-        if rng is not None:
+    if hasattr(law, "deviations"):
+        if rng is not None and hasattr(law, "drawn_cells"):
+            result += law.drawn_cells(c, rows, seen, rng)
+        elif rng is not None:
+            m = 0 if law.is_shared else c
             spread = np.where(law.active, law.deviations[m], 0.0)[gone]
             result += rng.standard_normal(result.shape) * spread
         return result
+    m = 0 if len(law.factors) == 1 else c
     # With observed columns first, the factor's blocks are the regression and its residual.
     inner = seen[law.active]
     order = np.concatenate([np.flatnonzero(inner), np.flatnonzero(~inner)])
@@ -312,5 +330,7 @@ def conditional_cells(
         result[:, varying] += (r[o:, :o] @ white).T
     if rng is not None:
         noise = rng.standard_normal((len(rows), int(varying.sum())))
+        if hasattr(law, "widths_given"):
+            noise *= law.widths_given(c, np.square(white).sum(axis=0), o, rng)[:, np.newaxis]
         result[:, varying] += noise @ r[o:, o:].T
     return result

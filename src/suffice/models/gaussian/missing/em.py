@@ -49,7 +49,7 @@ def expectation_maximization(
     """Return completed moments at the maximum of the observed likelihood, parameters, steps.
 
     EM alone creeps when much is missing: what the last steps did tells where they lead, and the
-    next one starts there, unless that leaves the positive definite matrices.
+    next one starts there (`Leaps`).
 
     Floors would come and go inside EM: a variance that tends to zero would be lifted, and
     tend to zero again. A class that does not vary in every direction is given a constant
@@ -59,7 +59,9 @@ def expectation_maximization(
     aid = _Aid(
         data.observed.weights, len(data.observed.scale), shared=family.covariance == "shared"
     )
-    memory = Acceleration()
+    from suffice.models.gaussian.missing.acceleration import Leaps  # only where cells are missing
+
+    leaps = Leaps(data.observed.counts, shared=family.covariance == "shared")
     steps, least, since, best = 0, np.inf, 0, _Best()
     with pinned():
         while True:
@@ -78,8 +80,8 @@ def expectation_maximization(
             if moved <= tolerance or stuck or steps >= most_steps:
                 break
             if aid.changed:
-                memory.forget()
-            here = _leap(memory, here, one, aid)
+                leaps.forget()
+            here = leaps.following(here, one, aid.given + aid.trifle)
     if best.moved > STILL and most_steps > 1:
         warnings.warn(
             f"EM stopped after {steps} steps while parameters still moved by {best.moved:.1g} "
@@ -183,85 +185,8 @@ def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
     matrices = [pooled] if shared else [family.mixed(summary, c) for c in range(summary.size)]
     result = np.broadcast_to(np.eye(width), (len(matrices), width, width)).copy()
     for c, matrix in enumerate(matrices):
+        if family.predictive is not None:  # cells are expected under the prior, too
+            held = summary.weight if shared else family.divisors_of(summary, c)
+            matrix = family.with_prior(matrix, variances, held)  # noqa: PLW2901
         result[c][np.ix_(act, act)] = family.shrunk(matrix, variances)
     return result
-
-
-def _leap(
-    memory: Acceleration,
-    here: tuple[FloatArray, FloatArray],
-    image: tuple[FloatArray, FloatArray],
-    aid: _Aid,
-) -> tuple[FloatArray, FloatArray]:
-    """Return where to look next: the plain image, if what is foreseen has no covariances."""
-    flat = memory.following(*(np.concatenate([part.ravel() for part in x]) for x in (here, image)))
-    means, covariances = np.split(flat, [here[0].size])
-    found = means.reshape(here[0].shape), covariances.reshape(here[1].shape)
-    try:
-        np.linalg.cholesky(aid(found[1]))
-    except np.linalg.LinAlgError:
-        memory.forget()
-        return image
-    return found
-
-
-MEMORY = 8
-"""Earlier steps that Anderson's acceleration combines. A choice: more would be nearly combinations
-of each other."""
-GROWTH = 2.0
-"""A point whose step is longer than that many of the last one was no progress."""
-RIDGE = 1e-12
-"""Steps that are combinations of each other are told apart no better than this."""
-
-
-class Acceleration:
-    """Where to look next, from what the last few steps did (Anderson 1965; Walker and Ni 2011).
-
-    The next point is the combination of earlier images whose steps f = G(x) - x would cancel
-    best, were G linear. Near its fixed point it nearly is, and what crept for hundreds of steps
-    is there after a few. Where it is not, a step longer than the last tells: then the plain image
-    is next, and what was remembered is forgotten.
-
-    >>> aid, x = Acceleration(), np.zeros(2)
-    >>> for count in range(6):
-    ...     image = np.array([0.99 * x[0] + 0.01, 0.5 * x[1] + 0.001 * x[0]])
-    ...     x = aid.following(x, image)
-    >>> bool(abs(x[0] - 1.0) < 1e-9)
-    True
-    """
-
-    def __init__(self) -> None:
-        self.steps: list[FloatArray] = []
-        self.images: list[FloatArray] = []
-        self.plain: FloatArray | None = None
-        self.length = np.inf
-
-    def forget(self) -> None:
-        """Forget all steps: G is another one now."""
-        self.steps, self.images, self.plain, self.length = [], [], None, np.inf
-
-    def following(self, here: FloatArray, image: FloatArray) -> FloatArray:
-        """Return the next point to look at, given G(here)."""
-        step = image - here
-        length = float(np.sqrt(step @ step))
-        if length > GROWTH * self.length and self.plain is not None:
-            fallen = self.plain
-            self.forget()
-            return fallen
-        self.length, self.plain = length, image
-        self.steps.append(step)
-        self.images.append(image)
-        if len(self.steps) == 1:
-            return image
-        del self.steps[: -MEMORY - 1], self.images[: -MEMORY - 1]
-        turns = np.diff(np.stack(self.steps), axis=0)
-        sizes = np.sqrt(np.einsum("ij,ij->i", turns, turns))
-        kept = sizes > 0.0
-        if not kept.any():
-            return image
-        turns = turns[kept] / sizes[kept, np.newaxis]
-        gram = turns @ turns.T
-        gram[np.diag_indices(len(gram))] += RIDGE
-        shares = np.linalg.solve(gram, turns @ step) / sizes[kept]
-        found: FloatArray = image - shares @ np.diff(np.stack(self.images), axis=0)[kept]
-        return found

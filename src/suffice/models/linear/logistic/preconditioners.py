@@ -190,12 +190,23 @@ class Kronecker:
         cls, between: FloatArray, spread: FloatArray, columns: FloatArray, penalty: float
     ) -> Self:
         """Return it from M, A, S and the penalty."""
+        return cls.of_axes(between, spread, *np.linalg.eigh(columns), penalty)
+
+    @classmethod
+    def of_axes(
+        cls,
+        between: FloatArray,
+        spread: FloatArray,
+        strengths: FloatArray,
+        axes: FloatArray,
+        penalty: float,
+    ) -> Self:
+        """Return it from M, A, the eigenvalues and eigenvectors of S, and the penalty."""
         from scipy.linalg import eigh
 
         values, vectors = eigh(spread, between)
         floor = 1e-10 * float(values.max(initial=0.0)) or 1.0
         values = np.maximum(values, floor)
-        strengths, axes = np.linalg.eigh(columns)
         strengths = np.maximum(strengths, 1e-10)
         steepness = values[:, np.newaxis] * strengths + penalty
         inverse = (vectors / values) @ vectors.T

@@ -12,6 +12,7 @@ from suffice.models.naive_bayes.families.categorical import Categorical
 from suffice.models.naive_bayes.families.gaussian import FORMS, GaussianColumns, LogNormal
 from suffice.models.naive_bayes.families.multinomial import Multinomial
 from suffice.models.naive_bayes.families.poisson import Poisson
+from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ NAMED: dict[str, Any] = {
     "shared-lognormal": LogNormal("shared"),
     "multinomial": Multinomial(),
     "poisson": Poisson(),
+    "predictive-gaussian": PredictiveGaussian(),
+    "shared-predictive-gaussian": PredictiveGaussian("shared"),
 }
 """Families by their names in settings, with their default settings."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 HELD_OUT = "held-out"
+LEFT_OUT = "left-out"
 LEAST_ALPHA, MOST_ALPHA = 1e-8, 1e4
 """The smoothings α that are compared: from one that hardly differs from none to one that makes all
 but the largest counts alike. A choice, twelve powers of ten."""

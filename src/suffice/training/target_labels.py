@@ -67,12 +67,14 @@ def plain_labels(labels: Any) -> NDArray[Any]:
     return found
 
 
-def check_classes(labels: NDArray[Any], table: str, target: str, *, whole: bool = True) -> None:
+def check_classes(
+    labels: NDArray[Any], table: str, target: str | None, *, whole: bool = True
+) -> None:
     """Refuse a target that names no classes: one value, or a quantity.
 
     Where these are not the `whole` table, one value says nothing: it may be sorted by class.
     """
-    place = f"{table}, target {target!r}"
+    place = f"{table}, y" if target is None else f"{table}, target {target!r}"
     if not len(labels):
         raise BadLabels(f"{place}: no row has a label", hint="is it the right column?")
     distinct, first = np.unique(labels, return_index=True)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from suffice.cli.terminal.messages import note
 from suffice.errors import ColumnMismatch, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.tables.table_file import TableFile, missing_columns, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.cli.terminal.options import TableReading
     from suffice.estimators.shared.table_recipe import TableNotes
     from suffice.rows.tables import Table
     from suffice.sources.local import LocalSource
+    from suffice.tables.table_reading import TableReading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,13 +42,15 @@ class ModelRows:
         columns: Any,
         notes: TableNotes,
         reading: TableReading,
+        note: Callable[[str], object],
         *,
         others: Sequence[str] = (),
         quiet: bool = False,
     ) -> ModelRows:
         """Open tables for a model that knows these columns; what does not fit is refused by name.
 
-        `others` are columns that somebody else will ask for: they are not spoken of.
+        `note` hears of columns that are not used. `others` are columns that somebody else will
+        ask for: they are not spoken of.
         """
         wanted = tuple(columns.names) if columns.named else ()
         target = (notes.target,) if notes.target else ()

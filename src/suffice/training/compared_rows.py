@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.cli.rows.training_rows import TrainingRows, describe
-from suffice.cli.terminal.messages import note
+from suffice.errors import SimilarLabels
 from suffice.sources.arrow_frames import frame_of, some_rows
+from suffice.training.training_rows import TrainingRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.cli.terminal.options import TableReading
+    from suffice.evaluation.comparison import Comparison
+    from suffice.tables.table_reading import TableReading
+    from suffice.training.hooks import Hooks
 MOST_CELLS = 1_000_000
 """Cells that models are compared on; of a larger table, rows are drawn."""
 LEAST_ROWS = 1000
@@ -28,6 +31,7 @@ class ComparedRows(NamedTuple):
 
     place    the name of the table
     origin   the same, with how many rows were drawn if not all were taken
+    drawn    whether they stand for more: a pool, which keeps its rows, is not compared then
     """
 
     X: Any
@@ -35,6 +39,7 @@ class ComparedRows(NamedTuple):
     place: str
     words: str
     origin: str
+    drawn: bool = False
 
     @classmethod
     def read(
@@ -43,27 +48,47 @@ class ComparedRows(NamedTuple):
         target: str,
         reading: TableReading,
         drop: Sequence[str],
+        hooks: Hooks,
         *,
         seed: int,
         all_rows: bool,
     ) -> ComparedRows:
         """Read rows; of many, some are drawn at random from all over the source."""
-        rows = TrainingRows.read(tables, target, reading, drop, seed=seed)
+        rows = TrainingRows.read(list(tables), target, reading, drop, hooks, seed=seed)
         table, labels, origin = rows.table, rows.labels, rows.place
         some = None if all_rows else sampled(table.size, table.width, seed)
         if some is not None:
             table, labels = some_rows(table, some), labels[some]
-        size = rows.table.size if rows.whole else rows.source.size
-        if not rows.whole or some is not None:
+        size = rows.known_size
+        drawn = not rows.whole or some is not None
+        if drawn:
             of = "" if size is None else f" of {size:,}"
-            drawn = f"{table.size:,}{of} rows, drawn at random"
-            note(
-                f"{drawn}; --all-rows takes all"
+            said = f"{table.size:,}{of} rows, drawn at random"
+            hooks.note(
+                f"{said}; {hooks.option('all-rows')} takes all"
                 if rows.whole
-                else f"{drawn}: not all fit in memory"
+                else f"{said}: not all fit in memory"
             )
-            origin += f", {drawn}"
-        return cls(frame_of(table), labels, rows.place, describe(rows, size), origin)
+            origin += f", {said}"
+        count = rows.table.size if size is None else size
+        words = f"{count:,} rows, {rows.columns_described}"
+        return cls(frame_of(table), labels, rows.place, words, origin, drawn)
+
+    def compare(
+        self, hooks: Hooks, *, models: Any = None, folds: int | None = None, **settings: Any
+    ) -> Comparison:
+        """Compare models on these rows, in no more folds than there are rows."""
+        from suffice.evaluation import compare
+        from suffice.evaluation.candidates import SINGLE
+
+        if self.drawn and (models is None or isinstance(models, dict)):
+            models = [SINGLE, *(models or {}).items()]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SimilarLabels)  # they have been told
+            few = folds and min(folds, len(self.y))
+            return compare(
+                self.X, self.y, models=models, folds=few, progress=hooks.progress, **settings
+            )
 
 
 def sampled(size: int, width: int, seed: int) -> NDArray[Any] | None:

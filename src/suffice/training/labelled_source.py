@@ -1,25 +1,28 @@
-"""The rows of a source that have a label, as commands learn from them."""
+"""The rows of a source that have a label, as models learn from them."""
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.cli.rows.target_labels import labels_of
 from suffice.errors import NotFinite
 from suffice.rows.cells import NUMBER
 from suffice.sources.arrow_frames import some_rows
-from suffice.sources.local import LocalSource
+from suffice.sources.local import LocalSource, joined_chunks
 from suffice.sources.parquet import ParquetSource
 from suffice.sources.source import Chunk, Wanted
+from suffice.training.target_labels import labels_of, plain_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from suffice.cli.terminal.messages import ProgressLine
+    from numpy.typing import NDArray
+
     from suffice.columns.filled import FilledColumns
+    from suffice.evaluation.work_progress import ProgressMeter
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
 
@@ -31,6 +34,7 @@ class LabelledSource(LocalSource):
     filled    what stands for blank cells, for models that cannot do without
     progress  who is told of rows that were read
     total     how many rows there are, where somebody has counted them
+    drawn     who keeps some of the rows that are read
 
     Rows that are only looked at are searched for infinite cells here, where their place is known;
     whoever learns from a source does that.
@@ -51,8 +55,9 @@ class LabelledSource(LocalSource):
         self._all_labelled = isinstance(source, ParquetSource) and source.all_labelled(target)
         marks = () if filled is None else filled.marks
         self.name, self.names = source.name, (*names, *marks, target)
-        self.progress: ProgressLine | None = None
+        self.progress: ProgressMeter | None = None
         self.total: int | None = None
+        self.drawn: DrawnRows | None = None
         self._count = 0
         self._skipped = 0
         self._read: dict[int, int] = {}
@@ -114,7 +119,7 @@ class LabelledSource(LocalSource):
     def _chunks(self, place: int, part: Part, wanted: Wanted) -> Iterator[Chunk]:
         self._skipped = min(self._skipped, place)
         read = without = 0
-        for chunk in part():
+        for number, chunk in enumerate(part()):
             read += chunk.table.size
             found, blank = self._labelled(chunk, wanted)
             without += blank
@@ -122,13 +127,15 @@ class LabelledSource(LocalSource):
             if self.progress is not None:
                 self.progress.more(chunk.table.size)
             if found.table.size:
+                if self.drawn is not None:
+                    self.drawn.add(place, number, found)
                 yield found
 
     def _labelled(self, chunk: Chunk, wanted: Wanted) -> tuple[Chunk, int]:
         """Return the rows of a chunk that have a label, and how many have none."""
         table, labels, blank = chunk.table, chunk.labels, 0
         if self._looked_at:
-            _refuse_infinite(table, self.names, chunk.place)
+            refuse_infinite(table, self.names, chunk.place)
         if self._all_labelled:
             if isinstance(labels, np.ndarray):
                 labels = labels.astype(np.int64, copy=False)
@@ -148,7 +155,7 @@ class LabelledSource(LocalSource):
         return Chunk(table, labels, None, chunk.place), blank
 
 
-def _refuse_infinite(table: Table, names: Sequence[str], place: str) -> None:
+def refuse_infinite(table: Table, names: Sequence[str], place: str) -> None:
     """Refuse a cell that is no finite number, by its row."""
     for j, (kind, name) in enumerate(zip(table.kinds, names, strict=False)):
         bad = np.isinf(table.column(j)) if kind == NUMBER else np.zeros(0, dtype=bool)
@@ -161,3 +168,55 @@ def _refuse_infinite(table: Table, names: Sequence[str], place: str) -> None:
                 f"{base or place}, {number}, {cell} is not a finite number",
                 hint="drop the row, or leave the cell empty: missing values are marginalised",
             )
+
+
+class DrawnRows:
+    """Some of the rows that are read while a model learns.
+
+    Each row gets a number at random, by its place alone, and the rows of the smallest numbers are
+    kept: so they do not depend on which thread was first.
+    """
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._seed = size, seed
+        self._held: dict[tuple[int, int], tuple[Chunk, NDArray[Any]]] = {}
+        self._most, self._count = 1.0, 0
+        self._lock = threading.Lock()
+
+    def add(self, part: int, number: int, chunk: Chunk) -> None:
+        """Take rows of a chunk, the one of this number in this part of the source."""
+        keys = np.random.default_rng((self._seed, part, number)).random(chunk.table.size)
+        most = self._most
+        kept = keys < most
+        if not kept.any():
+            return
+        one, left = _some(chunk, kept), keys[kept]
+        with self._lock:
+            self._held[part, number] = one, left
+            self._count += len(left)
+            if self._count > 2 * self._size:
+                self._prune()
+
+    def _prune(self) -> None:
+        """Keep the rows of the smallest numbers."""
+        keys = np.concatenate([keys for _, keys in self._held.values()])
+        if len(keys) <= self._size:
+            return
+        self._most = float(np.partition(keys, self._size)[self._size])
+        held = {
+            place: (_some(chunk, keys < self._most), keys[keys < self._most])
+            for place, (chunk, keys) in self._held.items()
+            if (keys < self._most).any()
+        }
+        self._held, self._count = held, sum(len(keys) for _, keys in held.values())
+
+    def rows(self) -> tuple[Table, NDArray[Any]] | None:
+        """Return the rows that were drawn, in the order of the source; None for no rows."""
+        self._prune()
+        found = joined_chunks([self._held[place][0] for place in sorted(self._held)])
+        return None if found is None else (found.table, plain_labels(found.labels))
+
+
+def _some(chunk: Chunk, kept: NDArray[np.bool_]) -> Chunk:
+    """Return some rows of a chunk, with plain labels."""
+    return Chunk(chunk.table.rows(kept), plain_labels(chunk.labels)[kept], None, chunk.place)

@@ -1,0 +1,1 @@
+"""Normal classes whose parameters are averaged over instead of plugged in: Student's t."""

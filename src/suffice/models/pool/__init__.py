@@ -1,0 +1,1 @@
+"""Many small models of the same rows, and one answer: the linear pool."""

@@ -1,0 +1,163 @@
+"""The pool: members that answer, and the share that each has in the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.models.pool.coding import Coding
+from suffice.models.pool.folded_rows import FoldedRows
+from suffice.models.pool.members import FALLBACK, MEMBERS
+from suffice.rows import NUMBER
+from suffice.rows.tables import table_of_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.models.pool.member import Answer
+    from suffice.rows import FloatArray, IntArray, Label, Table
+    from suffice.statistics.row_sample import RowSample
+
+LEAST_SHARE = 0.01
+"""Members of a smaller share do not answer: the others' shares are raised instead. It moves no
+probability by more than .01 for each, and saves most of the time of an answer."""
+BLOCK = 1 << 21
+"""Numbers (rows × columns × classes) that are in memory at a time when rows are answered: 16 MB,
+in a few copies."""
+FEWEST_AT_ONCE, MOST_AT_ONCE = 64, 4096
+"""Rows that are answered at a time: trees and kernels of 4,096 rows stay in a processor's cache."""
+RECIPE = 1
+"""Which members there are and how they learn. It rises when the same rows would become another
+model; files of other recipes are refused, for their answers would have changed."""
+
+
+def training_rows(
+    sample: RowSample, kinds: Sequence[str], labels: Sequence[Label]
+) -> tuple[Table, IntArray, FloatArray]:
+    """Return sampled rows as a table, their classes and weights, in the order of their hashes."""
+    held = [sample.rows[h] for h in sorted(sample.rows)]
+    place = {label: code for code, label in enumerate(labels)}
+    columns = []
+    for j, kind in enumerate(kinds):
+        cells = [row.cells[j] for row in held]
+        if kind == NUMBER:
+            columns.append((kind, np.array(cells, dtype=np.float64)))
+        else:
+            objects = np.empty(len(cells), dtype=object)
+            objects[:] = cells
+            columns.append((kind, objects))
+    codes = np.array([place[row.label] for row in held], dtype=np.intp)
+    return table_of_columns(columns, None, None), codes, np.array([row.weight for row in held])
+
+
+@dataclass(frozen=True, eq=False)
+class PoolModel:
+    """p(y | x) = Σ_m v_m p_m(y | x): decisions, and the rows that they are about.
+
+    labels, weights  the classes, and the weight of each in all rows that were learned
+    kinds            "number", "boolean" or "category", one a column
+    members, shares  names, and v; each member has a grid of settings that it averages over
+    grids            the shares of those settings, one array a member
+    log_losses       judged, in nats a row, one a member
+    log_loss, accuracy   judged, of the pool itself; shares found without the judged fold
+    recipe           see RECIPE
+    sample           the rows; None in a file, where they stand beside it
+    """
+
+    labels: tuple[Label, ...]
+    weights: FloatArray
+    kinds: tuple[str, ...]
+    members: tuple[str, ...]
+    shares: FloatArray
+    grids: tuple[FloatArray, ...]
+    log_losses: FloatArray
+    log_loss: float
+    accuracy: float
+    recipe: int = RECIPE
+    sample: RowSample | None = None
+
+    @property
+    def log_priors(self) -> FloatArray:
+        """Log shares of the classes in all rows (k,)."""
+        found: FloatArray = np.log(self.weights / self.weights.sum())
+        return found
+
+    @cached_property
+    def _coded(self) -> tuple[Coding, FoldedRows]:
+        assert self.sample is not None
+        table, codes, weights = training_rows(self.sample, self.kinds, self.labels)
+        coding = Coding.of(table, weights)
+        return coding, FoldedRows(coding.code(table), codes, weights, len(self.labels))
+
+    def strange_member(self) -> str | None:
+        """Return a member that these rows do not allow, or whose grid is of other settings."""
+        rows = self._coded[1]
+        for name, grid in zip(self.members, self.grids, strict=True):
+            member = MEMBERS[name]
+            if name != FALLBACK and (rows.is_alone or not member.affordable(rows)):
+                return name
+            if len(grid) != member.settings(rows):
+                return name
+        return None
+
+    @cached_property
+    def _answers(self) -> dict[str, tuple[float, Answer]]:
+        """The members that answer, with their shares; each learns again from the rows."""
+        used = self.shares >= LEAST_SHARE
+        total = float(self.shares[used].sum())
+        ready = self._ready
+        found = {}
+        for place in np.flatnonzero(used).tolist():
+            name = self.members[place]
+            answer = ready.get(name) or MEMBERS[name].ready(self._coded[1], self.grids[place])
+            found[name] = (float(self.shares[place]) / total, answer)
+        return found
+
+    @cached_property
+    def _ready(self) -> dict[str, Answer]:
+        """Members that judging has made ready; after reading a file there are none."""
+        return {}
+
+    def knowing(self, coding: Coding, rows: FoldedRows, ready: dict[str, Answer]) -> PoolModel:
+        """Keep what learning has made anyway, so that the first answer need not make it again."""
+        self.__dict__.update(_coded=(coding, rows.without_folds()), _ready=ready)
+        return self
+
+    def posteriors(self, table: Table) -> dict[str, FloatArray]:
+        """Return what each member that answers says: posteriors (n, k), by name."""
+        return {name: self._posterior(table, {name: (1.0, answer)})
+                for name, (_, answer) in self._answers.items()}  # fmt: skip
+
+    def posterior(self, table: Table, *, log: bool = False) -> FloatArray:
+        """Return p(y | x) of rows (n, d), one column a class, or its logarithm."""
+        found = self._posterior(table, self._answers)
+        return np.log(np.maximum(found, np.finfo(np.float64).tiny)) if log else found
+
+    def _posterior(self, table: Table, answers: dict[str, tuple[float, Answer]]) -> FloatArray:
+        coding, training = self._coded
+        size = table.size
+        found = np.zeros((size, len(self.labels)))
+        step = BLOCK // max(1, training.rows.width * len(self.labels))
+        step = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, step))
+        for start in range(0, size, step):
+            some = slice(start, start + step)
+            new = training.new(coding.code(table.rows(some)))
+            for share, answer in answers.values():
+                found[some] += share * answer(new)
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
+    def codes(self, table: Table) -> IntArray:
+        """Return the place of the likeliest class of each row."""
+        found: IntArray = self.posterior(table).argmax(axis=1)
+        return found
+
+    def chosen(self, table: Table, classes: NDArray[Any]) -> NDArray[Any]:
+        """Return the likeliest class of each row."""
+        found: NDArray[Any] = classes[self.posterior(table).argmax(axis=1)]
+        return found

@@ -1,0 +1,141 @@
+"""What a stored model assumes, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from suffice.storage.known_classes import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.storage.model_file import StoredModel
+
+FORMS = {
+    "shared": "all classes share one covariance",
+    "per-class": "each class has its own covariance",
+    "diagonal": "columns are independent, with variances of each class",
+    "shared-diagonal": "columns are independent, with variances that all classes share",
+    "spherical": "each class has one variance for all columns",
+}
+"""Forms of the covariance in words."""
+EVENTS = {
+    "bernoulli": "each term is in a document or not, independently of the others",
+    "boolean": "the different terms of a document are drawn one by one",
+    "complement": "a document is compared with those of all other classes",
+    "multinomial": "the terms of a document are drawn one by one",
+}
+"""What a text model assumes about terms, in words."""
+
+
+def assumptions(stored: StoredModel) -> list[str]:
+    """Return what a model assumes, a sentence each."""
+    model, settings = stored.state["model"], stored.settings
+    given = ["classes come in the shares that were given, not in those of the rows"]
+    given = given if settings.get("priors") is not None else []
+    if name_of(model) == "GenerativeModel":
+        return _of_covariances(stored) + given
+    if name_of(model) == "TextRecord":
+        return _of_texts(model) + given
+    if name_of(model) == "NaiveBayesModel":
+        found = _of_columns(model)
+        if model.temperature != 1.0:
+            found.append(f"but say partly the same: evidence counts {model.temperature:.3g} times")
+        return found + given
+    if name_of(model) == "PoolModel":
+        return [
+            "new rows come as the learned ones came",
+            "members speak with the shares that suited rows which they had not seen",
+        ]
+    if stored.estimator == "Perceptron":
+        return ["a plane parts the classes, or nearly so; its scores are no probabilities"]
+    if name_of(model) == "AveragedForm":
+        return [
+            "under each of some penalties the log odds of the classes are linear in the columns",
+            "and probabilities are averaged over the penalties",
+        ]
+    found = ["the log odds of the classes are linear in the columns"]
+    fit: Any = stored.state.get("found")
+    if fit is not None and fit.penalty > 0.0:
+        found.append(f"coefficients are small: a penalty of {fit.penalty:g}")
+    path: Any = stored.state.get("path")
+    if path is not None:
+        found.append(f"the penalty, {path.penalty:g}, was chosen by the log-loss of rows left out")
+    if fit is not None and fit.correction is not None:
+        found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
+    if fit is not None and fit.separation is not None:
+        found.append("but a plane parts its classes: there is no maximum of the likelihood")
+    if fit is not None and fit.undecided is not None:
+        found.append("whether a plane parts its classes is not known: there are no standard errors")
+    return found
+
+
+def _of_covariances(stored: StoredModel) -> list[str]:
+    """Return what is assumed about the covariances of normal classes."""
+    settings, chosen = stored.settings, stored.state.get("chosen")
+    form = str(settings.get("covariance", "shared"))
+    pool, shrink = settings.get("pool"), settings.get("shrink")
+    form = "per-class" if settings.get("average") else form
+    if chosen is not None:
+        pool, shrink = chosen.pool, chosen.shrink
+        form = "shared" if pool == 1.0 else "per-class"
+    found = ["the rows of each class are normal", FORMS.get(form, form)]
+    found += _of_averages(settings)
+    if pool and form == "per-class":
+        found.append(f"pooled with that of all classes, by {pool:g}")
+    if shrink:
+        found.append(f"covariances between columns are shrunk, by {shrink:g}")
+    return found if chosen is None else [*found, "which was chosen by leave-one-out"]
+
+
+def _of_averages(settings: Mapping[str, Any]) -> list[str]:
+    """Return what is averaged over, and what is assumed before any row is seen."""
+    found = []
+    predictive, temperature = settings.get("predictive"), settings.get("temperature")
+    if predictive is not None:
+        worth = "several strengths, averaged" if predictive == "auto" else f"{predictive:g} rows"
+        found.append(f"means and covariances are averaged over, under a prior worth {worth}")
+    if settings.get("average"):
+        found.append("pooled and shrunk to several degrees, which are averaged")
+    if temperature == "left-out":
+        found.append("evidence counts to several degrees, which are averaged")
+    elif temperature is not None:
+        found.append(f"evidence counts {temperature:.3g} times")
+    return found
+
+
+def _of_columns(model: Any) -> list[str]:
+    """Return what is assumed about the columns of naive Bayes."""
+    kinds = {name_of(law) for law in model.laws}
+    if kinds == {"ComplementForm"}:
+        return [
+            "the counts of a row are draws, one by one, with the shares of a class",
+            "a row is compared with the rows of all other classes: scores are no probabilities",
+        ]
+    if kinds == {"MultinomialCounts"}:
+        return ["the counts of a row are draws, one by one, with the shares of its class"]
+    found = ["the columns are independent within each class"]
+    if "MultinomialCounts" in kinds:
+        found.append("but those that are multinomial are the counts of one list of draws")
+    return found
+
+
+def _of_texts(model: Any) -> list[str]:
+    """Return what is assumed about documents."""
+    found = []
+    if model.terms is not None:
+        kinds = sum(group.width for group in model.term_counts.groups.values())
+        found += [
+            f"{EVENTS[model.terms.event]} ({kinds:,} counts)",
+            f"a term of a class has been seen {model.smoothing:.3g} times more than it was",
+        ]
+    if model.language is not None:
+        counts = model.ngram_counts.groups.values()
+        found.append(
+            f"a byte of a text depends on the {model.language.order - 1} before it "
+            f"({sum(group.width for group in counts):,} counts)"
+        )
+    if model.factors is not None:
+        told = ", ".join(f"{factor:.3g}" for factor in model.factors)
+        found.append(f"but a text of n terms or bytes says what {told} times √n would say alone")
+    return found

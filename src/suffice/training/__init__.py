@@ -1,0 +1,37 @@
+"""What is decided about a table before and while a model learns from it.
+
+train            a table, wherever it is, becomes a model: what `suffice fit` does
+Trained          the model, what was decided, and its file
+ModelChoice      how a model was chosen among several
+Judgement        how good it is on rows that it has not seen
+DroppedColumn    a column that was left out, and why
+ShowsProgress    how whoever waits is told how far it is
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.facade import lazy
+
+if TYPE_CHECKING:
+    from suffice.evaluation.judgement import Judgement
+    from suffice.evaluation.work_progress import ShowsProgress
+    from suffice.training.model_choice import ModelChoice
+    from suffice.training.trained import Trained
+    from suffice.training.training import train
+    from suffice.training.training_rows import DroppedColumn
+
+__all__ = ["DroppedColumn", "Judgement", "ModelChoice", "ShowsProgress", "Trained", "train"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "suffice.evaluation.judgement": ["Judgement"],
+        "suffice.evaluation.work_progress": ["ShowsProgress"],
+        "suffice.training.model_choice": ["ModelChoice"],
+        "suffice.training.training": ["train"],
+        "suffice.training.trained": ["Trained"],
+        "suffice.training.training_rows": ["DroppedColumn"],
+    },
+)

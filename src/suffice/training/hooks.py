@@ -1,0 +1,49 @@
+"""Who hears of what training decides, and of how far it is; and how settings are spelled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.evaluation.work_progress import SilentProgress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.evaluation.work_progress import ShowsProgress
+
+
+class Hooks:
+    """How training speaks to whoever asked for it.
+
+    notes      all that was said, in order
+    progress   what is called when some work begins
+
+    `on_note` hears each note at once: whoever waits reads it before the work is done, and before
+    a refusal.
+
+    >>> hooks = Hooks(on_note=print)
+    >>> hooks.note("one row is left out")
+    one row is left out
+    >>> hooks.notes, hooks.option("model", "gda")
+    (['one row is left out'], 'model="gda"')
+    """
+
+    def __init__(
+        self,
+        on_note: Callable[[str], object] | None = None,
+        progress: ShowsProgress | None = None,
+    ) -> None:
+        self.notes: list[str] = []
+        self._on_note = on_note
+        self.progress: ShowsProgress = SilentProgress if progress is None else progress
+
+    def note(self, text: str) -> None:
+        """Say something that the user should know."""
+        self.notes.append(text)
+        if self._on_note is not None:
+            self._on_note(text)
+
+    def option(self, name: str, value: str | None = None) -> str:
+        """Return how a setting is written where it can be changed: a command has other words."""
+        name = name.replace("-", "_")
+        return f"{name}=" if value is None else f'{name}="{value}"'

@@ -1,0 +1,211 @@
+"""Which model to fit: a named one, or the best of those compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from suffice.errors import BadLabels, BadSetting, listed, meant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.evaluation.candidates import Candidate
+    from suffice.evaluation.comparison import Comparison
+    from suffice.evaluation.judgement import Judgement
+    from suffice.rows import FloatArray
+    from suffice.rows.tables import Table
+    from suffice.training.hooks import Hooks
+    from suffice.training.training_rows import TrainingRows
+
+SETTINGS = {
+    "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
+    "qda": ("pool", "shrink", "divisor", "priors"),
+    "naive-bayes": ("families", "smoothing", "temperature", "priors"),
+    "logistic": ("penalty", "correction"),
+    "text": ("smoothing", "priors"),
+}
+"""The settings that each model takes."""
+AUTO, BEST = "auto", "best"
+CHOICES = (AUTO, BEST)
+"""Not models, but ways to choose one: "best" is always a single model, "auto" may be a pool."""
+MODELS = (*SETTINGS, *CHOICES)
+"""What `model` may be."""
+ONE_PASS = ("gda", "qda", "naive-bayes", "text")
+"""Models that look at every row once."""
+MOST_COLUMNS = 5000
+"""Columns, categories coded, whose covariance is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """How a model was chosen.
+
+    model    what it is called among those that were compared
+    losses   the log-loss of each on held-out rows
+    rows     how many rows they were compared on
+    late     those that were not judged, for the time was over
+    """
+
+    model: str
+    losses: Mapping[str, float]
+    rows: int
+    late: tuple[str, ...] = ()
+
+
+class ChosenModel(NamedTuple):
+    """A model, and how it came to be it.
+
+    estimator   not fitted, unless it `is_fitted` to all rows already
+    choice      among which others
+    judged      how good it is on rows that it has not seen
+    """
+
+    estimator: Any
+    choice: ModelChoice
+    judged: Judgement | None
+    is_fitted: bool = False
+
+
+def check_named(name: str, settings: Mapping[str, Any]) -> None:
+    """Refuse a model that is not known, and settings that it does not take."""
+    if name not in MODELS:
+        raise BadSetting(
+            f"there is no model {name!r}",
+            hint=f"{meant(str(name), MODELS)}the models are {listed(MODELS)}",
+        )
+    takes = SETTINGS.get(name, ())
+    strange = [key for key in settings if key not in takes]
+    if strange and name in CHOICES:
+        raise BadSetting(
+            f"{listed(strange)} given, but no model: {name} chooses by itself",
+            hint=f'name a model: model="{_taking(strange[0]) or "gda"}"',
+        )
+    if strange:
+        raise BadSetting(
+            f"{listed(strange)} given, which model={name!r} does not take",
+            hint=f"it takes {listed(takes)}",
+        )
+
+
+def _taking(setting: str) -> str | None:
+    return next((name for name, takes in SETTINGS.items() if setting in takes), None)
+
+
+def named_model(name: str, settings: Mapping[str, Any]) -> Any:
+    """Return the estimator of a name, not fitted."""
+    if name in ("gda", "qda"):
+        from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+
+        form = "per-class" if name == "qda" else "shared"
+        return GaussianDiscriminant(**{"covariance": form, **settings})
+    if name == "naive-bayes":
+        from suffice.estimators.naive_bayes import NaiveBayes
+
+        return NaiveBayes(**settings)
+    if name == "text":
+        from suffice.estimators.text.classifier import TextClassifier
+
+        return TextClassifier(**settings)
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
+
+    return LogisticRegression(**settings)
+
+
+def check_width(table: Table, name: str, hooks: Hooks) -> None:
+    """Refuse covariances of more columns than memory is likely to hold."""
+    from suffice.columns import Columns
+
+    width = Columns.infer(table).width
+    if width > MOST_COLUMNS:
+        raise BadSetting(
+            f"{name} needs the covariance of {width:,} columns, {8e-9 * width**2:.1f} GB at least",
+            hint=f"{hooks.option('model', 'naive-bayes')} or logistic needs none; "
+            f"{hooks.option('drop')} leaves columns out",
+        )
+
+
+def choose(
+    rows: TrainingRows,
+    seed: int,
+    hooks: Hooks,
+    limit: float | None = None,
+    *,
+    single: bool = False,
+) -> ChosenModel:
+    """Return the model that `suffice.compare` recommends, how it was chosen, and how good it is.
+
+    `single` leaves the pool out, and so does a table of more rows than it keeps. Which is chosen,
+    and why, is said.
+    """
+    from sklearn.base import clone
+
+    found = _compared(rows, seed, hooks, limit, single=single)
+    chosen = found.candidate(found.best)
+    losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
+    means = {name: float(each.mean()) for name, each in losses.items()}
+    hooks.note(_why(found, chosen, losses, means))
+    if chosen.is_pool:
+        hooks.note("a pool keeps its rows: whoever has its file can read them")
+    choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
+    judged = found.recommendation.judged
+    fitted = found.held_out[chosen.name].fitted
+    if fitted is not None and rows.given is None:
+        return ChosenModel(fitted, choice, judged, is_fitted=True)
+    return ChosenModel(clone(chosen.estimator), choice, judged)
+
+
+def _why(
+    found: Comparison,
+    chosen: Candidate,
+    losses: Mapping[str, FloatArray],
+    means: Mapping[str, float],
+) -> str:
+    """Return in words why a model was chosen."""
+    from suffice.evaluation.best_model import from_the_pool
+
+    best = chosen.name
+    beside = ""
+    if chosen.is_pool:
+        beside = from_the_pool([one for one in found.candidates if one.name in losses], losses)
+    head = f"chose {best}: its log-loss on held-out rows is {means[best]:.3f}"
+    if beside:
+        return f"{head}; {beside}"
+    others = sorted((pair for pair in means.items() if pair[0] != best), key=lambda pair: pair[1])
+    rest = "".join(f", {name} {other:.3f}" for name, other in others[:3])
+    return f"{head}, the lowest of {len(means)}{rest and ' (then' + rest[1:] + ')'}"
+
+
+def _compared(
+    rows: TrainingRows, seed: int, hooks: Hooks, limit: float | None, *, single: bool
+) -> Comparison:
+    """Compare models on the rows, or single ones on some of many."""
+    from suffice.evaluation.candidates import SINGLE
+    from suffice.evaluation.comparison import compare
+    from suffice.sources.arrow_frames import frame_of, some_rows
+    from suffice.training.compared_rows import sampled
+
+    table, y = rows.table, rows.labels
+    if len(set(y.tolist())) == 1:
+        raise BadLabels(
+            f"models cannot be compared: {len(y):,} rows, from all over {rows.place}, are all of "
+            f"class {y[0]!s}",
+            hint=f"name one with {hooks.option('model').removesuffix('=')}",
+        )
+    some = sampled(table.size, table.width, seed)
+    if some is not None:
+        table, y = some_rows(table, some), y[some]
+    if some is not None or not rows.whole:
+        of = "" if rows.known_size is None else f" of {rows.known_size:,}"
+        hooks.note(f"models are compared on {len(y):,}{of} rows, drawn at random")
+        single = True
+    found = compare(
+        frame_of(table), y, models=SINGLE if single else None, curves=False, random_state=seed,
+        time_limit=limit, progress=hooks.progress,
+    )  # fmt: skip
+    if found.late:
+        hooks.note(
+            f"{listed(found.late)} not compared: the time limit of {limit:g} seconds was reached; "
+            f"{hooks.option('time_limit')} gives more"
+        )
+    return found

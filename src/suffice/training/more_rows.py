@@ -1,0 +1,147 @@
+"""More rows for a model that exists already: learned or forgotten, chunk by chunk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from suffice.errors import BadLabels, BadSetting, ForgettingUnseen, SufficeError, listed
+from suffice.estimators.shared.table_recipe import filled_table
+from suffice.rows.labels import similar_labels
+from suffice.sources.arrow_frames import frame_of, some_rows
+from suffice.training.decimals import counted
+from suffice.training.model_rows import ModelRows
+from suffice.training.target_labels import label_kind_of, labels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from suffice.rows.tables import Table
+    from suffice.tables.table_reading import TableReading
+    from suffice.training.hooks import Hooks
+    from suffice.training.saved_models import Saved
+
+
+class MoreLearned(NamedTuple):
+    """How many rows were learned, and which classes and categories were met for the first time."""
+
+    rows: int
+    classes: list[Any]
+    levels: list[str]
+
+
+def learn_more(
+    saved: Saved, tables: Sequence[str], target: str | None, reading: TableReading, hooks: Hooks
+) -> MoreLearned:
+    """Let a model learn from the rows of tables as well."""
+    before, levels = set(saved.estimator.classes_.tolist()), _levels(saved)
+    size = 0
+    chunks = labelled_chunks(saved, tables, target, reading, hooks)
+    for table, labels in counted(chunks, saved.decimals):
+        saved.estimator.partial_fit(frame_of(table), labels)
+        size += len(labels)
+    _refuse_nothing(size, tables)
+    new = [label for label in saved.estimator.classes_.tolist() if label not in before]
+    for said in similar_labels(saved.estimator.classes_.tolist()) if new else ():
+        hooks.note(said)
+    return MoreLearned(size, new, [level for level in _levels(saved) if level not in levels])
+
+
+def _levels(saved: Saved) -> list[str]:
+    """Return the categories that a model knows, each with its column."""
+    return [
+        f"{column.name}={'blank' if level is None else level}"
+        for column in saved.columns.columns
+        for level in getattr(column, "levels", ())
+    ]
+
+
+class Forgotten(NamedTuple):
+    """How many rows were taken back, and of which classes none are left."""
+
+    rows: int
+    classes: list[Any]
+
+
+def forget_rows(
+    saved: Saved,
+    model: Path,
+    tables: Sequence[str],
+    target: str | None,
+    reading: TableReading,
+    hooks: Hooks,
+) -> Forgotten:
+    """Take the rows of tables back out of a model, which is in the file `model`."""
+    if not hasattr(saved.estimator, "forget"):
+        raise BadSetting(
+            f"{model} is a {type(saved.estimator).__name__}, which cannot forget: its coefficients "
+            "are no sums",
+            hint="fit again without the rows; gda, qda and naive-bayes can forget",
+        )
+    before = saved.estimator.classes_.tolist()
+    size = 0
+    for rows, labels in labelled_chunks(saved, tables, target, reading, hooks):
+        try:
+            saved.estimator.forget(frame_of(rows), labels)
+        except ForgettingUnseen as error:
+            raise _unseen(error, model, tables) from None
+        size += len(labels)
+    _refuse_nothing(size, tables)
+    if not saved.estimator.__sklearn_is_fitted__():
+        raise ForgettingUnseen(
+            f"these are all rows that {model} has learned: nothing would be left",
+            hint="delete the file instead; it is as it was",
+        )
+    left = set(saved.estimator.classes_.tolist())
+    return Forgotten(size, [label for label in before if label not in left])
+
+
+def _unseen(error: SufficeError, model: Path, tables: Sequence[str]) -> SufficeError:
+    """Return the refusal of rows that are not in a model, with its name and theirs."""
+    return ForgettingUnseen(
+        f"{model} cannot forget the rows of {listed(tables)}: {error.problem}",
+        hint="it has not learned all of them, or has forgotten them before; it is as it was. "
+        f"suffice inspect {model} tells how many rows of each class it holds",
+    )
+
+
+def labelled_chunks(
+    saved: Saved, tables: Sequence[str], target: str | None, reading: TableReading, hooks: Hooks
+) -> Iterator[tuple[Table, NDArray[Any]]]:
+    """Yield the rows of tables as a model knows them, with their labels."""
+    column = target or saved.notes.target
+    if column is None:
+        raise BadSetting(
+            "the model file does not say which column holds the labels",
+            hint=f"name it: {hooks.option('target', 'COLUMN')}",
+        )
+    known = saved.estimator.classes_.tolist()
+    rows = ModelRows.open(tables, saved.columns, saved.notes, reading, hooks.note, others=(column,))
+    without = 0
+    with hooks.progress(f"reading {rows.table.name}") as progress:
+        for table, ((kind, cells),) in rows.chunks((column,), (label_kind_of(known),)):
+            progress.more(table.size)
+            labels, there = labels_of(cells, kind, known)
+            kept = table
+            if not there.all():
+                without += int((~there).sum())
+                kept = some_rows(table, there)
+            if saved.notes.filled is not None:
+                kept = filled_table(saved.notes.filled, kept)
+            if len(labels):
+                yield kept, labels
+    if without:
+        hooks.note(f"{without} row{'s' * (without > 1)} without a label left out")
+
+
+def _refuse_nothing(size: int, tables: Sequence[str]) -> None:
+    """Refuse tables that held no labelled row."""
+    if not size:
+        from suffice.sources.opening import is_address
+
+        named = listed(
+            [one.partition("://")[0] + "://…" if is_address(one) else one for one in tables]
+        )
+        raise BadLabels(f"no row of {named} has a label", hint="the model is as it was")

@@ -1,0 +1,241 @@
+"""From a table to a model, in one call: `suffice.train`, which is what `suffice fit` does."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadLabels, SimilarLabels
+from suffice.estimators.shared.table_recipe import TableNotes
+from suffice.rows.frames import is_from_frame_library
+from suffice.tables.table_reading import TableReading
+from suffice.training.decimals import STATE as DECIMALS
+from suffice.training.decimals import decimals_of
+from suffice.training.fit_rows import RowsMet, fit_rows
+from suffice.training.hooks import Hooks
+from suffice.training.judging import judge
+from suffice.training.model_choice import (
+    AUTO,
+    BEST,
+    CHOICES,
+    ONE_PASS,
+    check_named,
+    check_width,
+    choose,
+    named_model,
+)
+from suffice.training.rows_here import rows_beside_labels, rows_of_frame
+from suffice.training.saved_models import Saved
+from suffice.training.trained import Trained
+from suffice.training.training_rows import TrainingRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from suffice.columns.filled import FilledColumns
+    from suffice.evaluation.work_progress import ShowsProgress
+
+TIME_LIMIT = 60.0
+"""Seconds that comparing and judging models may take, if nobody says otherwise. A choice: as long
+as one waits without doing something else."""
+
+
+NO_POOL = "the best single model is chosen, and no pool: {}, and a pool answers from its rows"
+"""What is said where "auto" means "best"."""
+
+
+def train(
+    data: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    model: str = AUTO,
+    drop: Sequence[str] = (),
+    delimiter: str | None = None,
+    header: bool | None = None,
+    random_state: int = 0,
+    checkpoint: str | Path | None = None,
+    time_limit: float | None = TIME_LIMIT,
+    on_note: Callable[[str], object] | None = None,
+    progress: ShowsProgress | None = None,
+    **settings: Any,
+) -> Trained:
+    r"""Train a model on a table as it is: the model that `suffice fit` writes.
+
+    Words, yes and no, and blank cells may stay. Columns of text that are different in nearly
+    every row are left out, rows without a label too; a target that is a quantity is refused;
+    models that cannot do with blanks have them filled. What was decided is in the result.
+
+    Parameters
+    ----------
+    data
+        A path (CSV, Parquet, Arrow, JSON lines; .gz too), a pattern, a list of paths, the address
+        of a table of a database, an Arrow stream, a frame, or an array (n, d) of rows.
+    y
+        Labels (n,), where they are not a column of `data`.
+    target
+        The column of labels.
+    model
+        "gda", "qda", "naive-bayes", "logistic", "text", or one that is chosen: "best" is the single
+        model of least log-loss on held-out rows among those that `suffice.compare` tries; "auto" is
+        what `suffice.compare` recommends: of at most 2,048 rows a pool of models, unless the best
+        single one is better by more than one standard error.
+    drop
+        Columns that are left out.
+    delimiter, header
+        How a file of text is written; None detects it.
+    random_state
+        The seed by which "auto" parts the rows.
+    checkpoint
+        A file to which what was learned is written every ten seconds; see `fit`.
+    time_limit
+        Seconds that comparing and judging models may take; None is no limit. It is looked at
+        between models and between folds, and the best so far is taken. A limit that is not reached
+        changes nothing.
+    on_note
+        Called with each note as soon as it is made.
+    progress
+        Called when some work begins; see `suffice.training.ShowsProgress`.
+    **settings
+        Settings of a named model: `penalty=1.0` for "logistic", `covariance="auto"` for "gda".
+
+    Returns
+    -------
+    Trained
+        The fitted `estimator`; `judged`, how good it is on rows that it has not seen; `notes`,
+        `dropped`, `filled`, `choice`; and `save(path)`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> place = Path(tempfile.mkdtemp()) / "flowers.csv"
+    >>> rows = "1.5,red,rose\n1.7,,rose\n,white,daisy\n0.3,white,daisy\n"
+    >>> _ = place.write_text("size,colour,kind\n" + rows)
+    >>> found = train(place, target="kind", model="logistic", penalty=1.0)
+    >>> found.estimator.predict([[0.4, "white"]]).tolist()
+    ['daisy']
+    >>> {name: round(mean, 3) for name, mean in found.filled.items()}
+    {'size': 1.167}
+    >>> found.notes
+    ('1 blank cell in size was filled with the mean of its column; size=blank says where',)
+    >>> found.save(place.with_suffix(".suffice"))
+    """
+    given = {name: value for name, value in settings.items() if value is not None}
+    return train_rows(
+        data, y, target, model, given, Hooks(on_note, progress), drop=drop,
+        reading=TableReading(delimiter, header), seed=random_state, checkpoint=checkpoint,
+        time_limit=time_limit,
+    )  # fmt: skip
+
+
+def train_rows(
+    data: Any,
+    y: Any,
+    target: str | None,
+    name: str,
+    settings: dict[str, Any],
+    hooks: Hooks,
+    *,
+    drop: Sequence[str] = (),
+    reading: TableReading | None = None,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    time_limit: float | None = None,
+) -> Trained:
+    """Train a model, and speak through `hooks`: what `train` and `suffice fit` have in common."""
+    check_named(name, settings)
+    rows = _rows(data, y, target, name, hooks, drop, reading or TableReading(), seed)
+    if settings.get("priors"):
+        settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
+    choice, judged, fitted = None, None, False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SimilarLabels)  # they have been told
+        if name in CHOICES:
+            if name == AUTO and checkpoint is not None:
+                hooks.note(NO_POOL.format("a checkpoint holds no rows"))
+            single = name == BEST or checkpoint is not None
+            model, choice, judged, fitted = choose(rows, seed, hooks, time_limit, single=single)
+        else:
+            model = named_model(name, settings)
+        full = settings.get("covariance") in (None, "shared", "per-class", "auto")
+        if name in ("gda", "qda") and full:
+            check_width(rows.table, name, hooks)
+        filled = _filled(model, rows, hooks)
+        begun = time.monotonic()
+        met = RowsMet() if fitted else fit_rows(model, rows, filled, hooks, checkpoint, seed)
+        seconds = time.monotonic() - begun
+        if judged is None:
+            judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
+    dropped = tuple(one.name for one in rows.dropped)
+    decimals = decimals_of(rows.table)
+    notes = TableNotes(rows.target, filled, dropped)
+    # The estimator itself takes the same rows, as one that is loaded from the file does.
+    model._notes = TableNotes(rows.target, filled, dropped, {DECIMALS: decimals})
+    return Trained(
+        Saved(model, notes, decimals), rows.columns_described, rows.size, rows.table.width,
+        rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
+    )  # fmt: skip
+
+
+def _rows(
+    data: Any,
+    y: Any,
+    target: str | None,
+    name: str,
+    hooks: Hooks,
+    drop: Sequence[str],
+    reading: TableReading,
+    seed: int,
+) -> TrainingRows:
+    """Return labelled rows, wherever they are."""
+    texts = name == "text"
+    if y is not None:
+        if target is not None:
+            raise BadLabels(
+                "labels are given twice: as y, and by the name of a column",
+                hint='leave one out: train(X, y), or train(table, target="y")',
+            )
+        return rows_beside_labels(data, y, drop, hooks, texts=texts)
+    if target is None:
+        raise BadLabels(
+            "no labels are given, and no target is named",
+            hint='name the column of labels: train("data.csv", target="y")',
+        )
+    if _is_frame(data):
+        return rows_of_frame(data, target, drop, hooks, texts=texts)
+    once = name in ONE_PASS
+    return TrainingRows.read(
+        data, target, reading, drop, hooks, once=once, seed=None if once else seed, texts=texts
+    )
+
+
+def _is_frame(data: Any) -> bool:
+    """Whether rows are a frame in memory, and not somewhere else."""
+    if isinstance(data, (str, Path, list, tuple)) or not is_from_frame_library(data):
+        return False
+    import narwhals as nw
+
+    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def _filled(model: Any, rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
+    """Return what stands for blank cells, for models that cannot do without."""
+    from suffice.columns.filled import FilledColumns
+    from suffice.estimators.linear.linear_classifier import LinearClassifier
+
+    if not isinstance(model, LinearClassifier):
+        return None
+    filled = FilledColumns.of(rows.frame)
+    if filled.note:
+        more = "" if rows.whole else "; more may be blank beyond the rows that were looked at"
+        hooks.note(f"{filled.note}{more}")
+    return filled
+
+
+def _of_labels(priors: dict[Any, float], labels: Any) -> dict[Any, float]:
+    """Return priors by label: what was typed is text, labels may be numbers."""
+    known = {str(label): label for label in dict.fromkeys(labels.tolist())}
+    return {known.get(str(name), name): value for name, value in priors.items()}

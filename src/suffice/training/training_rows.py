@@ -1,0 +1,313 @@
+"""Labelled rows to learn from, and what is decided about their columns.
+
+Rows are held where that is possible, and read again where it is not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from suffice.errors import BadRows, BadSetting, listed
+from suffice.rows.cells import CATEGORY
+from suffice.rows.labels import similar_labels
+from suffice.sources import open_source
+from suffice.sources.arrow_frames import frame_of
+from suffice.sources.local import LocalSource
+from suffice.sources.samples import first_rows, spread_rows
+from suffice.sources.sql.source import SqlSource
+from suffice.sources.table_files import TableSource
+from suffice.tables.table_file import missing_columns
+from suffice.training.labelled_source import LabelledSource
+from suffice.training.target_labels import check_classes, plain_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.columns.filled import FilledColumns
+    from suffice.rows.tables import Table
+    from suffice.tables.table_reading import TableReading
+    from suffice.training.hooks import Hooks
+
+IN_MEMORY = 1 << 25
+"""Cells of a table that are held at once, for models that need all rows or are compared on them."""
+LOOK = 1 << 22
+"""Cells that are looked at where rows are read one by one, or are too many."""
+FROM_AFAR = 10_000
+"""Rows that are looked at where the others stay in their database."""
+MOST_LEVELS = 1000
+"""Texts of one column that are coded; a column with more is left out."""
+FEW = 20
+"""Columns with fewer different texts than this are never left out."""
+
+
+class DroppedColumn(NamedTuple):
+    """A column that is not learned from, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """Labelled rows to fit a model on.
+
+    table, labels   all rows, if they are `whole`, or some that stand for them
+    place           what the table is called
+    target          the column of labels; None for labels that came beside the rows
+    dropped         columns that were left out, and why
+    unlabelled      how many rows without a label were left out, as far as is known
+    texts           whether columns of text are documents, and no categories
+    source          where all of them are; None for rows that are here
+    counted         how many rows there are, where they were counted on the way
+    given           rows that are here as the frame they came in; None for others
+    """
+
+    table: Table
+    labels: NDArray[Any]
+    whole: bool
+    place: str
+    target: str | None
+    dropped: tuple[DroppedColumn, ...]
+    unlabelled: int = 0
+    texts: bool = False
+    source: LocalSource | None = None
+    counted: int | None = None
+    given: Any = None
+
+    @classmethod
+    def read(
+        cls,
+        data: Any,
+        target: str,
+        reading: TableReading,
+        drop: Sequence[str],
+        hooks: Hooks,
+        *,
+        once: bool = False,
+        seed: int | None = None,
+        texts: bool = False,
+    ) -> TrainingRows:
+        """Open a source, and look at its rows; the kinds of its columns are found out from all.
+
+        `once` says that rows will be read one by one, so that few have to be held. With a `seed`
+        the rows that stand for too many are drawn from all over the source.
+        """
+        source, without = _opened(data, target, reading, drop, hooks)
+        names = [name for name in source.names if name != target and name not in drop]
+        if not names:
+            raise BadRows(
+                f"{source.name} has no column besides the target {target!r}",
+                hint=f"is the delimiter the right one? {hooks.option('delimiter')} names it",
+            )
+        counted = _kinds_of(source, (*names, target), hooks)
+        labelled = LabelledSource(source, names, target, looked_at=True)
+        labelled.total = counted
+        most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
+        size = max(1, most // (len(names) + 1))
+        if once and isinstance(source, SqlSource) and source.adds_up:
+            size = min(size, FROM_AFAR)
+        wanted = labelled.wanted(target)
+        with hooks.progress(f"reading {source.name}", labelled.share) as labelled.progress:
+            if seed is None:
+                found, whole = first_rows(labelled, wanted, size)
+            else:
+                found, whole = spread_rows(labelled, wanted, size, seed)
+        if found is None or not found.table.size:
+            raise _nothing_to_learn(labelled, target)
+        labels = plain_labels(found.labels)
+        check_labels(labels, source.name, target, hooks, whole=whole)
+        if whole:
+            without += labelled.without
+            tell_unlabelled(labelled, hooks)
+        kept, dropped = kept_columns(found.table, source.name, target, hooks, texts=texts)
+        return cls(
+            kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
+            without, texts, source, counted,
+        )  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, as far as that is known: at least those that are held."""
+        return max(self.table.size, self.known_size or 0)
+
+    @property
+    def known_size(self) -> int | None:
+        """How many rows there are, held or not; None where nobody has counted them."""
+        return self.table.size if self.whole or self.source is None else self.source.size
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns to learn from."""
+        assert self.table.names is not None
+        return self.table.names
+
+    @property
+    def frame(self) -> Any:
+        """The rows that are held, as estimators take them."""
+        return frame_of(self.table) if self.given is None else self.given
+
+    def labelled(self, filled: FilledColumns | None = None) -> LabelledSource:
+        """Return all rows that have a label, with blanks filled where the model needs that."""
+        assert self.source is not None
+        assert self.target is not None
+        found = LabelledSource(self.source, self.names, self.target, filled)
+        found.total = self.counted
+        return found
+
+    @property
+    def columns_described(self) -> str:
+        """What the columns hold, in words."""
+        kinds = self.table.kinds
+        words_of = "text" if self.texts else "categories"
+        words = [
+            f"{kinds.count(kind)} of {plural}"
+            for kind, plural in (("number", "numbers"), ("boolean", "truths"), (CATEGORY, words_of))
+            if kind in kinds
+        ]
+        many = "s" * (len(kinds) != 1)
+        return f"{len(kinds):,} column{many}: {listed(words)}"
+
+
+def _opened(
+    data: Any, target: str, reading: TableReading, drop: Sequence[str], hooks: Hooks
+) -> tuple[LocalSource, int]:
+    """Return where the rows are, and how many are left out already.
+
+    Of a database, those that have a label.
+    """
+    source = open_source(
+        data,
+        delimiter=reading.delimiter,
+        header=reading.header,
+        expected=(target, *drop),
+    )
+    lacking = [name for name in (target, *drop) if name not in source.names]
+    if lacking:
+        raise missing_columns(source.name, lacking, source.names)
+    if not isinstance(source, LocalSource):
+        raise BadSetting(
+            f"{source.name} is on a cluster: rows are looked at here before a model is trained",
+            hint='an estimator learns where rows are: GaussianDiscriminant().fit(rows, target="y")',
+        )
+    if source.once:
+        from suffice.sources.arrow_streams import spooled
+
+        found = spooled(source, source.wanted())
+        assert isinstance(found, LocalSource)
+        return found, 0
+    if not isinstance(source, SqlSource):
+        return source, 0
+    column = source.database.dialect.identifier(target)
+    labelled = SqlSource(source.database, f"{column} IS NOT NULL", adds_up=source.adds_up)
+    without = source.size - labelled.size
+    if without and labelled.size:
+        hooks.note(unlabelled_rows(without))
+    return labelled, without
+
+
+def _kinds_of(source: LocalSource, names: Sequence[str], hooks: Hooks) -> int | None:
+    """Look at what the columns of text files hold, and return how many rows were read for that."""
+    if not isinstance(source, TableSource):
+        return None
+    with hooks.progress(f"looking at {source.name}") as progress:
+        source.kinds(progress.more)
+    for said in source.odd_cells(names):
+        hooks.note(said)
+    return progress.rows or None
+
+
+def check_labels(
+    labels: NDArray[Any], place: str, target: str | None, hooks: Hooks, *, whole: bool = True
+) -> None:
+    """Refuse labels that name no classes, and say which classes differ in what nobody sees."""
+    check_classes(labels, place, target, whole=whole)
+    for said in similar_labels(labels):
+        hooks.note(said if target is None else f"{target}: {said}")
+
+
+def tell_unlabelled(rows: LabelledSource, hooks: Hooks) -> None:
+    """Say how many rows had no label."""
+    if rows.without:
+        more = " since the run was taken up again" * rows.resumed
+        hooks.note(unlabelled_rows(rows.without) + more)
+
+
+def unlabelled_rows(count: int) -> str:
+    """Return in words that rows had no label."""
+    return f"{count:,} row{'s' * (count > 1)} without a label left out"
+
+
+def _nothing_to_learn(rows: LabelledSource, target: str) -> BadRows:
+    """Return the refusal of a table without rows, or without labels."""
+    count = rows.size or rows.read
+    if not count:
+        return BadRows(f"{rows.name} has no rows", hint="there is a header, but nothing below")
+    return BadRows(
+        f"{rows.name}, target {target!r}: none of {count:,} rows has a label",
+        hint="is it the right column? Blank cells are no labels",
+    )
+
+
+def asked_to_drop(names: Sequence[str]) -> tuple[DroppedColumn, ...]:
+    """Return columns that somebody named, with that as the reason."""
+    return tuple(DroppedColumn(name, "it was asked for") for name in names)
+
+
+def kept_columns(
+    table: Table, place: str, target: str | None, hooks: Hooks, *, texts: bool
+) -> tuple[Table, list[DroppedColumn]]:
+    """Return a table without the columns that nothing is to be learned from, and those.
+
+    Texts that are different in nearly every row name rows; where columns of text are documents,
+    others have no place.
+    """
+    names = table.names or tuple(f"x{j}" for j in range(table.width))
+    useless = {} if texts else _useless(table)
+    numbers = [j for j, kind in enumerate(table.kinds) if texts and kind != CATEGORY]
+    kept = [j for j in range(table.width) if j not in useless and j not in numbers]
+    besides = "" if target is None else f" besides the target {target!r}"
+    if numbers:
+        hooks.note(f"left out, for there is no text in it: {listed(names[j] for j in numbers)}")
+    if not kept and texts:
+        raise BadRows(
+            f"{place} has no column of text{besides}",
+            hint=f"{hooks.option('model', 'auto')} is for columns of numbers and categories",
+        )
+    if not kept:
+        raise BadRows(
+            f"{place}: every column is different in almost every row", hint=_about_texts(table)
+        )
+    dropped = []
+    for j, count in useless.items():
+        why = f"{count} different texts in {table.size} rows tell nothing about other rows"
+        hooks.note(f"{names[j]} is left out: {why}")
+        dropped.append(DroppedColumn(names[j], why))
+    dropped += [DroppedColumn(names[j], "there is no text in it") for j in numbers]
+    return table.take(kept), dropped
+
+
+def _useless(table: Table) -> dict[int, int]:
+    """Return columns of text that name single rows, and how many texts each holds."""
+    found = {}
+    for j, kind in enumerate(table.kinds):
+        if kind != CATEGORY:
+            continue
+        cells = table.column(j)
+        levels = len(set(cells.tolist()) - {None})
+        if levels > MOST_LEVELS or levels > max(FEW, table.size // 2):
+            found[j] = levels
+    return found
+
+
+def _about_texts(table: Table) -> str:
+    """Return what may be the matter with a table of nothing but different texts."""
+    comma = re.compile(r"\s*[+-]?\d+,\d+\s*")
+    for j, kind in enumerate(table.kinds):
+        cells = [cell for cell in table.column(j).tolist() if isinstance(cell, str)]
+        if kind == CATEGORY and cells and all(map(comma.fullmatch, cells)):
+            return f"are these numbers with decimal commas, such as {cells[0]!r:.40}? Write points"
+    return "are these names or sentences? Columns of numbers or categories are needed"
