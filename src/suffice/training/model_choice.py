@@ -30,6 +30,7 @@ AUTO, BEST = "auto", "best"
 CHOICES = (AUTO, BEST)
 """Not models, but ways to choose one: "best" is always a single model, "auto" may be a pool."""
 MODELS = (*SETTINGS, *CHOICES)
+"""What `model` may be."""
 ONE_PASS = ("gda", "qda", "naive-bayes", "text")
 """Models that look at every row once."""
 MOST_COLUMNS = 5000

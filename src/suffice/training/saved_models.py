@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LAW = "MultivariateNormal"
+"""The estimator without classes: most commands have nothing to ask it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,6 +37,7 @@ QUADRATIC = (
     "quadratic: each class has its own covariance",
     'covariance="shared" has a linear form',
 )
+"""Problem and hint where a model is asked for a linear form that it has not."""
 ROOM = 1 << 16
 """Scores that are held at a time where only the best of them counts: half a megabyte."""
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SAMPLE = "statistics.sample"
+"""Where in a file the rows are that were kept, as refusals call the place."""
 
 
 def check_hashes(sample: Any, place: str) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 CELLS = 2e6
 """Cells of matrices that are factored at a time: 16 MB, and a few copies. A choice."""
 SECOND_ORDER = "the prior's variances were corrected to second order"
+"""What is said of left-out densities that are not exact."""
 
 
 def student_log_densities(
