@@ -11,6 +11,7 @@ import ast
 import copy
 import datetime as dt
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import suffice
 from suffice.columns import Column, Columns
 from suffice.errors import BadFile
 from suffice.families import Poisson
@@ -30,13 +32,20 @@ from suffice.storage.checks.estimated_models import check_settings, estimated
 from suffice.storage.model_file import StoredModel, read_model
 from suffice.storage.tree_checks import DEEPEST, TreeCheck
 from tests.conftest import ROOT
-from tests.reference.saved_models import fitted, laws
+from tests.reference.saved_models import fitted, laws, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Case = tuple[str, tuple[Any, ...], Any]
 
+CHOSEN: dict[str, Any] = {
+    "penalty, chosen": lambda: suffice.LogisticRegression("auto"),
+    "penalties, averaged": lambda: suffice.LogisticRegression("average"),
+    "columns, predictive": lambda: suffice.NaiveBayes("predictive-gaussian"),
+    "one variance, predictive": lambda: suffice.GaussianDiscriminant("spherical", predictive=2.0),
+}
+"""Models with guards of their own that are not among those every test of files goes through."""
 FIRST = object()
 """In a path: whatever key comes first."""
 
@@ -47,11 +56,16 @@ def stored(name: str) -> StoredModel:
     rng = np.random.default_rng(0)
     if name.endswith("law"):
         (model,) = (law for other, law, _ in laws(rng, 12) if other == name)
+    elif name in CHOSEN:
+        model = CHOSEN[name]().fit(*numbers(rng, 60))
     else:
         model = fitted(name, rng, 12)[0]
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "model")
-        return read_model(Path(folder) / "model")
+        found = read_model(Path(folder) / "model")
+    if name == "pool":  # as in the file, where rows are beside the model
+        found.state["model"] = replace(found.state["model"], sample=None)  # type: ignore[index]
+    return found
 
 
 def altered(value: Any, path: tuple[Any, ...], new: Any) -> Any:
@@ -398,6 +412,57 @@ SOUND: dict[str, Case] = {
     "varies where it is constant": (
         "degenerate law", ("spread", "scale"), put((0, 0.0)),
     ),
+    # Averages
+    "path is not there, and the model is an average over one": (
+        "penalties, averaged", ("path",), None,
+    ),
+    "path is none of penalties": ("penalty, chosen", ("path",), Poisson()),
+    "found is one fit, and the model is an average": (
+        "penalties, averaged", ("seen",), lambda _: stored("penalty, chosen").state["seen"],
+    ),
+    "found has another penalty than its path": (
+        "penalty, chosen", ("found", "penalty"), times(2.0),
+    ),
+    "has shares that do not add up to one": (
+        "penalties, averaged", ("model", "shares"), times(2.0),
+    ),
+    "has members of other classes": (
+        "penalties, averaged", ("model", "members", 0, "labels"), ("a", "b", "x"),
+    ),
+    "path has shares that do not add up to one": (
+        "penalty, chosen", ("path", "shares"), times(2.0),
+    ),
+    "does not go from the strongest penalty on": (
+        "penalty, chosen", ("path", "penalties"), lambda held: held[::-1].copy(),
+    ),
+    "was judged in no way that is known": (
+        "penalty, chosen", ("path", "judged"), lambda held: ("by eye", *held[1:]),
+    ),
+    "has a stretch below 1": (
+        "predictive", ("model", "densities", "stretches"), times(0.1),
+    ),
+    "has one variance of several degrees of freedom": (
+        "one variance, predictive", ("model", "densities", "freedom"),
+        put(((0, 0), 99.0)),
+    ),
+    "has a law without a share": ("averaged", ("model", "densities", "shares"), put((0, 0.0))),
+    "has shares of no whole": ("averaged", ("model", "densities", "shares"), times(2.0)),
+    "has shares of no whole ": ("left out", ("model", "shares"), times(2.0)),
+    "has temperatures without shares, or shares without temperatures": (
+        "left out", ("model", "shares"), None,
+    ),
+    "has scales beyond all that can be fitted": (
+        "columns, predictive", ("model", "laws", 0, "spreads"), times(1e300),
+    ),
+    # Pools
+    "holds rows, which belong to the statistics": (
+        "pool", ("model", "sample"), lambda _: stored("pool").state["statistics"].sample,
+    ),
+    "has shares that do not add up to 1": ("pool", ("model", "shares"), times(2.0)),
+    "is right in 2 of all rows": ("pool", ("model", "accuracy"), 2.0),
+    "has columns of no kind that is known": (
+        "pool", ("model", "kinds"), lambda held: ("colour", *held[1:]),
+    ),
     "has another θ": (
         "logistic, stream", ("stream",),
         lambda held: altered(altered(held, ("theta",), cut), ("mean",), cut),
@@ -451,6 +516,10 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
         "shared", {"priors": {"a": 0.8, "b": 0.1, "c": 0.1}}, None,
     ),
     "model is not smoothed as its settings say": ("texts", {"smoothing": 0.5}, None),
+    "path is none that the settings ask for": ("penalty, chosen", {"penalty": 1.0}, None),
+    "are not those that these rows allow": (
+        "pool", {}, ("", ("model", "grids", 0), lambda _: np.full(4, 0.25)),
+    ),
     "statistics are not those that the settings ask for": (
         "diagonal", {"covariance": "per-class"}, None,
     ),
@@ -511,7 +580,7 @@ def _refusals(module: str) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("module", ["consistency.py", "estimated_models.py", "form_checks.py",
-                                    "rules.py"])  # fmt: skip
+                                    "linear_rules.py", "rules.py"])  # fmt: skip
 def test_every_refusal_has_an_example(module: str) -> None:
     examples = [*SOUND, *SETTINGS, "labels are of several types", "has no columns"]
     lacking = [
