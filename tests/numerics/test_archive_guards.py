@@ -13,16 +13,20 @@ import pytest
 import suffice
 from suffice.errors import BadFile, BadSetting
 from suffice.rows import read_table
-from suffice.storage import archive
-from suffice.storage.archive import PackedArrays, write_archive
+from suffice.statistics import Moments
+from suffice.storage import archive, stored_labels
+from suffice.storage.archive import PackedArrays, StoredArrays, write_archive
 from suffice.storage.model_file import (
     read_checkpoint,
     read_model,
     stored_posterior,
     write_checkpoint,
 )
+from suffice.storage.object_trees import grown, planted
+from suffice.storage.stored_labels import check_texts
+from suffice.storage.tree_checks import DEEPEST
 from tests.numerics.test_model_files import changed, file_of, members_of, read, refused
-from tests.reference.model_file_mutations import opened, zipped
+from tests.reference.model_file_mutations import opened, written, zipped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,3 +157,114 @@ def test_the_helpers_of_these_tests_do_not_damage_what_they_do_not_mean() -> Non
     content, arrays = opened(file_of("shared")[0])
     assert content["estimator"] == "GaussianDiscriminant"
     assert isinstance(arrays["float64"], np.ndarray)
+
+
+# Trees and what they become
+
+
+def grown_of(tree: Any) -> Any:
+    return grown(tree, StoredArrays({}))
+
+
+UNKNOWN: dict[str, Any] = {
+    "a number of more than 64 bits": 1 << 64,
+    "a list": [1],
+    "a kind that is no word": {"is": 3},
+    "a kind that is not known": {"is": "os.system", "command": "true"},
+    "words that are numbers": {"is": "words", "shape": [1], "items": [1]},
+    "a key twice": {"is": "dict", "pairs": [[1, 2], [1.0, 3]]},
+    "levels of a column that is not there": {
+        "is": "Columns", "names": None, "kinds": ["category"], "levels": {"7": ["a"]},
+    },
+    "levels that no cell can be": {
+        "is": "Columns", "names": None, "kinds": ["category"],
+        "levels": {"0": [{"is": "date", "text": "2026-01-01"}]},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_nothing_is_made_of_a_tree_that_is_not_known(what: str) -> None:
+    with pytest.raises(BadFile, match="is nothing that a model is made of"):
+        grown_of(UNKNOWN[what])
+
+
+def test_nothing_is_made_of_a_tree_that_is_too_deep() -> None:
+    deep: Any = 1
+    for _ in range(DEEPEST + 1):
+        deep = {"is": "tuple", "items": [deep]}
+    assert grown_of(deep)
+    with pytest.raises(BadFile, match="is nothing that a model is made of"):
+        grown_of({"is": "tuple", "items": [deep]})
+
+
+@pytest.mark.parametrize("fields", [{"bins": 3, "edges": None, "colour": "red"}, {"edges": None}])
+def test_an_object_of_other_fields_may_be_of_a_newer_version(fields: dict[str, Any]) -> None:
+    with pytest.raises(BadFile, match="pip install --upgrade"):
+        grown_of({"is": "Separation", "fields": fields})
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(object(), "has no plain form to store"),
+     (np.array(["x" * 65]), "an array of text is not stored")],
+)  # fmt: skip
+def test_what_could_not_be_read_again_is_not_written(value: Any, words: str) -> None:
+    with pytest.raises(BadFile, match=words):
+        planted(value, PackedArrays())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"a": 1}',
+        b"not JSON",
+        b"[" * 100_000,
+        b'["\xc3\xa4"]',
+        b"[" + b"9" * 100 + b"]",
+        b"[NaN]",
+        b"[[1]]",
+    ],
+)
+def test_texts_of_statistics_are_lists_of_labels(text: bytes) -> None:
+    good = np.frombuffer(b'["a", 1, null]', dtype=np.uint8)
+    check_texts({"0/labels": good, "0/sums": np.zeros(3)})
+    with pytest.raises(BadFile, match="are no labels"):
+        check_texts({"0/labels": np.frombuffer(text, dtype=np.uint8)})
+
+
+@pytest.mark.parametrize(
+    "array", [[91, 93], np.zeros(2), np.zeros((1, 2), dtype=np.uint8)], ids=["list", "f8", "2-d"]
+)
+def test_texts_of_statistics_are_bytes(array: Any) -> None:
+    with pytest.raises(BadFile, match="are no labels"):
+        check_texts({"levels": array})
+
+
+def test_texts_of_statistics_have_no_more_values_than_labels_can_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stored_labels, "MOST_PARTS", 3)
+    check_texts({"labels": np.frombuffer(b"[1, 2, 3]", dtype=np.uint8)})
+    with pytest.raises(BadFile, match="are no labels"):
+        check_texts({"labels": np.frombuffer(b"[1, 2, 3, 4]", dtype=np.uint8)})
+
+
+def test_statistics_in_lists_of_a_checkpoint_have_their_form(tmp_path: Path) -> None:
+    place = tmp_path / "state"
+    write_checkpoint(place, {"parts": [Moments.of([[1.0, 2.0], [3.0, 5.0]])]})
+    content, arrays = opened(place.read_bytes())
+    arrays["float64"][-4:] = np.nan
+    place.write_bytes(written(content, arrays))
+    with pytest.raises(BadFile, match=r"state\.parts\[0\]"):
+        read_checkpoint(place)
+
+
+def test_numbers_of_a_checkpoint_belong_to_somebody(tmp_path: Path) -> None:
+    place = tmp_path / "state"
+    write_checkpoint(place, {"numbers": np.arange(3.0)})
+    content, arrays = opened(place.read_bytes())
+    arrays["float64"] = np.arange(5.0)
+    place.write_bytes(written(content, arrays))
+    with pytest.raises(BadFile, match="2 numbers of float64 belong to no array"):
+        read_checkpoint(place)

@@ -374,7 +374,7 @@ SOUND: dict[str, Case] = {
         "multinomial", ("model", "laws", 0, "documents"), times(2.0),
     ),
     "has weights without a finite sum ": (
-        "naive Bayes", ("model", "weights"), np.full(3, 1e308),
+        "complement", ("model", "weights"), np.full(3, 1e308),
     ),
     "has no class with a finite offset": (
         "logistic", ("model", "offsets"), np.full(3, -np.inf),
