@@ -39,7 +39,7 @@ def test_the_demo_compares_both_schools_and_recommends_a_model(
     _, out, _ = shown
     for model in MODELS:
         assert re.search(rf"(?m)^{re.escape(model)} +0\.\d{{3}} ", out), model
-    assert re.search(r"(?m)^Use .*, of the \w+ school", out)
+    assert re.search(r"(?m)^Use (.*, of the \w+ school|the pool of models)", out)
     assert "Why:" in out
 
 

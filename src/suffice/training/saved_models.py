@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting
@@ -40,12 +40,13 @@ class Saved:
         """Return what a file holds of it; without statistics, what is needed to answer."""
         from suffice.training.decimals import STATE as DECIMALS
 
-        model = self.estimator
-        settings = model.get_params(deep=False)
+        found = self.estimator._stored(statistics)
         known = {**self.notes.to_dict(), DECIMALS: dict(self.decimals)}
-        state = {**model._stored_state(statistics), STATE: known}
-        about = {**model._about(), "target": self.notes.target}
-        return StoredModel(type(model).__name__, settings, state, about)
+        return replace(
+            found,
+            state={**found.state, STATE: known},
+            about={**found.about, "target": self.notes.target},
+        )
 
 
 def open_model(path: Path) -> tuple[StoredModel, TableNotes]:
