@@ -40,7 +40,7 @@ class Saved:
         """Return what a file holds of it; without statistics, what is needed to answer."""
         from suffice.training.decimals import STATE as DECIMALS
 
-        found = self.estimator._stored(statistics)
+        found: StoredModel = self.estimator._stored(statistics)
         known = {**self.notes.to_dict(), DECIMALS: dict(self.decimals)}
         return replace(
             found,
