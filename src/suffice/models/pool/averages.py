@@ -21,12 +21,12 @@ NEGLIGIBLE = 1e-4
 """Shares of an average below this are left out of it: they move no probability by more."""
 LEFT_OUT = 0.01
 """The share of an average that answers may leave out, its smallest parts: no probability moves by
-more, and three quarters of the work are in those parts."""
+more, and grids have many such parts."""
 PRIOR_ROWS = 1.0
 """Rows that the members of a pool share beforehand. With 5, as in the first trials, members that
 help nobody keep a tenth of a pool of 50 rows: log-loss .456, with 1 .446 (135 draws, 45 tables)."""
 STEPS = 500
-"""Steps of EM for the shares, at most; most pools need fewer than 100."""
+"""Steps of EM for the shares, at most: a bound on the time, for EM may creep."""
 SETTLED = 1e-8
 """Shares that move by less have settled."""
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     BoolArray = NDArray[np.bool_]
 
 TREES = 100
-"""Trees of a forest. With 300 its log-loss falls by less than .005."""
+"""Trees of a forest. A choice: at 70 % of the rows each, thirty of them judge a row."""
 SHARE = 0.7
 """The share of the rows that a tree grows on; the others judge it."""
 DEPTH = 14

@@ -31,7 +31,7 @@ DEVIATIONS = (0.07, 0.25, 0.8)
 INTERCEPT_VARIANCE = 4.0
 """Of the intercepts' prior: N(0, 2²)."""
 STEPS = 25
-"""Newton steps, at most; most searches need eight."""
+"""Newton steps, at most: a bound on the time, for the loss is convex."""
 SETTLED = 1e-4
 """Nats over all rows that a step must gain for another to follow."""
 HALVINGS = 15

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 MEMORY = 8
 """Pairs of steps and gradients that L-BFGS remembers; the usual number."""
 STEPS = 60
-"""Steps for one penalty, at most; started at the solution for the stronger one, most need ten."""
+"""Steps for one penalty, at most: a bound on the time. Each search starts at the solution for the
+stronger penalty."""
 SETTLED = 1e-4
 """The decrease that a full step promises, in nats over all rows, below which a search ends. Losses
 of different penalties are compared to about 0.1 nats, so that more digits would decide nothing."""
