@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint bench bench-check bench-table peers docs evidence clean
+.PHONY: help demo check test lint bench bench-check bench-table peers docs site evidence clean
 
 help:  ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -65,6 +65,10 @@ docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation agai
 	$(BIN)/python -m suffice.plots.gallery
 	$(BIN)/python -m suffice.cli.reference
 
+site: $(VENV)/.stamp-site  ## the documentation as pages with search and formulas, in build/site
+	$(BIN)/python docs/site/build.py
+	@echo "open build/site/index.html"
+
 evidence: $(VENV)/.stamp-dev  ## the full counts behind every claim, into docs/evidence.md (long)
 	$(BIN)/python -m benchmarks.evidence
 
@@ -91,6 +95,11 @@ $(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
 	@echo "installing suffice, every extra and the development tools into $(VENV)"
 	@$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.stamp-demo
+
+$(VENV)/.stamp-site: pyproject.toml | $(VENV)/.stamp-venv
+	@echo "installing suffice and what the site needs into $(VENV)"
+	@$(PIP) install --editable '.[site]'
+	@touch $@
 
 # Spark is large, and brings what only its own tests need.
 $(VENV)/.stamp-spark: pyproject.toml | $(VENV)/.stamp-dev

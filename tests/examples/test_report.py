@@ -28,6 +28,7 @@ from suffice.report import figures as albums
 from suffice.report import page, write_report
 from suffice.report.contents import Contents
 from suffice.report.figures import Album, drawing
+from suffice.report.html_page import rendered
 from suffice.report.informative_columns import informative_columns
 from suffice.report.markup import name, quoted, text
 from suffice.report.tables import confusion_table
@@ -189,7 +190,7 @@ def test_columns_are_described_by_kind_blanks_and_range() -> None:
     )
     found = compare(X, ["a", "b", "a", "b"] * 10, models=["naive-bayes"], folds=3, curves=False)
     said = Page(page(found, pictures=False)).text.replace("\xa0", " ")
-    assert "40 rows, 2 classes, 4 columns: 2 of numbers, 1 of whole numbers, 1 of categor" in said
+    assert "40 rows, 2 classes, 4 columns: 2 numeric, 1 whole-number, 1 categorical" in said
     assert "20 of 160 cells are blank, in size, colour." in said
     assert "size number 10 (25 %) 3 1.25 … 2 … 3.5" in said
     assert "red 67 %, blue 33 %" in said
@@ -224,10 +225,19 @@ def test_informative_columns_come_in_the_order_of_what_they_tell() -> None:
 
 
 def test_many_classes_have_a_list_of_mistakes_instead_of_a_table() -> None:
-    counts = np.full((20, 20), 1.0)
+    counts = np.full((40, 40), 1.0)
     counts[3, 4] = 17.0
-    said = Page(confusion_table(counts, list(range(20)))).text
-    assert said.startswith("The commonest mistakes: 3 was taken for 4 17 of 36 times")
+    said = Page(confusion_table(counts, list(range(40)))).text
+    assert said.startswith("The commonest mistakes: 3 was taken for 4 17 of 56 times")
+
+
+def test_more_than_a_few_classes_have_numbers_for_columns() -> None:
+    counts = np.eye(19) * 5.0
+    counts[3, 4] = 2.0
+    said = Page(confusion_table(counts, [f"kind {k}" for k in range(19)])).text
+    heads = " ".join(map(str, range(1, 20)))
+    assert said.startswith(f"class ↓, predicted → {heads} wrong 1 kind 0 5 0.0")
+    assert "4 kind 3 5 2 28.6" in said.replace("\xa0", " ")
 
 
 def test_sparse_rows_and_models_of_others_have_a_page() -> None:
@@ -285,8 +295,9 @@ def test_the_page_is_marked_up_for_those_who_hear_it(
     levels = [int(tag[1]) for tag in tags if re.fullmatch(r"h[1-6]", tag)]
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert all(a.get("scope") in {"row", "col"} for tag, a in elements if tag == "th")
-    pictures = [a for tag, a in elements if tag == "svg"]
-    assert all(a["role"] == "img" and a["aria-label"] for a in pictures)
+    drawn = [a for tag, a in elements if tag == "svg"]
+    assert all(a["role"] == "img" and a["aria-label"] for a in drawn)
+    pictures = [a for a in drawn if a.get("class") != "strip"]  # those stand in a table
     assert tags.count("figcaption") == tags.count("figure") == len(pictures) > 5
 
 
@@ -386,7 +397,7 @@ def test_without_matplotlib_there_is_the_text_and_a_hint(
     monkeypatch.setattr(albums, "find_spec", lambda _: None)
     html = page(iris)
     said = Page(html).text
-    assert "<svg" not in html
+    assert "<figure" not in html
     assert "matplotlib is not installed. Hint: pip install 'suffice[plots]'" in said
     assert iris.recommendation.advice in said
 
@@ -406,12 +417,15 @@ def test_the_content_of_the_page_can_be_had_as_plain_values(iris: Comparison) ->
 
 def test_a_model_without_a_curve_is_named(iris: Comparison) -> None:
     assert iris.curves is not None
-    said = Page(page(iris)).text
-    absent = f"{iris.recommendation.model} has no curve here."
-    assert (absent in said) == (iris.recommendation.model not in iris.curves.names)
     other = next(one for one in iris.scores if one not in iris.curves.names)
     advised = replace(iris, recommendation=replace(iris.recommendation, model=other))
-    assert f"{other} has no curve here." in Page(page(advised)).text
+    with_curve = Contents.of(advised)
+    assert with_curve.own_curve is not None
+    assert with_curve.own_curve.names == (other,)
+    assert with_curve.record()["curves"]["recommended"]["model"] == other
+    assert "has no curve here." not in Page(rendered(with_curve)).text
+    without = Page(rendered(Contents.of(advised, curve=False))).text
+    assert f"{other} has no curve here." in without
 
 
 def test_tables_without_numbers_are_not_asked_whether_they_are_normal() -> None:

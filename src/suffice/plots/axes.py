@@ -133,6 +133,22 @@ def shortened(name: object, most: int = 28) -> str:
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
+def two_lines(name: object, most: int = 26) -> str:
+    r"""Return a name in at most two lines, broken at a space where there is one; the rest is cut.
+
+    >>> two_lines("worst concave points = 0.265")
+    'worst concave points =\n0.265'
+    >>> two_lines("sepal length")
+    'sepal length'
+    """
+    words = str(name)
+    if len(words) <= most:
+        return words
+    at = words.rfind(" ", most // 2, most + 1)
+    first, rest = (words[:most], words[most:]) if at < 0 else (words[:at], words[at + 1 :])
+    return f"{first}\n{shortened(rest, most)}"
+
+
 def tidy(ax: Axes) -> None:
     """Take away the lines that frame nothing."""
     ax.spines[["top", "right"]].set_visible(False)

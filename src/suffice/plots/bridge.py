@@ -134,10 +134,8 @@ def _draw_legend(ax: Axes) -> None:
         "boundary: logistic regression": Line2D(
             [], [], color=LOGISTIC_LINE["colors"], linewidth=2.4, linestyle=(0, (4, 2))
         ),
-        "half of a class, to GDA": Line2D([], [], color=PALE, linewidth=1.4),
-        "95 % of a class, to GDA": Line2D(
-            [], [], color=PALE, linewidth=1.4, linestyle=(0, (1, 1.2))
-        ),
+        "50 % ellipse (GDA)": Line2D([], [], color=PALE, linewidth=1.4),
+        "95 % ellipse (GDA)": Line2D([], [], color=PALE, linewidth=1.4, linestyle=(0, (1, 1.2))),
     }
     legend_below(ax, [*handles, *lines.values()], [*names, *lines], columns=2)
 

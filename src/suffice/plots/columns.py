@@ -24,6 +24,7 @@ from suffice.plots.axes import (
 )
 from suffice.plots.planes import class_codes, class_names
 from suffice.plots.tables import draw_shares
+from suffice.printing.level_order import level_order
 from suffice.rows import read_table
 from suffice.rows.cells import is_blank
 
@@ -359,7 +360,7 @@ def _poisson(rates: FloatArray) -> CountsLaw:
 
 def _levels(found: list[dict[Any, float]], name: str) -> LevelsLaw:
     """Return the shares of levels; of very many only the likeliest, and the rest together."""
-    known = list(found[0])
+    known = level_order(found[0])
     if not known:
         raise BadRows(f"{name} has no level: it was blank in every row", hint="choose another")
     heights = np.array([[law.get(level, 0.0) for law in found] for level in known])

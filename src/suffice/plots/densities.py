@@ -110,7 +110,6 @@ def draw_contours(
     if not masses:
         raise BadSetting("no contour is asked for", hint="masses=(0.5, 0.95) draws two")
     from matplotlib import colormaps
-    from matplotlib.patheffects import withStroke
 
     (left, right), (low, high) = _limits(law, limits)
     spread, directions = law.principal_axes()
@@ -134,7 +133,7 @@ def draw_contours(
             last = at
             ax.annotate(
                 f"{mass:.0%}".replace("%", " %"), at, fontsize=7.5, color=INK, ha="center",
-                va="center", zorder=5, path_effects=[withStroke(linewidth=2.5, foreground="w")],
+                va="center", zorder=5, bbox={"boxstyle": "round,pad=0.12", "fc": "w", "ec": "none"},
             )  # fmt: skip
     if axes:
         for length, direction in zip(spread, directions, strict=True):

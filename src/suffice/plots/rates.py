@@ -31,7 +31,7 @@ def draw_roc(
     classes: Sequence[object] | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw the share of positives found against that of negatives taken for them.
+    """Draw the true positive rate against the false positive rate, for every threshold.
 
     `scores` is one number for each row, the higher the likelier `positive` (of two labels the
     second, if nobody says); or one column for each of `classes`, each then against the rest; or
@@ -44,8 +44,11 @@ def draw_roc(
     >>> ax.get_legend().get_texts()[0].get_text()
     'area 0.875'
     """
-    ax = given_axes(ax)
-    found = rankings(labels, scores, positive, classes)
+    return draw_roc_of(given_axes(ax), rankings(labels, scores, positive, classes), legend=legend)
+
+
+def draw_roc_of(ax: Axes, found: Mapping[str, Ranking], *, legend: bool = True) -> Axes:
+    """Draw the ROC curves of rankings, by their names; one without a name needs none."""
     ax.plot([0.0, 1.0], [0.0, 1.0], color="0.7", linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
     for k, (name, ranking) in enumerate(found.items()):
         said = f"area {ranking.area:.3f}"
@@ -54,8 +57,8 @@ def draw_roc(
             linewidth=2.0, label=f"{shortened(name)}: {said}" if name else said, zorder=2,
             clip_on=False,
         )  # fmt: skip
-    ax.set_xlabel("negatives taken for positives")
-    ax.set_ylabel("positives found")
+    ax.set_xlabel("false positive rate")
+    ax.set_ylabel("true positive rate")
     _square(ax, len(found), "lower right", legend)
     return ax
 
@@ -69,7 +72,7 @@ def draw_precision_recall(
     classes: Sequence[object] | None = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw the share of positives among what is found against the share of positives found.
+    """Draw precision, the share of positives among the rows found, against recall.
 
     Arguments are those of `draw_roc`. The curve is drawn in steps, for between two thresholds
     nothing was measured; the legend gives the average precision. The dotted line is the
@@ -81,8 +84,14 @@ def draw_precision_recall(
     >>> ax.get_legend().get_texts()[0].get_text()
     'average precision 0.833'
     """
-    ax = given_axes(ax)
     found = rankings(labels, scores, positive, classes)
+    return draw_precision_recall_of(given_axes(ax), found, legend=legend)
+
+
+def draw_precision_recall_of(
+    ax: Axes, found: Mapping[str, Ranking], *, legend: bool = True
+) -> Axes:
+    """Draw precision by recall of rankings, by their names; one without a name needs none."""
     for k, (name, ranking) in enumerate(found.items()):
         said = f"average precision {ranking.average_precision:.3f}"
         ax.step(
@@ -92,8 +101,8 @@ def draw_precision_recall(
         )  # fmt: skip
     if len(blind := {ranking.prevalence for ranking in found.values()}) == 1:
         ax.axhline(blind.pop(), color="0.6", linewidth=1.0, linestyle=(0, (1, 2)), zorder=1)
-    ax.set_xlabel("positives found (recall)")
-    ax.set_ylabel("positives among the found (precision)")
+    ax.set_xlabel("recall")
+    ax.set_ylabel("precision")
     _square(ax, len(found), "lower left", legend)
     return ax
 
@@ -122,6 +131,8 @@ def _square(ax: Axes, many: int, corner: Any, legend: bool) -> None:
 class Ranking:
     """How many positives and negatives score at least so much, for every score there is.
 
+    Rows with weights are counted by them.
+
     The first entry is the threshold above all scores: nothing is found. Rows that tie enter
     together, since no threshold parts them; between two entries a curve is straight.
     """
@@ -130,7 +141,9 @@ class Ranking:
     wrongly: FloatArray
 
     @classmethod
-    def of(cls, scores: ArrayLike, positive: NDArray[np.bool_]) -> Ranking:
+    def of(
+        cls, scores: ArrayLike, positive: NDArray[np.bool_], weights: FloatArray | None = None
+    ) -> Ranking:
         """Count rows from the highest score down.
 
         >>> ranking = Ranking.of([0.9, 0.4, 0.4, 0.1], np.array([True, True, False, False]))
@@ -159,8 +172,17 @@ class Ranking:
         order = np.argsort(-values, kind="stable")
         ranked = values[order]
         ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
-        hits = np.cumsum(positive[order])[ends].astype(np.float64)
-        return cls(np.append(0.0, hits), np.append(0.0, ends + 1.0 - hits))
+        each = np.ones(len(values)) if weights is None else weights[order]
+        hits, misses = (
+            np.cumsum(np.where(chosen, each, 0.0))[ends]
+            for chosen in (positive[order], ~positive[order])
+        )
+        if not (hits[-1] > 0.0 and misses[-1] > 0.0):
+            raise BadLabels(
+                "the rows of one kind have no weight: there is nothing to tell apart",
+                hint="a curve needs rows of both kinds",
+            )
+        return cls(np.append(0.0, hits), np.append(0.0, misses))
 
     @property
     def true_rate(self) -> FloatArray:
@@ -177,7 +199,11 @@ class Ranking:
     @property
     def precision(self) -> FloatArray:
         """The share of positives among what is found, from the first threshold on."""
-        precision: FloatArray = self.found[1:] / (self.found + self.wrongly)[1:]
+        named = (self.found + self.wrongly)[1:]
+        # Rows of weight zero name nothing yet: nothing of it is wrong.
+        precision: FloatArray = np.divide(
+            self.found[1:], named, out=np.ones_like(named), where=named > 0.0
+        )
         return precision
 
     @property

@@ -52,6 +52,10 @@ SHORT = 12
 """Letters up to which a name has room between the rows."""
 DRAWS = 4000
 """Rows drawn from a class whose contours have no formula."""
+FEW_VALUES = 60
+"""Different whole numbers up to which a column is stripes of dots on top of each other."""
+NUDGE = 0.36
+"""How far a dot of such a column is moved at most, in steps of its numbers: stripes stay apart."""
 
 
 def draw_regions(
@@ -64,6 +68,7 @@ def draw_regions(
     classes: Sequence[str] | None = None,
     grid: int = 400,
     legend: bool = True,
+    jitter: bool | None = None,
 ) -> Axes:
     """Draw a model of two columns on `ax`: rows, contours of each class, and decision boundary.
 
@@ -73,6 +78,9 @@ def draw_regions(
     boundary is where the two likeliest classes have the same posterior; on either side the plane
     wears the colour of the winner. Rows the model gets wrong are ringed. `columns` names the
     axes, `classes` the entries of the legend, which stands below the axes and covers no row.
+    With `jitter`, dots in columns of whole numbers are moved a little, always by the same amounts,
+    so that rows with equal numbers can be seen beside each other; by default where most rows
+    share their place with others.
 
     >>> from matplotlib.figure import Figure
     >>> from suffice import GaussianDiscriminant
@@ -93,6 +101,7 @@ def draw_regions(
     winner = _scores(model, points).argmax(axis=1)
 
     dots = dot_size(len(points))
+    at = nudged(points) if (is_crowded(points) if jitter is None else jitter) else points
     for k, name in enumerate(known):
         lead = _lead(scores, k)
         if len(known) > 1 and lead.min() < 0.0 < lead.max():
@@ -102,7 +111,7 @@ def draw_regions(
         ours = codes == k
         for chosen, ring, label in ((ours, "white", name), (ours & (winner != codes), INK, None)):
             ax.scatter(
-                points[chosen, 0], points[chosen, 1], s=dots, c=colour(k), marker=marker(k),
+                at[chosen, 0], at[chosen, 1], s=dots, c=colour(k), marker=marker(k),
                 label=label, edgecolors=ring, linewidths=0.7, zorder=4,
             )  # fmt: skip
     if len(known) >= CROWD and max(map(len, known)) <= SHORT:
@@ -116,6 +125,37 @@ def draw_regions(
     if legend:
         legend_below(ax, columns=4 if len(known) < CROWD else 5, dots=dots)
     return ax
+
+
+def is_crowded(points: FloatArray) -> bool:
+    """Return whether most rows lie on top of others, in columns of whole numbers.
+
+    >>> is_crowded(np.array([[1.0, 0.5], [1.0, 0.5], [2.0, 0.5]]))
+    True
+    >>> is_crowded(np.array([[1.0, 0.5], [1.0, 0.7], [2.0, 0.5]]))
+    False
+    """
+    places = np.unique(points, axis=0)
+    return bool(_whole(points).any()) and 2 * len(places) < len(points) + 2
+
+
+def _whole(points: FloatArray) -> NDArray[np.bool_]:
+    """Return which columns hold few whole numbers."""
+    return np.array([
+        bool((column == np.floor(column)).all()) and len(np.unique(column)) <= FEW_VALUES
+        for column in points.T
+    ])  # fmt: skip
+
+
+def nudged(points: FloatArray) -> FloatArray:
+    """Return points moved a little in columns of few whole numbers, always by the same amounts.
+
+    >>> moved = nudged(np.array([[1.0, 0.25], [1.0, 0.25], [3.0, 0.25]]))
+    >>> bool((moved[:, 1] == 0.25).all()), moved[:, 0].round().tolist()
+    (True, [1.0, 1.0, 3.0])
+    """
+    lots = np.random.default_rng(0).uniform(-NUDGE, NUDGE, points.shape)
+    return np.where(_whole(points), points + lots, points)
 
 
 def _scores(model: Any, rows: FloatArray) -> FloatArray:
@@ -239,4 +279,4 @@ def region_lines() -> tuple[list[Any], list[str]]:
         Line2D([], [], color=INK, linewidth=BOUNDARY_WIDTH),
         Line2D([], [], linestyle="none", marker="o", color="white", markeredgecolor=INK),
     ]
-    return handles, ["half of a class", "95 % of a class", "two classes tie", "wrong side"]
+    return handles, ["50 % of a class", "95 % of a class", "two classes tie", "wrong side"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadSetting, listed
-from suffice.plots.axes import COLOURS, HATCHES, INK, given_axes, make_room, shortened
+from suffice.plots.axes import COLOURS, HATCHES, INK, given_axes, make_room, shortened, two_lines
 from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-DARK = 0.55
-"""The share from which the figures in a cell are white."""
+MANY = 12
+"""Classes beyond which names stand upright, are cut shorter, and zeros are left out of cells."""
 
 
 def draw_confusion(
@@ -83,7 +83,7 @@ def draw_confusion_counts(
         raise BadSetting(f"{len(names)} names for {len(table)} classes", hint="name each once")
     totals = table.sum(axis=1, keepdims=True)
     shares = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0.0)
-    shown = [shortened(name) for name in names]
+    shown = [shortened(name, 28 if len(table) <= MANY else 20) for name in names]
     draw_shares(ax, shares, table, shown, shown)
     from matplotlib.patches import Rectangle
 
@@ -107,20 +107,38 @@ def draw_shares(
     dark = LinearSegmentedColormap.from_list("share", ["white", COLOURS[0], "#003A5C"])
     ax.imshow(shares, cmap=dark, vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
     size = float(np.clip(110.0 / max(figures.shape), 4.5, 11.0))
+    many = max(figures.shape) > MANY
     for i, j in np.ndindex(figures.shape):
         value = float(figures[i, j])
-        ax.text(
-            j, i, _figure(value), ha="center", va="center", fontsize=size,
-            color="white" if shares[i, j] > DARK else INK if value else "0.65",
-        )  # fmt: skip
+        if value or not many:
+            ax.text(
+                j, i, _figure(value), ha="center", va="center", fontsize=size,
+                color=_readable(dark(float(shares[i, j]))) if value else "0.55",
+            )  # fmt: skip
     aslant = sum(map(len, columns)) > 36
+    turned = 90 if aslant and len(columns) > MANY else 40 if aslant else 0
     ax.set_xticks(
-        range(len(columns)), columns, rotation=40 if aslant else 0,
-        ha="right" if aslant else "center", rotation_mode="anchor" if aslant else "default",
+        range(len(columns)), columns, rotation=turned,
+        ha="right" if aslant else "center", va="center" if turned == 90 else "top",
+        rotation_mode="anchor" if aslant else "default",
     )  # fmt: skip
     ax.set_yticks(range(len(rows)), rows)
-    ax.tick_params(length=0)
+    # Names are no taller than the rows they stand beside.
+    ax.tick_params(axis="x", length=0, labelsize=float(np.clip(160.0 / len(columns), 4.5, 10.0)))
+    ax.tick_params(axis="y", length=0, labelsize=float(np.clip(160.0 / len(rows), 4.5, 10.0)))
     ax.spines[:].set_color("0.7")
+
+
+def _readable(background: tuple[float, ...]) -> str:
+    """Return black or white, whichever stands out more from a colour: at least 4.5 to 1.
+
+    >>> _readable((1.0, 1.0, 1.0, 1.0)), _readable((0.0, 0.45, 0.7, 1.0))
+    ('black', 'white')
+    """
+    light = np.array(background[:3])
+    linear = np.where(light <= 0.04045, light / 12.92, ((light + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
+    return "black" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"
 
 
 def _figure(value: float) -> str:
@@ -187,6 +205,11 @@ def draw_explanation(
     return ax
 
 
+def _signed(value: float, reach: float) -> str:
+    """Return a figure with its sign: the minus of the axes, not a hyphen."""
+    return (f"{value:+.2f}" if reach < 1e4 else f"{value:+.2g}").replace("-", "−")
+
+
 def _draw_bars(ax: Axes, names: list[str], values: FloatArray) -> None:
     """Draw a bar for each part and the sum below a line, with its figure at the end."""
     at = np.arange(len(names))
@@ -203,7 +226,7 @@ def _draw_bars(ax: Axes, names: list[str], values: FloatArray) -> None:
     reach = float(np.abs(values).max()) or 1.0
     for y, value in zip(at, values, strict=True):
         ax.annotate(
-            f"{value:+.2f}" if reach < 1e4 else f"{value:+.2g}", (value, y), fontsize=9,
+            _signed(value, reach), (value, y), fontsize=9,
             xytext=(4 if value >= 0.0 else -4, 0), textcoords="offset points", va="center",
             ha="left" if value >= 0.0 else "right", color=INK,
         )  # fmt: skip
@@ -213,7 +236,7 @@ def _draw_bars(ax: Axes, names: list[str], values: FloatArray) -> None:
     ax.set_xlim(left - (margin if left < 0.0 else 0.02), right + (margin if right > 0.0 else 0.02))
     ax.axvline(0.0, color=INK, linewidth=1.0, zorder=3)
     ax.axhline(at[-1] - 0.5, color="0.7", linewidth=0.8)
-    ax.set_yticks(at, [shortened(name) for name in names])
+    ax.set_yticks(at, [two_lines(name) for name in names])
     ax.set_ylim(at[-1] + 0.6, -0.6)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.report.associations import correlations
 from suffice.report.data_summary import glance
 from suffice.report.informative_columns import informative_columns
 from suffice.report.markup import name, names, text
+from suffice.report.own_curve import own_curve
+from suffice.report.ranking import areas
 from suffice.report.tables import confusion_counts
 
 if TYPE_CHECKING:
-    from suffice.evaluation import Comparison
+    from suffice.evaluation import Comparison, LearningCurves
     from suffice.printing.result_table import TextTable
+    from suffice.report.associations import Correlations
     from suffice.report.data_summary import ColumnGlance
     from suffice.report.informative_columns import Informative
 
@@ -33,19 +37,30 @@ class Contents:
     columns       what each column looks like
     informative   what each tells about the class; None where that cannot be asked
     worries       sentences, as HTML
+    correlations  between columns of numbers; None where there are fewer than two
+    own_curve     the learning curve of the recommended model, if the comparison has none of it
     """
 
     comparison: Comparison
     columns: tuple[ColumnGlance, ...]
     informative: Informative | None
     worries: tuple[str, ...]
+    correlations: Correlations | None = None
+    own_curve: LearningCurves | None = None
 
     @classmethod
-    def of(cls, comparison: Comparison) -> Self:
-        """Look at the rows of a comparison."""
+    def of(cls, comparison: Comparison, *, curve: bool = True) -> Self:
+        """Look at the rows of a comparison; `curve`: make one of the recommended model as well."""
         columns = glance(comparison.rows)
         found = informative_columns(comparison.rows)
-        return cls(comparison, columns, found, tuple(worries(comparison, columns, found)))
+        return cls(
+            comparison,
+            columns,
+            found,
+            tuple(worries(comparison, columns, found)),
+            correlations(comparison.rows, found),
+            own_curve(comparison) if curve else None,
+        )
 
     def record(self) -> dict[str, Any]:
         """Return the content of the page as plain values, for programs: JSON can hold them.
@@ -76,6 +91,11 @@ class Contents:
             "columns": [self._column(j, one) for j, one in enumerate(self.columns)],
             "models": records(found.table),
             "confusion": plain(confusion_counts(found, said.model)),
+            "auc": [
+                {"class": plain(label), "auc": area}
+                for label, area in areas(found, said.model).items()
+            ],
+            "correlations": self._correlations(),
             "curves": self._curves(),
             "crossings": [plain(asdict(one)) for one in found.crossings],
             "diagnostics": records(found.diagnostics.table),
@@ -92,6 +112,11 @@ class Contents:
             "bits": None if known is None else plain(known.bits[j]),
         }
 
+    def _correlations(self) -> list[dict[str, Any]]:
+        """Return the strongest pairs."""
+        pairs = () if self.correlations is None else self.correlations.pairs
+        return [{"columns": [one, other], "correlation": r} for one, other, r in pairs]
+
     def _curves(self) -> dict[str, Any] | None:
         curves = self.comparison.curves
         if curves is None:
@@ -107,6 +132,14 @@ class Contents:
                     )
                 )
                 for one in curves.names
+            }
+        if self.own_curve is not None:
+            own = self.own_curve
+            found["recommended"] = {
+                "model": own.names[0],
+                "sizes": plain(own.sizes),
+                "errors": plain(own.band(own.names[0])[0]),
+                "log_loss": plain(own.band(own.names[0], losses=True)[0]),
             }
         return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.report.column_strips import ClassColours, level_strip, number_strip
 from suffice.report.markup import bar, name, names, table, text
 from suffice.rows import BOOLEAN, CATEGORY, is_sparse, read_table
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 MOST_COLUMNS = 60
-"""Columns that are described one by one."""
+"""Columns that are described at once; the others are behind a line that opens."""
+MOST_FOLDED = 1000
+"""Columns that are described in all. A choice: a page of about a megabyte."""
 MOST_CLASSES = 40
 """Classes that are listed one by one, the commonest first. A choice: about a page."""
 MOST_LEVELS = 4
@@ -30,6 +33,7 @@ class ColumnGlance:
     blanks   rows without a cell
     values   how many different cells there are
     words    what they look like, as HTML
+    strip    a small histogram of them by class, as HTML
     """
 
     name: str
@@ -37,6 +41,7 @@ class ColumnGlance:
     blanks: int
     values: int
     words: str
+    strip: str = ""
 
 
 def glance(rows: LabelledRows) -> tuple[ColumnGlance, ...]:
@@ -51,7 +56,11 @@ def glance(rows: LabelledRows) -> tuple[ColumnGlance, ...]:
         return ()
     held = read_table(rows.X)
     called = column_names(rows)
-    return tuple(_column(called[j], kind, held.column(j)) for j, kind in enumerate(held.kinds))
+    colours = ClassColours.of(rows)
+    return tuple(
+        _column(called[j], kind, held.column(j), colours if j < MOST_FOLDED else None)
+        for j, kind in enumerate(held.kinds)
+    )
 
 
 def column_names(rows: LabelledRows) -> tuple[str, ...]:
@@ -62,9 +71,10 @@ def column_names(rows: LabelledRows) -> tuple[str, ...]:
     return held.names or tuple(f"x{j}" for j in range(held.width))
 
 
-def _column(called: str, kind: str, cells: Any) -> ColumnGlance:
+def _column(called: str, kind: str, cells: Any, colours: ClassColours | None) -> ColumnGlance:
     if kind in (BOOLEAN, CATEGORY):
-        there = [cell for cell in cells.tolist() if cell is not None]
+        every = cells.tolist()
+        there = [cell for cell in every if cell is not None]
         counts: dict[Any, int] = {}
         for cell in there:
             counts[cell] = counts.get(cell, 0) + 1
@@ -75,20 +85,24 @@ def _column(called: str, kind: str, cells: Any) -> ColumnGlance:
         ]
         if len(order) > MOST_LEVELS:
             shown.append(f"{len(order) - MOST_LEVELS:,} more")
-        word = "truth" if kind == BOOLEAN else "category"
+        word = "yes/no" if kind == BOOLEAN else "category"
+        strip = "" if colours is None else level_strip(colours, called, every, counts)
         return ColumnGlance(
-            called, word, len(cells) - len(there), len(order), ", ".join(shown) or "all blank"
-        )
-    numbers = np.asarray(cells, dtype=np.float64)
-    numbers = numbers[~np.isnan(numbers)]
+            called, word, len(cells) - len(there), len(order), ", ".join(shown) or "all blank",
+            strip,
+        )  # fmt: skip
+    every = np.asarray(cells, dtype=np.float64)
+    numbers = every[~np.isnan(every)]
     blanks = len(cells) - len(numbers)
     if not len(numbers):
         return ColumnGlance(called, "number", blanks, 0, "all blank")
     different = np.unique(numbers)
     whole = bool((numbers == np.floor(numbers)).all())
+    strip = "" if colours is None else number_strip(colours, called, every)
     return ColumnGlance(
-        called, "whole number" if whole else "number", blanks, len(different), _range(numbers)
-    )
+        called, "whole number" if whole else "number", blanks, len(different), _range(numbers),
+        strip,
+    )  # fmt: skip
 
 
 def _range(numbers: FloatArray) -> str:
@@ -135,7 +149,11 @@ def glance_section(rows: LabelledRows, columns: tuple[ColumnGlance, ...], target
     if len(order) > MOST_CLASSES:
         parts.append(f'<p class="soft">… and {len(order) - MOST_CLASSES:,} more classes.</p>')
     if columns:
-        parts += ["<h3>Columns</h3>", _columns_table(columns, len(rows))]
+        parts += [
+            "<h3>Columns</h3>",
+            ClassColours.of(rows).legend,
+            _columns_table(columns, len(rows)),
+        ]
     return "".join(parts)
 
 
@@ -149,12 +167,12 @@ def _words(rows: LabelledRows, columns: tuple[ColumnGlance, ...]) -> str:
         )
     kinds = [one.kind for one in columns]
     said = [
-        f"{kinds.count(kind)} of {plural}"
-        for kind, plural in (
-            ("number", "numbers"),
-            ("whole number", "whole numbers"),
-            ("truth", "truths"),
-            ("category", "categories"),
+        f"{kinds.count(kind)} {adjective}"
+        for kind, adjective in (
+            ("number", "numeric"),
+            ("whole number", "whole-number"),
+            ("yes/no", "yes/no"),
+            ("category", "categorical"),
         )
         if kind in kinds
     ]
@@ -165,23 +183,37 @@ def _words(rows: LabelledRows, columns: tuple[ColumnGlance, ...]) -> str:
     if blanks:
         gaps = f"{blanks:,} of {cells:,} cells are blank, in {names(one.name for one in held)}."
     return (
-        f"{len(rows):,} rows, {len(rows.classes)} classes, {len(columns):,} columns: "
-        f"{text(', '.join(said))}. {gaps}"
+        f"{len(rows):,} rows, {len(rows.classes)} classes, {len(columns):,} "
+        f"column{'s' * (len(columns) != 1)}: {text(', '.join(said))}. {gaps}"
     )
 
 
 def _columns_table(columns: tuple[ColumnGlance, ...], size: int) -> str:
+    """Return all columns, those beyond a page behind a line that opens without a script."""
+    found = _described(columns[:MOST_COLUMNS], size)
+    folded = columns[MOST_COLUMNS:MOST_FOLDED]
+    if folded:
+        found += (
+            f"<details><summary>{len(folded):,} more columns</summary>"
+            f"{_described(folded, size)}</details>"
+        )
+    left = len(columns) - MOST_FOLDED
+    return found + (f'<p class="soft">… and {left:,} more columns.</p>' if left > 0 else "")
+
+
+def _described(columns: tuple[ColumnGlance, ...], size: int) -> str:
     shown = [
         (
             name(one.name),
             one.kind,
             f"{one.blanks:,} ({_percent(one.blanks, size)})" if one.blanks else "–",
             f"{one.values:,}",
+            one.strip or "–",
             one.words,
         )
-        for one in columns[:MOST_COLUMNS]
+        for one in columns
     ]
-    heads = ("column", "kind", "blank", "different", "least … median … most, or commonest")
-    found = table(heads, shown, figures=(2, 3))
-    left = len(columns) - MOST_COLUMNS
-    return found + (f'<p class="soft">… and {left:,} more columns.</p>' if left > 0 else "")
+    heads = (
+        "column", "kind", "blank", "different", "by class", "least … median … most, or commonest",
+    )  # fmt: skip
+    return table(heads, shown, figures=(2, 3), kind="cards")

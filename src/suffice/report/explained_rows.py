@@ -13,7 +13,7 @@ from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.printing.terminal_words import cut, printable
 from suffice.report.data_summary import column_names, short
 from suffice.report.figures import WIDTH
-from suffice.report.markup import quoted
+from suffice.report.markup import quoted, text
 from suffice.rows import NUMBER, is_sparse, read_table
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 REASONS = 8
 """Columns that a picture names. A choice: what is read at a glance."""
+WIDEST_POOL = 60
+"""Columns up to which answers of a pool are explained here: each column costs an answer of all its
+members, which takes the cube of the columns."""
 BOUNDLESS = 1e4
 """Log odds of one column beyond which they are those of a class without any spread."""
 
@@ -38,6 +41,12 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
         return []
     if not hasattr(candidate.estimator, "explain"):
         return []
+    if candidate.is_pool and len(column_names(rows)) > WIDEST_POOL:
+        words = (
+            f"With {len(column_names(rows)):,} columns it would take long to explain answers of "
+            "the pool here; suffice explain does it for the rows you choose."
+        )
+        return [f'<p class="soft">{text(words)}</p>']
     sure = held.log_posterior.max(axis=1)
     right = held.predicted == rows.codes
     with warnings.catch_warnings():
@@ -76,18 +85,14 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
             if low < 0.0:  # room for what stands beside a bar to the left
                 ax.set_xlim(left=low - 0.08 * (high - low))
 
-        what = (
-            "a row of middling certainty that it gets right"
-            if kind == "right"
-            else "the mistake it was surest of"
-        )
+        what = "a typical correct row" if kind == "right" else "the mistake it was surest of"
         caption = (
             f"Row {place + 1:,}, {what}: {quoted(own)}, held out and taken for {quoted(said)} "
             f"with a probability of {chance}. The bars are of the model of all rows, this one "
             "among them, and add up to its log odds."
         )
         label = f"row {place + 1} explained, {kind}"
-        pictures.append(album.picture(draw, label, caption, (WIDTH, 3.6)))
+        pictures.append(album.picture(draw, label, caption, (WIDTH, 4.0)))
     return pictures
 
 
@@ -121,8 +126,8 @@ def _with_cell(column: str, cells: dict[str, str]) -> str:
     """Return a column with its cell, both cut, so that the cell is still seen."""
     if column not in cells:
         return column
-    cell = cut(printable(cells[column]), 10)
-    return f"{cut(printable(column), 25 - len(cell))} = {cell}"
+    cell = cut(printable(cells[column]), 12)
+    return f"{cut(printable(column), 45 - len(cell))} = {cell}"
 
 
 def _plain(label: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from suffice import __version__
 from suffice.evaluation import Quality, compare
 from suffice.printing.terminal_words import cut, printable
+from suffice.report.associations import blanks_section, correlations_section
 from suffice.report.contents import Contents
 from suffice.report.data_summary import glance_section
 from suffice.report.explained_rows import explained_rows
@@ -21,6 +22,7 @@ from suffice.report.pictures import (
     reliability_picture,
 )
 from suffice.report.planes import boundary_pictures
+from suffice.report.ranking import areas_table, mean_area, ranking_pictures
 from suffice.report.tables import confusion_counts, confusion_table, results_table
 from suffice.storage.atomic_writes import check_place, whole_file
 
@@ -66,8 +68,9 @@ def page(
     ('<!DOCTYPE html>', False, True)
     """
     return rendered(
-        Contents.of(comparison), title=title, target=target, source=source, pictures=pictures
-    )
+        Contents.of(comparison, curve=pictures),
+        title=title, target=target, source=source, pictures=pictures,
+    )  # fmt: skip
 
 
 def rendered(
@@ -109,10 +112,10 @@ def _sections(contents: Contents, target: str, album: Album) -> list[tuple[str, 
     if rows:
         rows = f"<p>What speaks for the answers of {name(model)}, column by column.</p>{rows}"
     every = [
-        ("data", "The data", glance_section(comparison.rows, contents.columns, target)),
+        ("data", "The data", _data(contents, target)),
         ("models", "The models", models_section(comparison)),
         ("comparison", "The comparison", results_table(comparison.table, model)),
-        ("curves", "Learning curves", _curves(comparison, album)),
+        ("curves", "Learning curves", _curves(contents, album)),
         ("boundaries", "Boundaries", grid(boundary_pictures(comparison, found, album))),
         ("calibration", "Probabilities and mistakes", _answers(comparison, album)),
         ("columns", "Informative columns", "" if found is None else _columns(found, album)),
@@ -142,8 +145,7 @@ def _advice(contents: Contents) -> str:
     count = len(contents.worries)
     care = ""
     if count:
-        things = "is one thing" if count == 1 else f"are {count} things"
-        care = f'<p>There <a href="#worries">{things} to worry about</a>.</p>'
+        care = f'<p><a href="#worries">{count} warning{"s" * (count > 1)}</a></p>'
     # Where curves cross is told beside their picture.
     told = {*map(str, comparison.crossings), NO_LAW}
     reasons = listing([text(sentence) for sentence in said.reasons if sentence not in told])
@@ -165,7 +167,11 @@ def _main_figures(comparison: Comparison) -> str:
         shares = f"{judged.baseline_log_loss:.3f} if only the class shares were known"
         figures.append((_small(judged.log_loss), f"log-loss; {shares}"))
     if scores.calibration is not None:
-        figures.append((_small(scores.calibration), "by which probabilities are off"))
+        figures.append((_small(scores.calibration), "average calibration error"))
+    area = mean_area(comparison, comparison.recommendation.model)
+    if area is not None:
+        several = ", mean over classes" if len(comparison.rows.classes) > 2 else ""
+        figures.append((f"{area:.3f}", f"area under the ROC curve (AUC){several}"))
     cells = "".join(f"<div><b>{figure}</b><span>{words}</span></div>" for figure, words in figures)
     return f'<div class="figures-row">{cells}</div>'
 
@@ -174,18 +180,26 @@ def _small(figure: float) -> str:
     return f"{figure:.3f}" if figure >= 0.0005 else "&lt; 0.001"
 
 
-def _curves(comparison: Comparison, album: Album) -> str:
+def _data(contents: Contents, target: str) -> str:
+    rows = contents.comparison.rows
+    found = glance_section(rows, contents.columns, target) + blanks_section(rows, contents.columns)
+    if contents.correlations is not None:
+        found += correlations_section(contents.correlations)
+    return found
+
+
+def _curves(contents: Contents, album: Album) -> str:
+    comparison = contents.comparison
     said = listing([text(one) for one in comparison.crossings])
-    pictures = grid(curve_pictures(comparison, album))
+    pictures = grid(curve_pictures(comparison, contents.own_curve, album))
     curves = comparison.curves
     if curves is None or (not said and not pictures):
         return ""
     model = comparison.recommendation.model
-    absent = "" if model in curves.names else f" {name(model)} has no curve here."
+    known = model in curves.names or contents.own_curve is not None
+    absent = "" if known else f" {name(model)} has no curve here."
     law = f"<p>{NO_LAW}</p>" if said else ""
-    return (
-        f"<p>What more rows would be worth, and to which school.{absent}</p>{pictures}{said}{law}"
-    )
+    return f"<p>What more rows would be worth, and to which model.{absent}</p>{pictures}{said}{law}"
 
 
 def _answers(comparison: Comparison, album: Album) -> str:
@@ -196,24 +210,27 @@ def _answers(comparison: Comparison, album: Album) -> str:
     off = ""
     if scores.calibration is not None and scores.calibration_error is not None:
         off = (
-            f"<p>Its probabilities are off by {scores.calibration:.3f} "
-            f"(± {scores.calibration_error:.3f}) on average.</p>"
+            f"<p>Average calibration error: {scores.calibration:.3f} "
+            f"(± {scores.calibration_error:.3f}).</p>"
         )
     picture = reliability_picture(comparison, model, album)
     words = (
         f"<p>Held-out answers of {name(model)}: every row judged by a model that has not seen "
         "it.</p>"
     )
+    ranks = ranking_pictures(comparison, model, album)
+    below = areas_table(comparison, model)
     if picture.startswith("<figure") and len(classes) <= BESIDE:
-        return f'{words}<div class="pictures"><div>{mistakes}{off}</div>{picture}</div>'
-    return words + mistakes + off + grid([picture])
+        beside = f'<div class="pictures"><div>{mistakes}{off}</div>{picture}</div>'
+        return words + beside + grid(ranks) + below
+    return words + mistakes + off + grid([picture, *ranks]) + below
 
 
 def _columns(found: Informative, album: Album) -> str:
     return (
         "<p>What each column tells about the class by itself, in bits: the mean of "
-        f"log₂ p(class | column) / p(class), on rows that were held out. A column that gave "
-        f"the class away would tell {found.whole:.2f} bits; what two columns tell may be the "
+        "log₂ p(class&nbsp;|&nbsp;column) / p(class), on rows that were held out. A column that "
+        f"gave the class away would tell {found.whole:.2f} bits; what two columns tell may be the "
         f"same.</p>{informative_table(found)}{grid(column_pictures(found, album))}"
     )
 
@@ -280,8 +297,8 @@ def models_section(comparison: Comparison) -> str:
         for one in comparison.candidates
     ]
     return (
-        "<p>Generative models learn how each class makes its rows, p(x | y), and turn that round "
-        "by Bayes’ rule; discriminative ones learn p(y | x) alone.</p>"
+        "<p>Generative models learn how each class makes its rows, p(x&nbsp;|&nbsp;y), and turn "
+        "that round by Bayes’ rule; discriminative ones learn p(y&nbsp;|&nbsp;x) alone.</p>"
         + table(("model", "school", "what it assumes"), rows, kind="stacked")
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 LONGEST = 60
 """Places that a name may take on the page; the whole of it is told when one points at it."""
+FORMULA = re.compile(r"\bp\([a-z]+ \| [a-z]+\)")
+"""p(y | x) stays on one line."""
 TOLD = 500
 """Characters of a name that are told then. A choice: a name may be a whole page."""
 
@@ -24,7 +27,8 @@ def text(words: object) -> str:
     >>> print(text("turned\u202earound"))
     turned\u202earound
     """
-    return escape(printable(words)).replace(" %", "&nbsp;%")
+    said = escape(printable(words)).replace(" %", "&nbsp;%")
+    return FORMULA.sub(lambda found: found[0].replace(" ", "&nbsp;"), said)
 
 
 def name(word: object, most: int = LONGEST) -> str:
@@ -76,17 +80,23 @@ def table(
     """Return a table of cells that are HTML already; columns of `figures` stand to the right.
 
     The first cell of a row is its head. Wide tables scroll by themselves, not with the page. The
-    `kind` is for the style sheet: "stacked" ones stand below each other on a telephone.
+    `kind` is for the style sheet: on a phone, cells of "stacked" tables stand below each other, and
+    rows of "cards" become paragraphs with a picture beside them.
     """
 
     def side(j: int) -> str:
         return ' class="figure"' if j in figures else ""
 
+    def told(j: int) -> str:
+        return f' data-head="{heads[j]}"' if kind == "cards" and heads[j] else ""
+
     style = f' class="{kind}"' if kind else ""
     head = "".join(f'<th scope="col"{side(j)}>{cell}</th>' for j, cell in enumerate(heads))
     body = []
     for first, *rest in rows:
-        cells = "".join(f"<td{side(j)}>{cell}</td>" for j, cell in enumerate(rest, start=1))
+        cells = "".join(
+            f"<td{side(j)}{told(j)}>{cell}</td>" for j, cell in enumerate(rest, start=1)
+        )
         body.append(f'<tr><th scope="row"{side(0)}>{first}</th>{cells}</tr>')
     return (
         f'<div class="wide"><table{style}><thead><tr>{head}</tr></thead>'

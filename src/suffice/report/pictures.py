@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from suffice.evaluation import Comparison
+    from suffice.evaluation import Comparison, LearningCurves
     from suffice.report.figures import Album
     from suffice.report.informative_columns import Informative
     from suffice.rows import FloatArray
@@ -31,8 +31,11 @@ TAILS = 0.01
 """The share of a column's cells on either side that may lie outside of its picture."""
 
 
-def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
-    """Return the learning curves, of errors and of log-loss."""
+def curve_pictures(comparison: Comparison, own: LearningCurves | None, album: Album) -> list[str]:
+    """Return the learning curves, of errors and of log-loss.
+
+    `own` is that of the recommended model where it is not among them.
+    """
     curves = comparison.curves
     if curves is None:
         return []
@@ -43,9 +46,11 @@ def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
         if not shown:
             continue
 
-        steep = losses and _steep(shown)
+        added = _own(own, losses)
+        means = [*(band[0] for band in shown.values()), *([] if added is None else [added[1]])]
+        steep = losses and _steep(means)
         # No share and no loss is below zero, and a logarithmic scale has no room for zero.
-        floor = 0.6 * min(float(band[0].min()) for band in shown.values()) if steep else 0.0
+        floor = 0.6 * min(float(mean.min()) for mean in means) if steep else 0.0
 
         def draw(
             ax: Axes,
@@ -53,9 +58,10 @@ def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
             losses: bool = losses,
             steep: bool = steep,
             floor: float = floor,
+            added: tuple[FloatArray, FloatArray] | None = added,
         ) -> None:
             from suffice.plots import draw_learning_curves
-            from suffice.plots.axes import legend_below
+            from suffice.plots.axes import colour, dashes, legend_below, marker
 
             draw_learning_curves(
                 ax, curves.sizes, {one: band[0] for one, band in shown.items()},
@@ -63,6 +69,13 @@ def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
                 crossing=None if losses else _crossing(comparison),
                 measure="log-loss" if losses else "share of errors", legend=False,
             )  # fmt: skip
+            if added is not None and own is not None:
+                k = len(shown)
+                ax.plot(
+                    *added, color=colour(k), linestyle=dashes(k), marker=marker(k), linewidth=2.4,
+                    markersize=6, markeredgecolor="white", markeredgewidth=0.6, zorder=4,
+                    label=own.names[0],
+                )  # fmt: skip
             legend_below(ax)
             if steep:
                 _set_logarithmic(ax, floor)
@@ -76,15 +89,31 @@ def curve_pictures(comparison: Comparison, album: Album) -> list[str]:
         )
         caption = (
             f"Held-out {measure} by the number of rows learned from, with 95&nbsp;% bands over "
-            f"random splits.{crossed}{' The scale is logarithmic.' * steep}"
+            f"random splits.{crossed}{_told(own)}{' The scale is logarithmic.' * steep}"
         )
         pictures.append(album.picture(draw, f"learning curves, {measure}", caption, (WIDTH, 4.5)))
     return pictures
 
 
-def _steep(bands: dict[str, Any]) -> bool:
+def _own(own: LearningCurves | None, losses: bool) -> tuple[FloatArray, FloatArray] | None:
+    """Return sizes and means of the recommended model's curve, if it has one of this measure."""
+    if own is None:
+        return None
+    mean = own.band(own.names[0], losses=losses)[0]
+    return (own.sizes.astype(np.float64), mean) if np.isfinite(mean).all() else None
+
+
+def _told(own: LearningCurves | None) -> str:
+    """Return what is different about the recommended model's curve."""
+    if own is None:
+        return ""
+    splits = own.errors.shape[2]
+    return f" {name(own.names[0])}: the mean of {splits} splits, without a band."
+
+
+def _steep(curves: list[FloatArray]) -> bool:
     """Return whether losses fall so far that only a logarithmic scale shows where they end."""
-    means = np.concatenate([band[0] for band in bands.values()])
+    means = np.concatenate(curves)
     return bool(means.min() > 0.0 and means.max() > STEEP * means.min())
 
 

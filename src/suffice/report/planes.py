@@ -96,6 +96,7 @@ def _regions(
 ) -> str:
     """Return the regions of a candidate that knows these two columns alone."""
     from suffice.plots import draw_regions
+    from suffice.plots.regions import is_crowded
 
     rows = drawn(found.rows, DOTS)
     held = read_table(rows.X)
@@ -117,6 +118,8 @@ def _regions(
     if one.school == GENERATIVE:
         inside = " Coloured lines hold 50&nbsp;% and 95&nbsp;% of a class."
     dots = f" {int(there.sum()):,} rows are drawn." if there.sum() < len(comparison.rows) else ""
+    if is_crowded(points[there]):
+        dots += " Dots are moved a little, so that rows with equal numbers can be seen."
     return album.picture(
         draw,
         f"{one.name} on two columns",

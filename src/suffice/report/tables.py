@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
-MOST_CLASSES = 12
-"""Classes up to which there is a whole table; of more the commonest mistakes are told."""
+MOST_CLASSES = 30
+"""Classes up to which there is a whole table; the commonest mistakes are told of more."""
+NAMED = 8
+"""Classes up to which columns have names; of more they have the number of the row."""
 MOST_MISTAKES = 15
 """Mistakes that are listed, the commonest first. A choice: what fits on a screen."""
 DARKEST = 0.55
@@ -41,7 +43,11 @@ def confusion_table(counts: FloatArray, classes: list[Any]) -> str:
         return _mistakes(counts, classes)
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0.0)
-    heads = "".join(f'<th scope="col">{name(label, 24)}</th>' for label in classes)
+    named = len(classes) <= NAMED
+    heads = "".join(
+        f'<th scope="col">{name(label, 24) if named else j + 1}</th>'
+        for j, label in enumerate(classes)
+    )
     body = []
     for i, label in enumerate(classes):
         cells = []
@@ -50,18 +56,25 @@ def confusion_table(counts: FloatArray, classes: list[Any]) -> str:
             right = ' class="right"' if i == j else ""
             cells.append(
                 f'<td{right} style="background:rgba(var(--cell),{DARKEST * share:.3f})">'
-                f"{counts[i, j]:,.6g}</td>"
+                f"{_count(counts[i, j], named)}</td>"
             )
         wrong = 100.0 * (1.0 - shares[i, i])
+        number = "" if named else f"{i + 1}&ensp;"
         body.append(
-            f'<tr><th scope="row">{name(label, 24)}</th>{"".join(cells)}'
+            f'<tr><th scope="row">{number}{name(label, 24)}</th>{"".join(cells)}'
             f'<td class="figure">{wrong:.1f} %</td></tr>'
         )
+    kind = "confusion" if named else "confusion many"
     return (
-        '<div class="wide"><table class="confusion"><thead><tr>'
+        f'<div class="wide"><table class="{kind}"><thead><tr>'
         f'<th scope="col">class ↓, predicted →</th>{heads}<th scope="col">wrong</th></tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def _count(count: float, named: bool) -> str:
+    """Return a count; nothing for none in a large table, where zeros would hide the mistakes."""
+    return f"{count:,.6g}" if count or named else ""
 
 
 def _mistakes(counts: FloatArray, classes: list[Any]) -> str:
