@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows
+from suffice.places import Place
 from suffice.rows import check_lengths, read_table
 from suffice.rows.frames import is_from_frame_library
 from suffice.sources.arrow_frames import some_rows
@@ -97,7 +98,7 @@ def _decided(
     if not kept:
         raise BadRows(f"{place}: there is no column besides the target", hint="drop fewer columns")
     table = table.take(kept)
-    refuse_infinite(table, [names[j] for j in kept], place)
+    refuse_infinite(table, [names[j] for j in kept], Place(place))
     without = int((~there).sum())
     if without:
         table = some_rows(table, there)
