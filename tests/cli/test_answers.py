@@ -186,20 +186,6 @@ def test_rows_can_be_rejected_by_probability_and_by_typicality(
     assert [json.loads(line)["prediction"] for line in as_json] == ["x", None, "z"]
 
 
-def test_best_takes_the_lowest_log_loss_and_auto_what_is_recommended(
-    run: Any, measurements: Path, tmp_path: Path
-) -> None:
-    compared = json.loads(run("compare", measurements, "-t", "class", "--no-curves", "--json").out)
-    losses = {one["model"]: one["log_loss"] for one in compared["models"]}
-    single = min(losses.keys() - {"pool of models"}, key=lambda name: losses[name])
-    for model, chosen in (("best", single), ("auto", compared["recommendation"]["best"])):
-        place = tmp_path / f"{model}.suffice"
-        done = run("fit", measurements, "-t", "class", "--model", model, "-o", place)
-        assert done.code == 0
-        loss = f"{losses[chosen]:.3f}"
-        assert f"note: chose {chosen}: its log-loss on held-out rows is {loss}" in done.err
-
-
 def test_settings_reach_the_model_and_strange_ones_are_wrong_usage(
     run: Any, fitted: Callable[..., Path], measurements: Path, tmp_path: Path
 ) -> None:
