@@ -224,7 +224,7 @@ HOSTILE = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@examples(100)
+@examples(50)
 @given(st.sampled_from(FORMS), HOSTILE, HOSTILE)
 @example(FORMS[0], "@", "")
 @example(FORMS[6], "/", "@")
