@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from suffice.columns.spellings.spelling import Spelling
 from suffice.columns.spellings.written_numbers import COMMA, POINT, WrittenNumber, written_number
 from suffice.columns.spellings.yes_and_no import KNOWN, plain_word, yes_words
-from suffice.rows.cells import BOOLEAN, NUMBER
+from suffice.errors import NotANumber
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -198,6 +199,27 @@ def spelling_of_column(
     spelling = Spelling(NUMBER, mark, currency, percent, unit)
     whole = not percent and mark not in held.fractions and (mark == COMMA or seen.is_whole_yet)
     return ColumnSpelling(spelling, whole, doubt, _example(seen))
+
+
+def spelling_as_declared(
+    seen: ColumnEvidence, name: str, declared: str | None, decimal: str | None, usual: UsualMarks
+) -> ColumnSpelling:
+    """Return how a column is written, given what somebody says it is, if anybody does."""
+    if declared == CATEGORY:
+        return ColumnSpelling(Spelling(CATEGORY))
+    if declared is None:
+        return spelling_of_column(seen, decimal=decimal, usual=usual)
+    found = spelling_of_column(seen, decimal=decimal, usual=usual, units=True)
+    kind = seen.kind if found.spelling is None else found.spelling.kind
+    if kind != NUMBER:
+        marks = ("odd", "code", "truth", "spelt")
+        mark = next((mark for mark in marks if mark in seen.first), "")
+        what = found.doubt or f"{_named(seen, mark)} is no number"
+        raise NotANumber(
+            f"{name} is declared a number: {what}",
+            hint="correct the cell, or leave it empty if it is not known",
+        )
+    return found
 
 
 def _truths(seen: ColumnEvidence) -> ColumnSpelling:
