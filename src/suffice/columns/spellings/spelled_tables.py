@@ -52,9 +52,11 @@ def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
 
 def _cells(cells: list[Any], spelling: Spelling, name: str) -> Any:
     def refusal(row: int) -> NotANumber:
-        return NotANumber(
-            f"row {row}, {name}: {cells[row]!r:.60} cannot be read as the column is: "
-            f"{spelling.words}",
+        return NotANumber.of_cell(
+            row,
+            name,
+            f"{cells[row]!r:.60} cannot be read as the column is: {spelling.words}",
+            value=cells[row],
             hint="write it like the others, or leave the cell empty if it is not known",
         )
 

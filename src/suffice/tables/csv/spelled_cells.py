@@ -111,6 +111,7 @@ class ColumnSpelling(NamedTuple):
     spelling   how it is written; None for plain columns and for categories
     whole      whether all of its numbers are whole
     example    a cell that is no plain one; empty where all are
+    asks       whether it would be one of numbers, if somebody said that units may be passed over
     doubt      why it is not read as what most of its cells are, or which of two readings was
                taken; a sentence that goes on after the name of the column
     """
@@ -119,6 +120,7 @@ class ColumnSpelling(NamedTuple):
     whole: bool = False
     doubt: str = ""
     example: str = ""
+    asks: bool = False
 
 
 class UsualMarks(NamedTuple):
@@ -179,7 +181,9 @@ def spelling_of_column(
         return ColumnSpelling(None)
     why = _not_one_thing(seen, units=units)
     if why:
-        return ColumnSpelling(None, doubt=why.removeprefix(UNSAID))
+        return ColumnSpelling(
+            None, doubt=why.removeprefix(UNSAID), asks=len(held.affixes["unit"]) == 1 and not units
+        )
     marks = (held.marks - {EITHER}) | ({POINT} if seen.shows_point else set())
     if len(marks) > 1:
         return ColumnSpelling(None, doubt=_two_marks(seen))

@@ -34,8 +34,8 @@ def say_spellings(
         hooks.note(f"{listed(names)} {are} read as {spelling.words}{_shown(decided[names[0]])}")
     for name, found in decided.items():
         if found.doubt and found.spelling is None:
-            unit = found.doubt.endswith(" has a unit")
-            asked = f"; {hooks.column(name, 'number')} reads the number alone" if unit else ""
+            alone = f"; {hooks.column(name, 'number')} reads the number alone"
+            asked = alone if found.asks else ""
             hooks.note(f"{name} is read as categories: {found.doubt}{asked}")
         elif found.doubt and found.spelling is not None:
             other = COMMA if found.spelling.decimal == POINT else POINT
