@@ -87,7 +87,7 @@ def table(
     def side(j: int) -> str:
         return ' class="figure"' if j in figures else ""
 
-    def told(j: int) -> str:
+    def phone_head(j: int) -> str:
         return f' data-head="{heads[j]}"' if kind == "cards" and heads[j] else ""
 
     style = f' class="{kind}"' if kind else ""
@@ -95,7 +95,7 @@ def table(
     body = []
     for first, *rest in rows:
         cells = "".join(
-            f"<td{side(j)}{told(j)}>{cell}</td>" for j, cell in enumerate(rest, start=1)
+            f"<td{side(j)}{phone_head(j)}>{cell}</td>" for j, cell in enumerate(rest, start=1)
         )
         body.append(f'<tr><th scope="row"{side(0)}>{first}</th>{cells}</tr>')
     return (

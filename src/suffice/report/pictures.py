@@ -89,7 +89,7 @@ def curve_pictures(comparison: Comparison, own: LearningCurves | None, album: Al
         )
         caption = (
             f"Held-out {measure} by the number of rows learned from, with 95&nbsp;% bands over "
-            f"random splits.{crossed}{_told(own)}{' The scale is logarithmic.' * steep}"
+            f"random splits.{crossed}{_own_caption(own)}{' The scale is logarithmic.' * steep}"
         )
         pictures.append(album.picture(draw, f"learning curves, {measure}", caption, (WIDTH, 4.5)))
     return pictures
@@ -103,7 +103,7 @@ def _own(own: LearningCurves | None, losses: bool) -> tuple[FloatArray, FloatArr
     return (own.sizes.astype(np.float64), mean) if np.isfinite(mean).all() else None
 
 
-def _told(own: LearningCurves | None) -> str:
+def _own_caption(own: LearningCurves | None) -> str:
     """Return what is different about the recommended model's curve."""
     if own is None:
         return ""
