@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from suffice.models.gaussian.forms import IN_WORDS, SPOKEN
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ FORMS = {
     "diagonal": "columns are independent, with variances of each class",
     "shared-diagonal": "columns are independent, with variances that all classes share",
     "spherical": "each class has one variance for all columns",
+    **IN_WORDS,
 }
 """Forms of the covariance in words."""
 EVENTS = {
@@ -75,6 +77,7 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     """Return what is assumed about the covariances of normal classes."""
     settings, chosen = stored.settings, stored.state.get("chosen")
     form = str(settings.get("covariance", "shared"))
+    form = SPOKEN.get(form, form)
     pool, shrink = settings.get("pool"), settings.get("shrink")
     form = "per-class" if settings.get("average") else form
     if chosen is not None:

@@ -13,7 +13,6 @@ import numpy as np
 from suffice.errors import (
     BadRows,
     BadSetting,
-    DegenerateData,
     SufficeError,
     listed,
     meant,
@@ -188,9 +187,9 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
 
 def warn_of(notes: Sequence[Note], names: Sequence[str], labels: Sequence[Label]) -> None:
     """Tell the user, by name, what was degenerate and what was done about it."""
-    if notes:
-        text = ". ".join(note.sentence(names, labels) for note in notes)
-        warnings.warn(text, DegenerateData, stacklevel=4)
+    for category in dict.fromkeys(note.category for note in notes):
+        said = [note.sentence(names, labels) for note in notes if note.category is category]
+        warnings.warn(". ".join(said), category, stacklevel=4)
 
 
 class GivenClasses(NamedTuple):
