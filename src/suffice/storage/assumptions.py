@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suffice.models.gaussian.forms import IN_WORDS, SPOKEN
 from suffice.storage.known_classes import name_of
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ FORMS = {
     "diagonal": "columns are independent, with variances of each class",
     "shared-diagonal": "columns are independent, with variances that all classes share",
     "spherical": "each class has one variance for all columns",
-    **IN_WORDS,
 }
 """Forms of the covariance in words."""
 EVENTS = {
@@ -77,13 +75,17 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     """Return what is assumed about the covariances of normal classes."""
     settings, chosen = stored.settings, stored.state.get("chosen")
     form = str(settings.get("covariance", "shared"))
-    form = SPOKEN.get(form, form)
+    words = FORMS
+    if form not in FORMS:  # who has one of our words need not load the letters
+        from suffice.models.gaussian.forms import IN_WORDS, SPOKEN
+
+        form, words = SPOKEN.get(form, form), FORMS | IN_WORDS
     pool, shrink = settings.get("pool"), settings.get("shrink")
     form = "per-class" if settings.get("average") else form
     if chosen is not None:
         pool, shrink = chosen.pool, chosen.shrink
         form = "shared" if pool == 1.0 else "per-class"
-    found = ["the rows of each class are normal", FORMS.get(form, form)]
+    found = ["the rows of each class are normal", words.get(form, form)]
     found += _of_averages(settings)
     if pool and form == "per-class":
         found.append(f"pooled with that of all classes, by {pool:g}")

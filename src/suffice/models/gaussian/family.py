@@ -21,14 +21,6 @@ from suffice.models.gaussian.floors import (
     pooled_covariance,
     raised,
 )
-from suffice.models.gaussian.forms import (
-    BY_LETTERS,
-    LETTERS,
-    SPOKEN,
-    TIED_FORMS,
-    UNIT_FORMS,
-    letters_of,
-)
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.notes import STAND_IN, Note
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
@@ -89,18 +81,19 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
-        for name, value, choices, more in (
-            ("covariance", self.covariance, FORMS, BY_LETTERS),
-            ("shrink_target", self.shrink_target, SHRINK_TARGETS, ""),
-            ("divisor", self.divisor, DIVISORS, ""),
+        if self.covariance not in FORMS:
+            # Who has one of our words need not load the letters.
+            from suffice.models.gaussian.forms import spoken
+
+            object.__setattr__(self, "covariance", spoken(self.covariance, FORMS))
+        for name, value, choices in (
+            ("shrink_target", self.shrink_target, SHRINK_TARGETS),
+            ("divisor", self.divisor, DIVISORS),
         ):
-            if value not in (*choices, *(LETTERS if more else ())):
+            if value not in choices:
                 raise BadSetting(
-                    f"{name}={value!r} is not known",
-                    hint=f"choose one of {listed(choices)}{more}",
+                    f"{name}={value!r} is not known", hint=f"choose one of {listed(choices)}"
                 )
-        # Of two names for one form there is one in what follows, and in files.
-        object.__setattr__(self, "covariance", SPOKEN.get(self.covariance, self.covariance))
         self._check_shares()
         self._check_prior()
 
@@ -167,7 +160,7 @@ class Gaussian:
     @property
     def is_tied(self) -> bool:
         """Whether classes share part of their covariances: volumes, shapes or axes."""
-        return self.covariance in TIED_FORMS
+        return self.covariance not in FORMS
 
     @property
     def keeps_patterns(self) -> bool:
@@ -239,8 +232,7 @@ class Gaussian:
         if not summary.active.all():
             columns = tuple(int(j) for j in np.flatnonzero(~summary.active))
             notes.append(Note("columns that never vary", "they are left out", columns, silent=True))
-        if letters_of(self.covariance) in UNIT_FORMS:
-            # Who has another form need not load this.
+        if self.is_tied or self.covariance == "spherical":
             from suffice.models.gaussian.forms.estimate import units_notes
 
             notes += units_notes(self.covariance, summary)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from suffice.errors import BadSetting, listed
+
 LETTERS = (
     "EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE",
     "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV",
@@ -46,6 +48,20 @@ def letters_of(covariance: str) -> str:
     ('EEE', 'VEV')
     """
     return next((form for form, word in SPOKEN.items() if word == covariance), covariance)
+
+
+def spoken(covariance: str, words: tuple[str, ...]) -> str:
+    """Return the one name of a form: our word where there is one, and else its letters.
+
+    >>> spoken("EEE", ("shared",)), spoken("VEV", ("shared",))
+    ('shared', 'VEV')
+    """
+    if covariance not in LETTERS:
+        raise BadSetting(
+            f"covariance={covariance!r} is not known",
+            hint=f"choose one of {listed(words)}{BY_LETTERS}",
+        )
+    return SPOKEN.get(covariance, covariance)
 
 
 def parameter_count(covariance: str, components: int, width: int) -> int:

@@ -18,7 +18,11 @@ SETTLED = 1e-14
 
 
 def common_axes(
-    form: str, weights: FloatArray, scatters: FloatArray, axes: FloatArray | None
+    form: str,
+    weights: FloatArray,
+    scatters: FloatArray,
+    axes: FloatArray | None,
+    most_sweeps: int = MOST_SWEEPS,
 ) -> tuple[FloatArray, FloatArray]:
     """Return variances (k, d) along common axes (d, d), the axes in columns.
 
@@ -32,7 +36,7 @@ def common_axes(
     axes = np.array(axes)
     along = np.einsum("ji,kjl,lm->kim", axes, scatters, axes)
     variances, volume = _variances(form, weights, along)
-    for _ in range(MOST_SWEEPS if width > 1 else 0):
+    for _ in range(most_sweeps if width > 1 else 0):
         for i, j in itertools.combinations(range(width), 2):
             turn = _rotation(along, 1.0 / variances, i, j)
             axes[:, [i, j]] = axes[:, [i, j]] @ turn

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from suffice.models.gaussian.forms.common_axes import common_axes
+from suffice.models.gaussian.forms.common_axes import MOST_SWEEPS, common_axes
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray
@@ -34,7 +34,12 @@ class Tied(NamedTuple):
 
 
 def tied_covariances(
-    form: str, weights: FloatArray, scatters: FloatArray, start: Tied | None = None
+    form: str,
+    weights: FloatArray,
+    scatters: FloatArray,
+    start: Tied | None = None,
+    *,
+    most_sweeps: int = MOST_SWEEPS,
 ) -> Tied:
     """Return the most likely covariances of a form, (k, d, d), from scatters (k, d, d).
 
@@ -62,7 +67,8 @@ def tied_covariances(
     if form == "VEE":
         return _common_shape(weights, scatters, None if start is None else start.volumes)
     if form in ("EVE", "VVE"):
-        lengths, axes = common_axes(form, weights, scatters, None if start is None else start.axes)
+        axes = None if start is None else start.axes
+        lengths, axes = common_axes(form, weights, scatters, axes, most_sweeps)
         return Tied(np.einsum("ji,ki,li->kjl", axes, lengths, axes), None, axes)
     values, turns = np.linalg.eigh(scatters)
     values = np.maximum(values, 0.0)

@@ -82,7 +82,8 @@ def _floor(pooled: Pooled) -> FloatArray:
     assert pooled.constant is not None
     absent = pooled.deviations[:, np.newaxis] * pooled.basis[:, pooled.missing]
     found: FloatArray = EIGENVALUE_FLOOR * (absent @ absent.T)
-    return found + np.diag(np.where(pooled.constant, VARIANCE_FLOOR, 0.0))
+    found[np.diag_indices(len(found))] += np.where(pooled.constant, VARIANCE_FLOOR, 0.0)
+    return found
 
 
 def tied_normals(
