@@ -24,15 +24,24 @@ def profile(request: pytest.FixtureRequest) -> Iterator[settings]:
     settings.load_profile(before)
 
 
+def law_of_numbers(seen: list[int] | None = None) -> Any:
+    """Return a law that counts its examples."""
+
+    @given(st.floats())
+    def law(x: float) -> None:
+        if seen is not None:
+            seen.append(1)
+
+    return law
+
+
 def searched(cells: int, own: settings | None = None) -> int:
     """Return how many examples each of so many parameters of a law has."""
     seen: list[int] = []
 
-    @given(st.floats())
-    def law(x: float) -> None:
-        seen.append(1)
-
-    found: Any = law if own is None else own(law)
+    found = law_of_numbers(seen)
+    if own is not None:
+        own(found)
     share([SimpleNamespace(obj=found) for _ in range(cells)])  # type: ignore[list-item]
     found()
     return len(seen)
@@ -50,14 +59,17 @@ def test_parameters_of_a_law_share_its_examples(profile: settings, cells: int) -
 
 
 def test_a_law_that_says_how_many_has_as_many(profile: settings) -> None:
-    assert searched(8, examples(24)) == 24 * profile.max_examples / USUAL
+    assert searched(8, examples(20)) == 20 * profile.max_examples / USUAL
 
 
 def test_the_full_counts_are_those_of_the_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     before = settings.get_current_profile_name()
     settings.load_profile("evidence")
     assert settings.default.max_examples == 2_000
-    assert examples(8).max_examples == 400
+    assert examples(8).max_examples == 8 * 2_000 / USUAL
+    found = law_of_numbers()
+    share([SimpleNamespace(obj=found)] * 8)  # type: ignore[list-item]
+    settings(max_examples=1)(found)  # refused, had it been given settings
     settings.load_profile(before)
     monkeypatch.setenv("SUFFICE_PROFILE", "evidence")
     assert repeats(3, 50) == 50

@@ -144,7 +144,7 @@ def test_labels_of_either_sign_are_not_made_doubles() -> None:
     st.lists(st.integers(-(2**80), 2**80) | st.integers(BIG - 4, BIG + 4), min_size=2, max_size=9),
     st.sampled_from(["lists", "object array"]),
 )
-@examples(60)
+@examples(30)
 def test_every_whole_number_is_a_level_of_its_own(values: list[int], kind: str) -> None:
     table = read_table(COLUMNS[kind](values))
     assert [int(v) for v in table.exact(0)] == values

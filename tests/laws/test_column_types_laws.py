@@ -49,7 +49,7 @@ def tables(draw: st.DrawFn) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 @pytest.mark.parametrize("families", ["auto", "select"])
 @pytest.mark.parametrize("kind", GIVEN)
-@examples(12)
+@examples(5)
 @given(drawn=tables(), blank=st.booleans())
 @example(drawn=(np.array([[0.0], [1.0]] * 4), np.arange(8) // 4, np.array([[0.1]] * 4)), blank=True)
 def test_rows_that_are_whole_by_chance_refuse_no_number_later(
@@ -75,7 +75,7 @@ def test_rows_that_are_whole_by_chance_refuse_no_number_later(
 
 
 @pytest.mark.parametrize("kind", ["array", "lists", "Polars", "Arrow", "pandas"])
-@examples(15)
+@examples(6)
 @given(drawn=tables())
 def test_a_few_decimals_that_are_whole_are_no_counts(kind: str, drawn: Any) -> None:
     rows, labels, _ = drawn

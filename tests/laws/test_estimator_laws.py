@@ -31,7 +31,7 @@ LINEAR = ["shared", "shared, shrunk", "shared-diagonal"]
 
 every_setting = pytest.mark.parametrize("setting", SETTINGS)
 seeds = st.integers(0, 2**32 - 1)
-few = examples(8)
+few = examples(5)
 
 
 def model_of(setting: str, **more: Any) -> GaussianDiscriminant:

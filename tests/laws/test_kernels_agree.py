@@ -39,7 +39,7 @@ CLOSE = 1e-12
 WIDTHS = (0, 1, 2, 3, 5, 20, 32, 33)
 LAYOUTS = ("C", "F", "every other row", "backwards", "every other column")
 
-often = examples(60)
+often = examples(30)
 """No deadline: the first call compiles."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
@@ -18,6 +18,7 @@ from suffice.models.gaussian.forms import LETTERS, UNIT_FORMS
 from suffice.models.mixture.coordinates import Coordinates, MixtureRows
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
 from suffice.models.mixture.sums import Components, Expectation
+from tests.searches import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ def test_the_compiled_step_is_the_plain_one(diagonal: bool, outside: float) -> N
 
 
 @pytest.mark.parametrize("form", LETTERS)
-@settings(max_examples=2)
+@examples(2)
 @given(seed=st.integers(0, 10_000), blank=st.sampled_from([0.0, 0.15]))
 def test_no_step_loses_likelihood(form: str, seed: int, blank: float) -> None:
     rows, _ = drawn(seed, 80, blank=blank)
@@ -78,7 +79,7 @@ def test_no_step_loses_likelihood(form: str, seed: int, blank: float) -> None:
         assert np.diff(history).min(initial=0.0) >= -1e-12 * np.abs(history).max()
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seed=st.integers(0, 10_000))
 def test_the_same_rows_in_any_order_have_the_same_mixture(seed: int) -> None:
     rows, _ = drawn(seed, means=[[0.0, 0.0], [9.0, 3.0]])
@@ -90,7 +91,7 @@ def test_the_same_rows_in_any_order_have_the_same_mixture(seed: int) -> None:
     np.testing.assert_allclose(other.weights_, one.weights_, atol=1e-8)
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seed=st.integers(0, 10_000), blank=st.sampled_from([0.0, 0.1]))
 def test_weights_are_repetitions(seed: int, blank: float) -> None:
     rows, _ = drawn(seed, 60, means=[[0.0, 0.0], [9.0, 3.0]], blank=blank)
@@ -104,7 +105,7 @@ def test_weights_are_repetitions(seed: int, blank: float) -> None:
     )
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(seed=st.integers(0, 10_000), blank=st.sampled_from([0.0, 0.3]))
 def test_sums_of_parts_add_up(seed: int, blank: float) -> None:
     rows, _ = drawn(seed, 50, blank=blank)

@@ -20,7 +20,7 @@ MEMBERS = ["naive Bayes", "weighted naive Bayes", "GDA", "logistic on ranks", "f
 """Enough for a law: one of each kind but kernels; all together are tried once."""
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(2, 24)
-few = examples(8)
+few = examples(5)
 """A pool takes a tenth of a second: the profile's number of examples is for smaller things."""
 
 

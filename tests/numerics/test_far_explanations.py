@@ -36,7 +36,7 @@ cells = st.one_of(
 
 
 @pytest.mark.parametrize("name", MODELS)
-@examples(25)
+@examples(12)
 @given(st.lists(cells, min_size=3, max_size=3))
 def test_explanations_are_never_nan(name: str, row: list[float]) -> None:
     model = MODELS[name]

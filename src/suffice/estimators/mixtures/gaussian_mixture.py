@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 
 from suffice.columns import Columns
-from suffice.errors import BadRows, BadSetting, DidNotConverge
+from suffice.errors import BadRows, BadSetting, DidNotConverge, warn
 from suffice.estimators.mixtures.answers import MixtureAnswers
 from suffice.estimators.mixtures.settings import read_settings
 from suffice.estimators.multivariate_normal_columns import (
@@ -128,10 +127,9 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         self._become(fit, columns)
         warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
         if not fit.converged:
-            warnings.warn(
+            warn(
                 f"EM stopped after {len(fit.history)} steps while there was more to be gained",
                 DidNotConverge,
-                stacklevel=2,
             )
         return self
 

@@ -64,7 +64,7 @@ class Starts:
         covariance = np.atleast_2d(np.cov(z.T, bias=True))
         values, basis = np.linalg.eigh(covariance)
         kept = values > EIGENVALUE_FLOOR * max(1.0, float(values.max(initial=0.0)))
-        # Of few rows all are equally far from each other once they are white: rounding would decide.
+        # Of few rows all are equally far from each other once they are white: rounding decides.
         white = [z @ basis[:, kept] / np.sqrt(values[kept])] if len(z) > 2 * z.shape[1] else []
         self._views = [*white, z]
         self._trees: dict[int, Any] = {}
