@@ -75,6 +75,8 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     """Return what is assumed about the covariances of normal classes."""
     settings, chosen = stored.settings, stored.state.get("chosen")
     form = str(settings.get("covariance", "shared"))
+    if "mixture" in stored.state:
+        form = stored.state["mixture"].form
     words = FORMS
     if form not in FORMS:  # who has one of our words need not load the letters
         from suffice.models.gaussian.forms import IN_WORDS, SPOKEN
