@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns.spellings.spelling import SpelledKind
-from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed
+from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed, warn
+from suffice.places import Place
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
 from suffice.tables import table_file as table_files
 from suffice.tables.csv.chunks import CHARACTERS
-from suffice.tables.csv.spelled_cells import UsualMarks, spelling_of_column
+from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
 from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
@@ -109,12 +109,16 @@ class TableSource(LocalSource):
         return self._kinds
 
     def spell(
-        self, names: Collection[str], decimal: str | None = None
+        self,
+        names: Collection[str],
+        decimal: str | None = None,
+        declared: Mapping[str, str] | None = None,
     ) -> Mapping[str, ColumnSpelling]:
         """Read the texts of some columns as what they stand for, and return what was decided.
 
         Whoever asks for that keeps `spellings`: later rows are read by them. `decimal` is the
-        decimal mark, where somebody has named it.
+        decimal mark, where somebody has named it, and `declared` what columns are, by name: one
+        that cannot be read as that is refused by its first cell.
         """
         kinds = self.kinds()
         if any(file.is_typed for file in self._files):
@@ -122,7 +126,9 @@ class TableSource(LocalSource):
         seen = [self._evidence[name] for name in names]
         usual = UsualMarks.of(seen, {file.delimiter for file in self._files})
         self._spelled = {
-            name: spelling_of_column(self._evidence[name], decimal=decimal, usual=usual)
+            name: spelling_as_declared(
+                self._evidence[name], name, (declared or {}).get(name), decimal, usual
+            )
             for name in names
         }
         kinds.update({name: SpelledKind(one) for name, one in self.spellings.items()})
@@ -159,7 +165,7 @@ class TableSource(LocalSource):
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
         for said in self.odd_cells(wanted.all):
-            warnings.warn(said, OddCells, stacklevel=2)
+            warn(said, OddCells)
         self._done = [False] * len(self._files)
         return [partial(self._chunks, place, wanted) for place in range(len(self._files))]
 
@@ -172,7 +178,7 @@ class TableSource(LocalSource):
         )
         for given in file.chunks(names, [kinds[name] for name in names]):
             table = given if file.is_typed else replace(given, whole=whole)
-            where = f"{file.name}, rows {start} to {start + table.size - 1}"
+            where = Place(file.name, start, start + table.size - 1)
             start += table.size
             labels = weights = None
             if wanted.target is not None:
@@ -197,7 +203,7 @@ def check_names(ours: Sequence[str], theirs: Sequence[str], file: str, another: 
         )
 
 
-def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
     """Return labels in their own type: whole numbers are integers; blanks are refused."""
     if kind == NUMBER and cells.dtype.kind in "iu":
         return cells
@@ -207,8 +213,9 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> ND
         blank = np.array([cell is None for cell in cells], dtype=bool)
     if blank.any():
         raise BadLabels(
-            f"{place}: row {int(blank.argmax()) + 1} of these has no {name}",
+            f"row {int(blank.argmax()) + 1} of these has no {name}",
             hint="leave out rows without a label: nothing can be learned from them here",
+            place=place,
         )
     if kind == NUMBER and cells.dtype.kind == "f":
         whole = bool((cells == np.floor(cells)).all() and (np.abs(cells) < 2.0**53).all())
@@ -218,8 +225,10 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> ND
     return cells
 
 
-def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
     """Return weights, which must be numbers."""
     if kind != NUMBER:
-        raise BadWeights(f"{place}: {name} holds no numbers", hint="name another column of weights")
+        raise BadWeights(
+            f"{name} holds no numbers", hint="name another column of weights", place=place
+        )
     return np.asarray(cells, dtype=np.float64)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.spellings.spelled_tables import read_spelled
 from suffice.errors import NotFinite
+from suffice.places import Phrase, Place
 from suffice.rows.cells import NUMBER
 from suffice.sources.arrow_frames import some_rows
 from suffice.sources.local import LocalSource, joined_chunks
@@ -17,11 +19,12 @@ from suffice.sources.source import Chunk, Wanted
 from suffice.training.target_labels import labels_of, plain_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from suffice.columns.filled import FilledColumns
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation.work_progress import ProgressMeter
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
@@ -48,9 +51,11 @@ class LabelledSource(LocalSource):
         filled: FilledColumns | None = None,
         *,
         looked_at: bool = False,
+        spellings: Mapping[str, Spelling] | None = None,
     ) -> None:
         self._source, self._columns, self._target, self._filled = source, names, target, filled
         self.spreads = source.spreads
+        self._spellings = spellings or {}
         self._looked_at = looked_at
         self._all_labelled = isinstance(source, ParquetSource) and source.all_labelled(target)
         marks = () if filled is None else filled.marks
@@ -146,6 +151,8 @@ class LabelledSource(LocalSource):
             blank = int((~there).sum())
             if blank:
                 table = some_rows(table, there)
+        if self._spellings:
+            table = read_spelled(table, self._spellings)
         if self._filled is not None:
             from suffice.estimators.shared.table_recipe import filled_table
 
@@ -155,17 +162,19 @@ class LabelledSource(LocalSource):
         return Chunk(table, labels, None, chunk.place), blank
 
 
-def refuse_infinite(table: Table, names: Sequence[str], place: str) -> None:
+def refuse_infinite(table: Table, names: Sequence[str], place: Place) -> None:
     """Refuse a cell that is no finite number, by its row."""
     for j, (kind, name) in enumerate(zip(table.kinds, names, strict=False)):
         bad = np.isinf(table.column(j)) if kind == NUMBER else np.zeros(0, dtype=bool)
         if bad.any():
             row = int(bad.argmax())
-            base, _, rows = place.rpartition(", rows ")
-            number = f"row {int(rows.partition(' ')[0]) + row}" if base else f"row {row + 1}"
-            cell = f"{name}: {table.column(j)[row]:g}"
             raise NotFinite(
-                f"{base or place}, {number}, {cell} is not a finite number",
+                Phrase(
+                    "{place}, {column}: {value:g} is not a finite number",
+                    place=place.row(row),
+                    column=name,
+                    value=float(table.column(j)[row]),
+                ),
                 hint="drop the row, or leave the cell empty: missing values are marginalised",
             )
 
