@@ -40,8 +40,8 @@ PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "spark", "model-files", "cli",
     )),
     "Models": ("What each one assumes, what its settings mean, how it is fitted.", (
-        "discriminant", "naive-bayes", "logistic", "perceptron", "pool", "bridge", "event-models",
-        "text", "statistics", "degenerate-data",
+        "discriminant", "naive-bayes", "logistic", "mixtures", "perceptron", "pool", "bridge",
+        "event-models", "text", "statistics", "degenerate-data",
     )),
     "Evidence": ("What was measured, and how.", (
         "benchmarks", "small-tables", "spam", "scaling", "evidence",
