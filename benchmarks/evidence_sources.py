@@ -35,8 +35,8 @@ from benchmarks.sources import (
 )
 from suffice import GaussianDiscriminant, collect
 from suffice.engines import threads as engine
-from suffice.estimators.shared import checkpoints
-from suffice.estimators.shared.collect import SummarizeChunk
+from suffice.learning import checkpoints
+from suffice.learning.collect import SummarizeChunk
 from suffice.sources import local, open_source
 
 if TYPE_CHECKING:

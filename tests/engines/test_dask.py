@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import BadLabels, BadRows, BadWeights, ColumnMismatch, NotFinite
-from suffice.estimators.shared.collect import SummarizeChunk
+from suffice.learning.collect import SummarizeChunk
 from suffice.sources import open_source
 from tests.engines.alike import assert_alike
 from tests.engines.hostile_rows import (

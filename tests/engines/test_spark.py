@@ -21,7 +21,7 @@ from suffice.errors import (
     ColumnMismatch,
     NotFinite,
 )
-from suffice.estimators.shared.collect import SummarizeChunk
+from suffice.learning.collect import SummarizeChunk
 from suffice.sources import open_source
 from suffice.sources import spark as spark_source
 from suffice.sources.spark import predictions, spark_at_work

@@ -19,8 +19,9 @@ from suffice.estimators.multivariate_normal_columns import (
     refuse_categories,
     schema,
 )
-from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.saving import first_names, saving
+from suffice.learning.learned import first_names
+from suffice.learning.randomness import random_generator
+from suffice.learning.stored import saving
 from suffice.models.gaussian.law.normal import Normal
 from suffice.models.gaussian.normal_fit import (
     check_divisor,

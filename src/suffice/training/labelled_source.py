@@ -147,7 +147,7 @@ class LabelledSource(LocalSource):
             if blank:
                 table = some_rows(table, there)
         if self._filled is not None:
-            from suffice.estimators.shared.table_recipe import filled_table
+            from suffice.learning.table_recipe import filled_table
 
             table = filled_table(self._filled, table)
         if wanted.names != self.names[:-1]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, ForgettingUnseen, SufficeError, listed
-from suffice.estimators.shared.table_recipe import filled_table
+from suffice.learning.table_recipe import filled_table
 from suffice.rows.labels import similar_labels
 from suffice.sources.arrow_frames import frame_of, some_rows
 from suffice.training.decimals import counted

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting
-from suffice.estimators.shared.table_recipe import STATE, TableNotes
+from suffice.learning.table_recipe import STATE, TableNotes
 from suffice.storage.model_file import StoredModel, read_model
 
 if TYPE_CHECKING:
@@ -32,15 +32,13 @@ class Saved:
         """The columns of the table, before anything was filled or coded."""
         if self.notes.filled is not None:
             return self.notes.filled.columns
-        state = self.estimator._require()
-        design = getattr(state, "design", None)  # of linear classifiers
-        return state.columns if design is None else design.columns
+        return self.estimator.schema
 
     def stored(self, *, statistics: bool = True) -> StoredModel:
         """Return what a file holds of it; without statistics, what is needed to answer."""
         from suffice.training.decimals import STATE as DECIMALS
 
-        found: StoredModel = self.estimator._stored(statistics)
+        found: StoredModel = self.estimator.stored(statistics=statistics)
         known = {**self.notes.to_dict(), DECIMALS: dict(self.decimals)}
         return replace(
             found,
@@ -68,7 +66,7 @@ def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
 
 def load_saved(path: Path) -> Saved:
     """Return a model that can learn, with everything that this needs."""
-    from suffice.estimators.shared.saving import restored
+    from suffice.estimators.saving import restored
     from suffice.training.decimals import decimals_in
 
     stored, notes = open_classifier(path)

@@ -79,7 +79,7 @@ class Trained:
 
         Without statistics it is smaller and answers, but cannot learn, forget or merge.
         """
-        from suffice.estimators.shared.saving import saving
+        from suffice.learning.stored import saving
         from suffice.storage.model_file import write_model
 
         with saving(path):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadLabels, SimilarLabels
-from suffice.estimators.shared.table_recipe import TableNotes
+from suffice.learning.table_recipe import TableNotes
 from suffice.rows.frames import is_from_frame_library
 from suffice.tables.table_reading import TableReading
 from suffice.training.decimals import STATE as DECIMALS
@@ -173,7 +173,7 @@ def train_rows(
     decimals = decimals_of(rows.table)
     notes = TableNotes(rows.target, filled, dropped)
     # The estimator itself takes the same rows, as one that is loaded from the file does.
-    model._notes = TableNotes(rows.target, filled, dropped, {DECIMALS: decimals})
+    model.take_notes(TableNotes(rows.target, filled, dropped, {DECIMALS: decimals}))
     return Trained(
         Saved(model, notes, decimals), rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from suffice.estimators.shared.results import Explanation
+    from suffice.learning.results import Explanation
     from suffice.tables.table_reading import TableReading
 
 SHOWN = 5
@@ -100,7 +100,7 @@ def _explained(
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
     from suffice.cli.terminal.messages import note
     from suffice.errors import BadRows
-    from suffice.estimators.shared.table_recipe import filled_table
+    from suffice.learning.table_recipe import filled_table
     from suffice.sources.arrow_frames import frame_of, some_rows
     from suffice.training.model_rows import ModelRows
 

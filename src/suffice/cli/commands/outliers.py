@@ -129,7 +129,7 @@ class GivenLabels:
                 hint="fit it with suffice fit --target, or leave --training out",
             )
         labels = saved.estimator.classes_.tolist()
-        weights = dict(zip(labels, saved.estimator._fit.model.weights.tolist(), strict=True))
+        weights = dict(zip(labels, saved.estimator.model_.weights.tolist(), strict=True))
         classes = {label_text(label): label for label in labels}
         return cls(target, classes, weights)
 

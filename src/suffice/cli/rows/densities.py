@@ -62,13 +62,13 @@ def most_typical(
 
 def _too_few(estimator: Any) -> NDArray[np.bool_]:
     """Say which classes have too few rows to tell a row that is not theirs; none if all have."""
-    weights = estimator._fit.model.weights
+    weights = estimator.model_.weights
     family = getattr(estimator, "settings_", None)
     form = getattr(family, "covariance", "diagonal")
     least = 2.0
     if form.startswith("shared") or getattr(family, "pool", None):
         least = 0.0
     elif form == "per-class":
-        least = estimator._require().columns.width + 1.0
+        least = estimator.learned_.columns.width + 1.0
     few: NDArray[np.bool_] = weights <= least
     return few & ~few.all()

@@ -166,7 +166,7 @@ def say_unknown(few: NDArray[np.bool_], alone: int, paired: int) -> None:
         said.append(f"without {paired} row(s) nothing is known of how far others of theirs vary")
     if said:
         text = "; ".join(said) + ". Nothing can be said against any row there (p = 1)"
-        warnings.warn(text, NoPValue, stacklevel=6)
+        warnings.warn(text, NoPValue, stacklevel=7)
 
 
 LARGE_VARIANCE = 400.0

@@ -1,0 +1,78 @@
+"""What scikit-learn's users expect to be told, and methods that are not there."""
+
+from __future__ import annotations
+
+import warnings
+from functools import update_wrapper
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Self
+
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+
+from suffice.errors import SmallSample, SufficeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.learning.labelled_batch import LabelledBatch
+
+
+class NotFitted(SufficeError, NotFittedError):
+    """An estimator that has not learned anything yet (scikit-learn's error as well as ours)."""
+
+    @classmethod
+    def of(cls, estimator: object) -> Self:
+        """Name the estimator."""
+        return cls(
+            f"This {type(estimator).__name__} instance is not fitted yet",
+            hint="call fit or partial_fit with rows and labels first",
+        )
+
+
+class offered:  # noqa: N801  a decorator
+    """Hide a method from estimators whose learner is without what it gives.
+
+    scikit-learn's `available_if` does the same, but has a sentence of its own: here the learner
+    says why.
+    """
+
+    def __init__(self, what: str, words: str = "") -> None:
+        self._what, self._words = what, words or what
+
+    def __call__(self, method: Callable[..., Any]) -> Self:
+        """Take the method."""
+        self._method = method
+        return update_wrapper(self, method)  # type: ignore[return-value]
+
+    def __get__(self, estimator: Any, kind: Any) -> Any:
+        """Return the method of an estimator that has it."""
+        if estimator is None:
+            return self._method
+        if self._what in kind.learner_kind.without:
+            raise kind.learner_kind.lacking(self._words)
+        return MethodType(self._method, estimator)
+
+
+def warn_of_shape(batch: LabelledBatch) -> None:
+    """Say, in scikit-learn's words, that labels came as a column; the caller is two lines up."""
+    if batch.ravelled:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. "
+            "Please change the shape of y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+
+
+def warn_of_small_sample(left: Any) -> None:
+    """Say when what is fitted to sampled rows rests on few of them; `forget` is two lines up."""
+    sample = getattr(left, "sample", None)
+    if sample is not None and sample.is_small and left.weight > sample.weight:
+        warnings.warn(
+            f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} that "
+            "are learned: temperature, smoothing or calibration that are held out rest on them. "
+            "Rows that are learned from now on are sampled as rarely; fit again on the rows that "
+            "stay for a sample of its full size",
+            SmallSample,
+            stacklevel=3,
+        )
