@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from suffice.errors import SmallSample, SufficeError
+from suffice.errors import SufficeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,19 +60,5 @@ def warn_of_shape(batch: LabelledBatch) -> None:
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples, ), for example using ravel().",
             DataConversionWarning,
-            stacklevel=3,
-        )
-
-
-def warn_of_small_sample(left: Any) -> None:
-    """Say when what is fitted to sampled rows rests on few of them; `forget` is two lines up."""
-    sample = getattr(left, "sample", None)
-    if sample is not None and sample.is_small and left.weight > sample.weight:
-        warnings.warn(
-            f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} that "
-            "are learned: temperature, smoothing or calibration that are held out rest on them. "
-            "Rows that are learned from now on are sampled as rarely; fit again on the rows that "
-            "stay for a sample of its full size",
-            SmallSample,
             stacklevel=3,
         )

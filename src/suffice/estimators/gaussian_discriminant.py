@@ -204,11 +204,7 @@ class GaussianDiscriminant(
 
         Where several are averaged, the one that counts most: `shares_` has them all.
         """
-        if self.average or isinstance(self.predictive, str):
-            fit: Any = self._now().fit
-            found: Gaussian = fit.families[int(np.argmax(fit.shares.sum(axis=1)))]
-            return found
-        return self._now().learner.family()
+        return self._now().family_in_use
 
     @property
     def shares_(self) -> tuple[tuple[Gaussian, float, float], ...]:

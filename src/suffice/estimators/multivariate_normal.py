@@ -360,7 +360,7 @@ def restored_law(state: Mapping[str, Any]) -> tuple[Normal, Columns, Evidence | 
     if not isinstance(law, Normal):
         raise BadFile("the file holds no normal law", hint="it is damaged: write it again")
     return (
-        Normal._known(law.mean, law.covariance, state["spread"]),
+        Normal.of_parts(law.mean, law.covariance, state["spread"]),
         state["columns"],
         state["evidence"],
     )

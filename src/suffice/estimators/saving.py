@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from suffice.learning.learned import Learned
+
 
 HOMES = {
     "BernoulliNaiveBayes": "suffice.estimators.naive_bayes",
@@ -65,6 +67,14 @@ class Persistent:
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Become what was learned."""
+        raise NotImplementedError
+
+    def _check_settings(self) -> None:
+        """Refuse settings that have no meaning."""
+        raise NotImplementedError
+
+    def _require(self) -> Any:
+        """Return what was learned; refuse if nothing was."""
         raise NotImplementedError
 
     def _remember(self, fit: Any) -> None:
@@ -118,13 +128,13 @@ class Persistent:
     def _of_stored(cls, stored: StoredModel) -> Self:
         """Return the estimator that was stored."""
         model = cls(**stored.settings)
-        model._check_settings()  # type: ignore[attr-defined]
+        model._check_settings()
         model._restore(dict(stored.state))
         if stored.fit is not None:
             model._remember(stored.fit)
         notes = TableNotes.from_state(stored.state)
         if notes is not None:
-            notes.check_columns(model._require())  # type: ignore[attr-defined]
+            notes.check_columns(model._require())
             model._notes = notes
         return model
 
@@ -133,11 +143,17 @@ class Persistent:
         return table if self._notes is None else self._notes.rows(table)
 
 
+def estimator_of(learned: Learned[Any, Any]) -> Any:
+    """Return what was learned as the estimator that has its settings."""
+    name = learned.learner.name
+    return getattr(import_module(HOMES[name]), name).of_learned(learned)
+
+
 def restored(path: str | Path, stored: StoredModel) -> Any:
     """Return the estimator that a file holds."""
-    kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
     if stored.estimator in LEARNERS:
-        return kind.of_learned(learned_of(path, stored))
+        return estimator_of(learned_of(path, stored))
+    kind = getattr(import_module(HOMES[stored.estimator]), stored.estimator)
     try:
         return kind._of_stored(stored)
     except Exception as error:  # noqa: BLE001  whatever it is, it is not a model

@@ -9,12 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.estimators.accuracy import share_right
 from suffice.estimators.concurrency import LOCKS, lock_of, snapshot
-from suffice.estimators.fitting_notes import (
-    NotFitted,
-    offered,
-    warn_of_shape,
-    warn_of_small_sample,
-)
+from suffice.estimators.fitting_notes import NotFitted, offered, warn_of_shape
 from suffice.estimators.saving import save_stored
 from suffice.learning.collect import frame_here, is_elsewhere, learned_from
 from suffice.learning.labelled_batch import FLOAT64
@@ -150,8 +145,9 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
             learned = self._now()
             gone = learned.gone_with(X, y, sample_weight)
             left = learned.learner.forgetting(learned)(gone.statistics)
-            self._keep(learned.holding(left))
-        warn_of_small_sample(left)
+            held = learned.holding(left)
+            self._keep(held)
+        held.warn_of_small_sample()
         return self
 
     @offered("vouch")

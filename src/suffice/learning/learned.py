@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Generic, Self
 import numpy as np
 
 from suffice.columns import PlainColumns
-from suffice.errors import DifferentKinds, ForgettingUnseen, NotFinite, OneClass, listed
+from suffice.errors import (
+    DifferentKinds,
+    ForgettingUnseen,
+    NotFinite,
+    OneClass,
+    SmallSample,
+    listed,
+)
 from suffice.learning.label_types import (
     check_label_kinds,
     class_array,
@@ -201,6 +208,20 @@ class Learned(Generic[S, F]):
             warnings.warn(
                 f"there is only one class, {self.labels[0]!r}: its posterior is 1 everywhere",
                 OneClass,
+                stacklevel=3,
+            )
+
+    def warn_of_small_sample(self) -> None:
+        """Tell, after `forget`, that what is fitted to sampled rows rests on few of them."""
+        left: Any = self.statistics
+        sample = getattr(left, "sample", None)
+        if sample is not None and sample.is_small and left.weight > sample.weight:
+            warnings.warn(
+                f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} "
+                "that are learned: temperature, smoothing or calibration that are held out rest on "
+                "them. Rows that are learned from now on are sampled as rarely; fit again on the "
+                "rows that stay for a sample of its full size",
+                SmallSample,
                 stacklevel=3,
             )
 

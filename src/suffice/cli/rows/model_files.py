@@ -106,11 +106,11 @@ class StoredAnswers:
         design = isinstance(self._columns, Design)
         return self._columns.columns if design else self._columns
 
-    def estimator(self, path: Path) -> Any:
-        """Return the same model as an estimator; the file is not read again, it may be another."""
-        from suffice.estimators.saving import restored
+    def saved(self, path: Path) -> Saved:
+        """Return the same model, able to learn; the file is not read again, it may be another."""
+        from suffice.training.saved_models import Saved, model_of
 
-        return restored(path, self._stored)
+        return Saved(model_of(path, self._stored), self._notes)
 
     def posterior(self, table: Table) -> FloatArray:
         """Return p(y | x), one column a class."""

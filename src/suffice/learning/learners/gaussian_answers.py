@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from suffice.columns import Columns
     from suffice.learning.learners.gaussian import GaussianClassifierLearner
+    from suffice.models.gaussian.family import Gaussian
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, Label
 
@@ -62,6 +63,15 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
             warn_of_small_squares(self.statistics, columns.coded_names, 4)
 
     # Answers
+
+    @property
+    def family_in_use(self) -> Gaussian:
+        """The family; where several are averaged, the one that counts most."""
+        if not (self.learner.average or isinstance(self.learner.predictive, str)):
+            return self.learner.family()
+        fit: Any = self.fit
+        found: Gaussian = fit.families[int(np.argmax(fit.shares.sum(axis=1)))]
+        return found
 
     def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:
         """Return, per class, the p-value of each row; with `y`, of rows that were in the fit."""
