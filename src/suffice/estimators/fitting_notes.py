@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from suffice.errors import SufficeError
+from suffice.errors import SufficeError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,11 +53,10 @@ class offered:  # noqa: N801  a decorator
 
 
 def warn_of_shape(batch: LabelledBatch) -> None:
-    """Say, in scikit-learn's words, that labels came as a column; the caller is two lines up."""
+    """Say, in scikit-learn's words, that labels came as a column."""
     if batch.ravelled:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples, ), for example using ravel().",
             DataConversionWarning,
-            stacklevel=3,
         )

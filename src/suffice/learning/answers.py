@@ -19,7 +19,7 @@ from suffice.learning.label_types import check_label_kinds, label_kind
 from suffice.learning.learned import Learned
 from suffice.learning.learner import F, S
 from suffice.learning.randomness import random_generator
-from suffice.learning.zero_weights import as_given, taken
+from suffice.learning.zero_weights import taken
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
 from suffice.models.label_shift import LabelShift, estimate_priors
 from suffice.rows import check_lengths, read_labels, read_weights
@@ -127,9 +127,7 @@ class LearnedDensity(Learned[S, F]):
         try:
             log_posterior = self.posterior(taken(X, rest), log=True)
         except SufficeError as error:
-            raise as_given(
-                error, rest, lambda index: self.posterior(taken(X, rest[index]), log=True)
-            ) from None
+            raise error.filled(rows=rest) from None
         known = {label: i for i, label in enumerate(self.labels)}
         codes = np.array([_known(label, known) for label in taken(y, rest)], dtype=np.intp)
         new = LeaveOneOut(log_posterior, codes, np.zeros(len(rest)), codes < 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, Self
@@ -17,6 +16,7 @@ from suffice.errors import (
     OneClass,
     SmallSample,
     listed,
+    warn,
 )
 from suffice.learning.label_types import (
     check_label_kinds,
@@ -197,32 +197,28 @@ class Learned(Generic[S, F]):
         """Whether there is an estimate already."""
         return "(fit)" in self.__dict__
 
-    # Warnings of `fit`, whose line is two up
+    # Warnings
 
     def warn(self) -> None:
-        """Tell, after `fit`, what was done about degenerate rows; `stacklevel` 3 is the caller."""
+        """Tell, after `fit`, what was done about degenerate rows."""
 
     def warn_of_one_class(self) -> None:
         """Tell that there is only one class."""
         if len(self.labels) == 1:
-            warnings.warn(
-                f"there is only one class, {self.labels[0]!r}: its posterior is 1 everywhere",
-                OneClass,
-                stacklevel=3,
-            )
+            told = f"there is only one class, {self.labels[0]!r}: its posterior is 1 everywhere"
+            warn(told, OneClass)
 
     def warn_of_small_sample(self) -> None:
         """Tell, after `forget`, that what is fitted to sampled rows rests on few of them."""
         left: Any = self.statistics
         sample = getattr(left, "sample", None)
         if sample is not None and sample.is_small and left.weight > sample.weight:
-            warnings.warn(
+            warn(
                 f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} "
                 "that are learned: temperature, smoothing or calibration that are held out rest on "
                 "them. Rows that are learned from now on are sampled as rarely; fit again on the "
                 "rows that stay for a sample of its full size",
                 SmallSample,
-                stacklevel=3,
             )
 
     # Rows, and answers about them

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -12,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.columns.design import Design
-from suffice.errors import BadSetting, OneClass
+from suffice.errors import BadSetting, OneClass, warn
 from suffice.estimators.concurrency import lock_of
 from suffice.estimators.fitting_notes import warn_of_shape
 from suffice.estimators.linear.linear_classifier import Line, LinearClassifier
@@ -92,10 +91,9 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
             self._learned(found, batch, batch.classes.dtype)
         self._notes = None
         if len(batch.labels) == 1:
-            warnings.warn(
+            warn(
                 f"there is only one class, {batch.labels[0]!r}: every row is predicted to be of it",
                 OneClass,
-                stacklevel=2,
             )
         return self
 

@@ -142,7 +142,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
                     "a sample of the rows was kept under other settings than now",
                     hint="set predictive, average and temperature as they were, or fit again",
                 )
-            return learner.forget(held, gone, coded=learned.columns.is_coded)
+            columns = learned.columns
+            return learner.forget(held, gone, columns.is_coded, columns.coded_names)
 
         return forget
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from suffice.errors import Approximation, BadSetting, NotFinite
+from suffice.errors import Approximation, BadSetting, NotFinite, warn
 from suffice.learning.answers import LearnedDensity, comparison
 from suffice.learning.frames import back_to_frame
 from suffice.learning.labelled_batch import naming_cells
@@ -60,7 +59,7 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         notes = [note for note in fit.notes if not _is_of_our_making(note, columns, fit)]
         warn_of(notes, columns.coded_names, fit.model.labels)
         if fit.summary.scale.min(initial=1.0) < SMALL_DEVIATION or not fit.summary.active.all():
-            warn_of_small_squares(self.statistics, columns.coded_names, 4)
+            warn_of_small_squares(self.statistics, columns.coded_names)
 
     # Answers
 
@@ -177,7 +176,7 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
             except NotFinite as error:
                 raise naming_cells(error, rows, self.columns, batch.places) from None
         if result.approximate:
-            warnings.warn(result.approximate, Approximation, stacklevel=3)
+            warn(result.approximate, Approximation)
         return self.with_weightless(result, batch, X, y)
 
 

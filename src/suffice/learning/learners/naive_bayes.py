@@ -19,7 +19,6 @@ from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
 from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.table_recipe import check_kinds
 from suffice.learning.waiting_rows import moderate
-from suffice.learning.zero_weights import as_given, rows_at
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.registry import NAMED, family_named
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from suffice.learning.learned import Learned
     from suffice.learning.learner import Accepts
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
-    from suffice.rows import FloatArray, IntArray, Label
+    from suffice.rows import FloatArray, Label
 
     LearnedProduct = Learned[Any, NaiveBayesFit]
 
@@ -131,22 +130,12 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
 
     def summarize(self, batch: LabelledBatch) -> Any:
         """Return the statistics of every column, class by class."""
-        learner = self.of_model()
-
-        def summary(rows: Any, codes: IntArray, weights: FloatArray | None) -> Any:
-            cut = blocks(learner.product, rows)
-            return learner.summarize(cut, codes, batch.labels, weights, _names(batch.columns))
-
+        learner, names = self.of_model(), _names(batch.columns)
         try:
-            return summary(batch.rows, batch.codes, batch.weights)
+            rows = blocks(learner.product, batch.rows)
+            return learner.summarize(rows, batch.codes, batch.labels, batch.weights, names)
         except SufficeError as error:
-            if batch.places is None:
-                raise
-            raise as_given(
-                error,
-                batch.places,
-                lambda index: summary(rows_at(batch.rows, index), batch.codes[index], None),
-            ) from None
+            raise error.filled(rows=batch.places) from None
 
     def keeping(self, *learned: Any) -> LearnedColumns:
         """Return statistics, with what else there is to know of their rows, as what was learned."""

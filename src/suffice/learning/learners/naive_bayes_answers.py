@@ -15,7 +15,6 @@ from suffice.learning.frames import frame_of_cells
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import Explanation
 from suffice.learning.table_recipe import check_kinds
-from suffice.learning.zero_weights import as_given, rows_at
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.label_shift import estimate_column_priors
@@ -27,6 +26,7 @@ from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, c
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 from suffice.models.naive_bayes.learner import NaiveBayesFit
 from suffice.models.naive_bayes.leave_one_out import left_out
+from suffice.places import CellAt, Phrase
 from suffice.rows import refuse_infinite
 from suffice.rows.category_codes import CodedColumns
 from suffice.rows.cells import BOOLEAN
@@ -64,7 +64,7 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
             for each in normals
         ):
             names = [self.columns.names[j] for group in fit.model.product.columns for j in group]
-            warn_of_small_squares(self.statistics, names, 4)
+            warn_of_small_squares(self.statistics, names)
 
     # Rows
 
@@ -210,19 +210,11 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
         codes = self.codes_of_fit(batch)
         given = fit.model.log_priors if self.learner.has_fixed_priors else None
 
-        def read(given: Any) -> Blocks:
-            rows = blocks(self.learner.chosen.product, given)
-            self._refuse(rows)
-            return rows
-
         try:
-            rows = read(batch.rows)
+            rows = blocks(self.learner.chosen.product, batch.rows)
+            self._refuse(rows)
         except SufficeError as error:
-            if batch.places is None:
-                raise
-            raise as_given(
-                error, batch.places, lambda index: read(rows_at(batch.rows, index))
-            ) from None
+            raise error.filled(rows=batch.places) from None
         found = left_out(fit, rows, codes, batch.weights, given)
         return self.with_weightless(found, batch, X, y)
 
@@ -259,8 +251,9 @@ def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
         out[:, list(group)] = law.cells(dense) if isinstance(law, LinearLaws) else dense
     if np.isnan(out).any():
         row, column = divmod(int(np.isnan(out).argmax()), out.shape[1])
+        said = "{cell} is missing: a logistic model has no way to skip a cell"
         raise BadSetting(
-            f"row {row}, {names[column]} is missing: a logistic model has no way to skip a cell",
+            Phrase(said, cell=CellAt(row, names[column])),
             hint="ask the naive Bayes model itself; it skips missing cells exactly",
         )
     return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,16 +18,17 @@ from suffice.errors import (
     NotFinite,
     listed,
     meant,
+    warn,
 )
 from suffice.learning.answers import comparison
 from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learned import Learned
 from suffice.learning.learner import Learner
 from suffice.learning.results import Explanation
-from suffice.learning.zero_weights import as_given
 from suffice.models.pool.explanation import explain_pool
 from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
+from suffice.places import Phrase, RowAt
 from suffice.rows import BOOLEAN, is_sparse, read_table
 from suffice.statistics.row_sample import END, MOST, WithRows
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from suffice.learning.labelled_batch import LabelledBatch
-    from suffice.rows import FloatArray, IntArray, Label, Table
+    from suffice.rows import FloatArray, Label, Table
 
 AUTO = "auto"
 """All members."""
@@ -126,16 +126,10 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
 
     def summarize(self, batch: LabelledBatch) -> WithRows:
         """Return class weights and a sample of the rows."""
-
-        def refuse(index: IntArray) -> None:
-            refuse_infinite_cells(batch.rows.rows(index), batch.columns.names)
-
         try:
             refuse_infinite_cells(batch.rows, batch.columns.names)
         except NotFinite as error:
-            if batch.places is None:
-                raise
-            raise as_given(error, batch.places, refuse) from None
+            raise error.filled(rows=batch.places) from None
         return self.of_model().summarize(batch.rows, batch.codes, batch.labels, batch.weights)
 
     def keeping(self, *learned: Any) -> LearnedPool:
@@ -173,11 +167,10 @@ class LearnedPool(Learned[WithRows, PoolFit]):
     def warn(self) -> None:
         """Tell, after `fit`, which members are not in the pool."""
         if self.fit.left_out:
-            warnings.warn(
+            warn(
                 f"left out of the pool, for rows, columns or classes are too many for their time, "
                 f"or too few to learn from: {listed(self.fit.left_out)}",
                 Approximation,
-                stacklevel=3,
             )
 
     def rows(self, X: object) -> Table:
@@ -224,8 +217,9 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         places = np.minimum(np.searchsorted(fit.hashes, hashes), len(fit.hashes) - 1)
         strange = np.flatnonzero(fit.hashes[places] != hashes)
         if len(strange):
+            said = "{row} with its label was not in the fit: it was not judged"
             raise BadSetting(
-                f"row {strange[0]} with its label was not in the fit: it was not judged",
+                Phrase(said, row=RowAt(int(strange[0]))),
                 hint="predict_proba answers about new rows",
             )
         found: FloatArray = fit.judged[places]
