@@ -18,8 +18,7 @@ from suffice.learning.learner import setting_names, settings_of
 from suffice.learning.waiting_rows import ARRAY, WaitingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from operator import attrgetter
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -43,7 +42,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     learner_kind: ClassVar[type[Learner[Any, Any]]]
     """The learner that has the settings of this estimator."""
-    _settings_now: ClassVar[attrgetter[tuple[Any, ...]]]
+    _settings_now: Callable[[], tuple[Any, ...]]
     """From an estimator to its settings."""
 
     _learned: Learned[Any, Any] | None = None
@@ -56,7 +55,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         """Find out what the settings are called."""
         super().__init_subclass__(**more)
         if hasattr(cls, "learner_kind"):
-            cls._settings_now = settings_of(cls.learner_kind)
+            cls._settings_now = settings_of(cls.learner_kind)  # type: ignore[assignment]
 
     def _learner(self) -> Learner[Any, Any]:
         """Return the settings of this moment as a learner, checked."""
@@ -197,7 +196,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     def _now(self) -> Any:
         """Return what was learned, under the settings of this moment."""
-        return self._required().under_key(self._settings_now(self), self._learner)
+        return self._required().under_key(self._settings_now(), self._learner)
 
     @property
     def learned_(self) -> Learned[Any, Any]:
@@ -247,8 +246,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         try:
             waiting = self._waiting
             if waiting is not None:
-                return waiting.take(X, y, self._settings_now(self))
-            key = self._settings_now(self)
+                return waiting.take(X, y, self._settings_now())
+            key = self._settings_now()
             waiting = WaitingRows.of(self._learned, X, key, self._learner)
             if waiting is None or not waiting.take(X, y, key):
                 return False
@@ -307,11 +306,11 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         if learned is None:
             return None
         try:
-            if learned.learner.key == self._settings_now(self):
-                return learned.one_row
+            if learned.learner.key == self._settings_now():
+                return learned.lean or learned.one_row
         except ValueError:
             pass  # as in `unchanged`
-        return learned.under_key(self._settings_now(self), self._learner).one_row
+        return learned.under_key(self._settings_now(), self._learner).one_row
 
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return log p(y | x); far away it stays finite and ordered."""

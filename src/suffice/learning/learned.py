@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 import numpy as np
 
@@ -76,6 +76,9 @@ class Learned(Generic[S, F]):
     kind: str
     frame: str | None = None
     notes: TableNotes | None = None
+
+    lean: ClassVar[Lean | None] = None
+    """What `one_row` has made: for whoever asks row by row."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel without estimates: they follow from the statistics."""
@@ -246,10 +249,9 @@ class Learned(Generic[S, F]):
     @property
     def one_row(self) -> Lean | None:
         """The model made ready for single rows; None where that does not pay."""
-        held = self.__dict__
-        if "(one row)" in held:  # asked for every row
-            return held["(one row)"]  # type: ignore[no-any-return]
-        return self._kept("one row", self._lean) if self.labels else None
+        found = self._kept("one row", self._lean) if self.labels else None
+        self.__dict__["lean"] = found
+        return found
 
     def _lean(self) -> Lean | None:
         return None
