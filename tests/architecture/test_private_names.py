@@ -12,6 +12,7 @@ SOURCE = Path(suffice.__file__).parent
 OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
 """Public, whatever they are called: they would be in the way of fields otherwise."""
 OF_OTHERS = {
+    ("errors.py", "_getframe"),  # the interpreter's: whose line a warning is about
     ("kernels/compilation.py", "_cache"),  # numba's: where compiled code is kept
     ("plots/densities.py", "_axinfo"),  # matplotlib's: lines of an axis
 }

@@ -18,6 +18,7 @@ from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.learning.learners.gaussian import GaussianClassifierLearner
 from suffice.models.gaussian.averages.learner import AveragedFit
 from suffice.models.gaussian.averages.shares import LEFT_OUT
+from suffice.models.gaussian.forms import letters_of
 from suffice.models.gaussian.learner import GivenClasses, check_held, statistics_of_parameters
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 
@@ -38,7 +39,7 @@ T = TypeVar("T")
 
 
 def _has_coordinates(estimator: Any) -> bool:
-    if estimator.covariance == "shared":
+    if letters_of(estimator.covariance) == "EEE":
         if estimator.predictive is None:
             return True
         raise AttributeError(
@@ -73,7 +74,8 @@ class GaussianDiscriminant(
     | setting       | default    | meaning                                                      |
     |---------------|------------|--------------------------------------------------------------|
     | covariance    | "shared"   | "shared" (GDA, LDA), "per-class" (QDA), "diagonal",          |
-    |               |            | "shared-diagonal", "spherical"; "auto" chooses by            |
+    |               |            | "shared-diagonal", "spherical"; or one of mclust's fourteen  |
+    |               |            | forms by its letters, "EII" … "VVV"; "auto" chooses by       |
     |               |            | leave-one-out among pooled and shrunk per-class ones         |
     | pool          | None       | 0 … 1, per-class only: how much of the pooled scatter enters |
     | shrink        | None       | 0 … 1, shared and per-class: off-diagonals toward the target |
@@ -364,6 +366,6 @@ class GaussianDiscriminant(
         """Tell scikit-learn that missing cells are legal, and whether there is a transform."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        if self.covariance != "shared" or self.predictive is not None:
+        if letters_of(self.covariance) != "EEE" or self.predictive is not None:
             tags.transformer_tags = None
         return tags

@@ -25,6 +25,7 @@ HOMES = {
     "BernoulliNaiveBayes": "suffice.estimators.naive_bayes",
     "ComplementNaiveBayes": "suffice.estimators.naive_bayes",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
+    "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",

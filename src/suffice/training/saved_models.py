@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from suffice.errors import BadSetting
 from suffice.learning.learned import Learned
 from suffice.learning.stored import LEARNERS, learned_of
 from suffice.learning.table_recipe import STATE, TableNotes
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
     from suffice.rows.tables import Table
     from suffice.storage.model_file import StoredModel
+
+
+MIXTURE = "GaussianMixture"
+"""The estimator of classes that nobody has named."""
 
 
 @dataclass(slots=True, eq=False)
@@ -100,6 +105,12 @@ def load_saved(path: Path) -> Saved:
     from suffice.training.decimals import decimals_in
 
     stored, notes = open_classifier(path)
+    if stored.estimator == MIXTURE:
+        raise BadSetting(
+            f"{path} is a {MIXTURE}: this command knows classes that have names",
+            hint="suffice predict, inspect, diff and sql read it; in Python, suffice.load gives it "
+            "back: sample, typicality, explain",
+        )
     return Saved(model_of(path, stored), notes, decimals_in(stored.state))
 
 

@@ -12,6 +12,7 @@ from suffice.errors import BadLabels, SimilarLabels
 from suffice.learning.learned import Learned
 from suffice.learning.learner import Learner
 from suffice.learning.table_recipe import TableNotes
+from suffice.models.gaussian.forms import letters_of
 from suffice.rows.frames import is_from_frame_library
 from suffice.tables.table_reading import TableReading
 from suffice.training.decimals import STATE as DECIMALS
@@ -31,11 +32,12 @@ from suffice.training.model_choice import (
 )
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
+from suffice.training.table_columns.spelled_columns import check_declared
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from suffice.columns.filled import FilledColumns
     from suffice.evaluation.work_progress import ShowsProgress
@@ -59,6 +61,7 @@ def train(
     delimiter: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
+    columns: Mapping[str, str] | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
     time_limit: float | None = TIME_LIMIT,
@@ -90,6 +93,9 @@ def train(
         Columns that are left out.
     delimiter, header, decimal
         How a table of text is written; None detects it. `decimal` is "." or ",".
+    columns
+        What columns are, by name, where they are not what they look like: "number" (units such as
+        12 kg are passed over), "category" (numbers that are codes), "id" or "ignore" (left out).
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -130,8 +136,8 @@ def train(
     given = {name: value for name, value in settings.items() if value is not None}
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
-        reading=TableReading(delimiter, header, decimal), seed=random_state, checkpoint=checkpoint,
-        time_limit=time_limit,
+        reading=TableReading(delimiter, header, decimal, dict(columns or {})), seed=random_state,
+        checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
 
 
@@ -164,7 +170,7 @@ def train_rows(
             model, choice, judged, fitted = choose(rows, seed, hooks, time_limit, single=single)
         else:
             model = named_model(name, settings)
-        full = settings.get("covariance") in (None, "shared", "per-class", "auto")
+        full = letters_of(str(settings.get("covariance")))[2:] != "I"
         if name in ("gda", "qda") and full:
             check_width(rows.table, name, hooks)
         filled = _filled(model, rows, hooks)
@@ -201,6 +207,8 @@ def _rows(
     seed: int,
 ) -> TrainingRows:
     """Return labelled rows, wherever they are."""
+    check_declared(reading.columns, target)
+    drop = tuple(dict.fromkeys((*drop, *reading.ignored)))
     texts = name == "text"
     if y is not None:
         if target is not None:

@@ -22,6 +22,7 @@ from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearn
 from suffice.models.gaussian.averages.row_samples import embedded_sample
 from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
 from suffice.models.gaussian.family import FORMS, Gaussian
+from suffice.models.gaussian.forms import BY_LETTERS, LETTERS, letters_of
 from suffice.models.gaussian.learner import Fit, GaussianLearner, checked_log_priors
 from suffice.models.gaussian.missing.e_step import imputed
 from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
@@ -85,7 +86,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         if known is None:
             columns = Columns.infer(table)
             apart = getattr(table, "apart", None)
-            if apart is not None and self.covariance == "shared" and not self.judged_by_rows():
+            summed = letters_of(self.covariance) == "EEE"
+            if apart is not None and summed and not self.judged_by_rows():
                 return columns, apart  # added up where they lie: there is a kernel for it
             return columns, columns.encode(table, self.name)
         columns = known.columns
@@ -209,10 +211,10 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
 
     def family(self) -> Gaussian:
         """Return the settings as a family, checked."""
-        if self.covariance not in (*FORMS, "auto"):
+        if self.covariance not in (*FORMS, *LETTERS, "auto"):
             raise BadSetting(
                 f"covariance={self.covariance!r} is not known",
-                hint=f"choose one of {listed((*FORMS, 'auto'))}",
+                hint=f"choose one of {listed((*FORMS, 'auto'))}{BY_LETTERS}",
             )
         if self.average not in (True, False):
             raise BadSetting(
