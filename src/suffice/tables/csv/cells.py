@@ -198,11 +198,6 @@ class ColumnEvidence:
         return self._number and not self._decimal
 
     @property
-    def is_whole_yet(self) -> bool:
-        """Whether no number has been written as a fraction yet."""
-        return not self._decimal
-
-    @property
     def odd(self) -> tuple[OddCell, int, int] | None:
         """The first of a few cells that made it a column of categories, how many, and of how many.
 
