@@ -10,22 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.spellings.spelling import SpelledKind
 from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
 from suffice.tables import table_file as table_files
 from suffice.tables.csv.chunks import CHARACTERS
+from suffice.tables.csv.spelled_cells import UsualMarks, spelling_of_column
 from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.sources.local import Part
     from suffice.tables.csv.cells import ColumnEvidence
+    from suffice.tables.csv.spelled_cells import ColumnSpelling
 
 
 PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
@@ -60,6 +64,7 @@ class TableSource(LocalSource):
         self._kinds: dict[str, str] | None = None
         self._evidence: dict[str, ColumnEvidence] = {}
         self._told: set[str] = set()
+        self._spelled: dict[str, ColumnSpelling] = {}
         self._done = [False] * len(self._files)
 
     @property
@@ -103,12 +108,39 @@ class TableSource(LocalSource):
                         )
         return self._kinds
 
+    def spell(
+        self, names: Collection[str], decimal: str | None = None
+    ) -> Mapping[str, ColumnSpelling]:
+        """Read the texts of some columns as what they stand for, and return what was decided.
+
+        Whoever asks for that keeps `spellings`: later rows are read by them. `decimal` is the
+        decimal mark, where somebody has named it.
+        """
+        kinds = self.kinds()
+        if any(file.is_typed for file in self._files):
+            return {}
+        seen = [self._evidence[name] for name in names]
+        usual = UsualMarks.of(seen, {file.delimiter for file in self._files})
+        self._spelled = {
+            name: spelling_of_column(self._evidence[name], decimal=decimal, usual=usual)
+            for name in names
+        }
+        kinds.update({name: SpelledKind(one) for name, one in self.spellings.items()})
+        return self._spelled
+
+    @property
+    def spellings(self) -> dict[str, Spelling]:
+        """How the columns are written that are not plain."""
+        found = {name: one.spelling for name, one in self._spelled.items()}
+        return {name: spelling for name, spelling in found.items() if spelling is not None}
+
     def odd_cells(self, names: Collection[str]) -> list[str]:
         """Return what is to be said, once, of columns that a few odd cells made categories."""
         said = []
         self.kinds()
         for name in names:
-            found = self._evidence[name].odd if name not in self._told else None
+            known = name in self._told or name in self.spellings or self._doubts(name)
+            found = None if known else self._evidence[name].odd
             if found is not None:
                 first, count, total = found
                 self._told.add(name)
@@ -118,6 +150,11 @@ class TableSource(LocalSource):
                     f"{first.what}; {count:,} of {total:,} cells that are not blank {are} no number"
                 )
         return said
+
+    def _doubts(self, name: str) -> bool:
+        """Whether something has been said already of why a column is one of categories."""
+        found = self._spelled.get(name)
+        return found is not None and bool(found.doubt)
 
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
@@ -129,7 +166,10 @@ class TableSource(LocalSource):
     def _chunks(self, place: int, wanted: Wanted) -> Iterator[Chunk]:
         file, kinds = self._files[place], self.kinds()
         names, width, start = wanted.all, len(wanted.names), 1
-        whole = tuple(self._evidence[name].is_whole for name in names)
+        whole = tuple(
+            self._spelled[name].whole if name in self.spellings else self._evidence[name].is_whole
+            for name in names
+        )
         for given in file.chunks(names, [kinds[name] for name in names]):
             table = given if file.is_typed else replace(given, whole=whole)
             where = f"{file.name}, rows {start} to {start + table.size - 1}"

@@ -92,6 +92,11 @@ class TableFile:
         return self._held.lines_of([row], self.chunk_size)[row]
 
     @property
+    def delimiter(self) -> str | None:
+        """What stands between cells of text; None where nothing does."""
+        return self._held.dialect.delimiter if isinstance(self._held, CsvTable) else None
+
+    @property
     def is_typed(self) -> bool:
         """Whether columns have types of their own, which no other table can change."""
         return not isinstance(self._held, TextRows)

@@ -75,6 +75,12 @@ def _merged(models: tuple[Path, ...]) -> Saved:
                 f"{first} was fitted to the target {ours!r}, {path} to {theirs!r}",
                 hint="merge models of the same target",
             )
+        unlike = merged.notes.unlike(other.notes)
+        if unlike is not None:
+            raise DifferentKinds(
+                f"{first} and {path}: {unlike}",
+                hint="fit both in the same way: --decimal and --column say how columns are read",
+            )
         try:
             total = merged.estimator + other.estimator
         except TypeError:

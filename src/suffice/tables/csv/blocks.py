@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.spellings.spelling import spelling_of
 from suffice.errors import SufficeError
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
-from suffice.tables.csv.cells import DIGITS, LOOK, ColumnEvidence, is_code, typed_cells
+from suffice.tables.csv.cells import DIGITS, LOOK, ColumnEvidence, is_code
 from suffice.tables.csv.inert_cells import plain_text
 from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
+from suffice.tables.csv.typed_cells import typed_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -111,6 +113,10 @@ class CsvBlocks:
             whole = numbers == np.floor(numbers)
             if not self._holds_codes(cells, numbers, whole):
                 seen.see_numbers(there, decimal=np.count_nonzero(whole) < there)
+                if not seen.shows_point and _has_points(cells):
+                    seen.see_points(_texts(cells.slice(0, LOOK)))
+                    if not seen.shows_point:
+                        seen.see_points(_texts(cells))
                 return True
         head = _texts(cells.slice(0, LOOK))
         some = _texts(cells.take(self._pa.array(range(0, len(cells), 1 + len(cells) // LOOK))))
@@ -170,7 +176,7 @@ class CsvBlocks:
         try:
             for block in self._blocks(self._types(names, kinds)):
                 columns = [
-                    (kind, self._column(block.column(name), kind, name))
+                    (str(kind), self._column(block.column(name), kind, name))
                     for name, kind in zip(names, kinds, strict=True)
                 ]
                 yield done, table_of_columns(columns, tuple(names), None)
@@ -190,7 +196,7 @@ class CsvBlocks:
             types[name] = pa.string()
             if kind == CATEGORY:
                 types[name] = pa.dictionary(pa.int32(), pa.string())
-            elif kind == NUMBER and name in self.codeless:
+            elif kind == NUMBER and spelling_of(kind) is None and name in self.codeless:
                 types[name] = pa.float64()
         return types
 
@@ -200,7 +206,7 @@ class CsvBlocks:
             if found is None:
                 raise UnsoundQuotes  # these are not the cells that were looked at
             return found
-        if kind == NUMBER:
+        if kind == NUMBER and spelling_of(kind) is None:
             found = self._numbers(cells)
             if found is not None and not self._holds_codes(cells, found, found == np.floor(found)):
                 return found
@@ -222,6 +228,12 @@ def _finite(cells: Any) -> NDArray[np.float64] | None:
     numbers: NDArray[np.float64] = cells.to_numpy(zero_copy_only=False)
     plain = np.count_nonzero(np.isfinite(numbers)) + cells.null_count == len(cells)
     return numbers if plain else None
+
+
+def _has_points(cells: Any) -> bool:
+    """Whether a point is anywhere in some texts."""
+    held = cells.buffers()[2]
+    return held is not None and b"." in memoryview(held).tobytes()
 
 
 def _texts(cells: Any) -> list[str]:
