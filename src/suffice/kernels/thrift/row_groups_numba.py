@@ -46,9 +46,8 @@ if TYPE_CHECKING:
 
 DAMAGED = -1
 """Where a number ends that does not, and how many row groups there are in what is damaged."""
-PLACES = np.full(max(SIZES) + 1, -1, np.int64)
+PLACES = np.array([SIZES.index(i) if i in SIZES else -1 for i in range(max(SIZES) + 1)], np.int64)
 """Where the value of each field is kept; -1 for those that are not."""
-PLACES[list(SIZES)] = np.arange(len(SIZES))
 WIDTH = len(SIZES) + 1
 """Values that are kept of a column."""
 FEW_BYTES = 64
@@ -173,9 +172,10 @@ def _walk(held: Any, places: Numbers, counts: Numbers, found: Numbers, sizes: Nu
                 values[-1] = _signed(value)
         elif kind == BINARY:
             value, at = _varint(held, at)
-            if value > np.uint64(end):
+            if at < 0 or value > np.uint64(end - at):
                 return
-            at += np.int64(value) if at >= 0 else 0
+            length: Any = np.int64(value)
+            at += length
         elif kind in (BYTE, DOUBLE):
             at += 1 if kind == BYTE else 8
         elif kind in (STRUCT, LIST, SET):
