@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns.spellings.spelling import SpelledKind
-from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed
+from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed, warn
+from suffice.places import Place
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
@@ -159,7 +159,7 @@ class TableSource(LocalSource):
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
         for said in self.odd_cells(wanted.all):
-            warnings.warn(said, OddCells, stacklevel=2)
+            warn(said, OddCells)
         self._done = [False] * len(self._files)
         return [partial(self._chunks, place, wanted) for place in range(len(self._files))]
 
@@ -172,7 +172,7 @@ class TableSource(LocalSource):
         )
         for given in file.chunks(names, [kinds[name] for name in names]):
             table = given if file.is_typed else replace(given, whole=whole)
-            where = f"{file.name}, rows {start} to {start + table.size - 1}"
+            where = Place(file.name, start, start + table.size - 1)
             start += table.size
             labels = weights = None
             if wanted.target is not None:
@@ -197,7 +197,7 @@ def check_names(ours: Sequence[str], theirs: Sequence[str], file: str, another: 
         )
 
 
-def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
     """Return labels in their own type: whole numbers are integers; blanks are refused."""
     if kind == NUMBER and cells.dtype.kind in "iu":
         return cells
@@ -209,8 +209,9 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> ND
         blank = np.array([cell is None for cell in cells], dtype=bool)
     if blank.any():
         raise BadLabels(
-            f"{place}: row {int(blank.argmax()) + 1} of these has no {name}",
+            f"row {int(blank.argmax()) + 1} of these has no {name}",
             hint="leave out rows without a label: nothing can be learned from them here",
+            place=place,
         )
     if kind == NUMBER and cells.dtype.kind == "f":
         whole = bool((cells == np.floor(cells)).all() and (np.abs(cells) < 2.0**53).all())
@@ -220,8 +221,10 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> ND
     return cells
 
 
-def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
     """Return weights, which must be numbers."""
     if kind != NUMBER:
-        raise BadWeights(f"{place}: {name} holds no numbers", hint="name another column of weights")
+        raise BadWeights(
+            f"{name} holds no numbers", hint="name another column of weights", place=place
+        )
     return np.asarray(cells, dtype=np.float64)

@@ -119,13 +119,8 @@ def _lacking(
     Only what the model does not know can have been meant by a name that it knows.
     """
     strange = [name for name in table.names if name not in known]
-    found = missing_columns(table.name, lacking, strange)
-    if found.hint.startswith("did you mean"):
-        return found
-    return ColumnMismatch(
-        found.problem,
-        hint=f"the model was fitted to {listed(wanted)}; this table has {listed(table.names)}",
-    )
+    known = f"the model was fitted to {listed(wanted)}; this table has {listed(table.names)}"
+    return missing_columns(table.name, lacking, strange, known)
 
 
 class ModelTable(Protocol):

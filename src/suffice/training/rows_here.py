@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows
+from suffice.places import Place
 from suffice.rows import check_lengths, read_table
 from suffice.rows.frames import is_from_frame_library
 from suffice.sources.arrow_frames import some_rows
@@ -110,7 +111,7 @@ def _decided(
     spellings: dict[str, Spelling] = {}
     if table.names is not None and not texts:
         table, spellings = spelled_frame(table, table.names, hooks, reading.decimal)
-    refuse_infinite(table, [names[j] for j in kept], place)
+    refuse_infinite(table, [names[j] for j in kept], Place(place))
     without = int((~there).sum())
     if without:
         table = some_rows(table, there)

@@ -90,7 +90,7 @@ def _merged(models: tuple[Path, ...]) -> Saved:
                 hint="merge models of the same kind",
             ) from None
         except SufficeError as error:
-            raise type(error)(f"{first} and {path}: {error.problem}", hint=error.hint) from None
+            raise error.within(f"{first} and {path}") from None
         digits = widened(merged.decimals, other.decimals)
         notes = merged.notes if ours is not None else other.notes
         merged = replace(merged, estimator=total, notes=notes, decimals=digits)

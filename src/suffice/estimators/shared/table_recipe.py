@@ -208,13 +208,13 @@ def _refuse_text(cells: Any, levels: set[Any], name: str) -> None:
         return
     for row, cell in enumerate(cells):
         if isinstance(cell, str):
-            raise NotANumber(f"row {row}, {name}: {cell!r} is text: {name} held numbers", hint=HINT)
+            what = f"{cell!r} is text: {name} held numbers"
+            raise NotANumber.of_cell(row, name, what, value=cell, hint=HINT)
 
 
 def _refuse_numbers(cells: Any, kind: str, name: str) -> None:
     there = ~np.isnan(cells) if kind == NUMBER else np.array([c is not None for c in cells])
     if there.any():
         row = int(there.argmax())
-        raise NotANumber(
-            f"row {row}, {name}: {cells[row]} is a {kind}: {name} holds other categories", hint=HINT
-        )
+        what = f"{cells[row]} is a {kind}: {name} holds other categories"
+        raise NotANumber.of_cell(row, name, what, value=cells[row], hint=HINT)
