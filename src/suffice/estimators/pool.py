@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """All members."""
-TOGETHER = "columns together"
-"""What an explanation calls the part that belongs to no column alone."""
+ALL_BLANK = "all blank"
+"""What an explanation calls the part of a row of blanks: it belongs to no column."""
 
 
 def _no_density(_: object) -> NoReturn:
@@ -218,16 +218,19 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
     def explain(
         self, X: object, of: Label | None = None, against: Label | None = None
     ) -> Explanation:
-        """Split the log odds of every row by column: what is lost when the column is blank.
+        """Split the log odds of every row by column: what a column changes when it is filled in.
 
-        A pool is no sum over columns. What the contributions do not add up to stands in a last
-        column, "columns together". By default the predicted class is compared with the runner-up.
+        A pool is no sum over columns. From a row of blanks the columns are filled in one after the
+        other, and a contribution is the change in the log odds, averaged over orders of the columns
+        (Shapley's values: all orders of up to three columns, eight fixed ones of more).
+        How a row of blanks differs from the class shares stands in a last column, "all blank".
+        By default the predicted class is compared with the runner-up.
         """
         whole = self._whole()
         model = whole._fit.model
         pair = comparison(model.labels, of, against)
         found = explain_pool(model, whole._rows(X), pair)
-        names = (*whole._require().columns.names, TOGETHER)
+        names = (*whole._require().columns.names, ALL_BLANK)
         classes = whole.classes_
         return Explanation(
             classes[found.of],
