@@ -23,7 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.verdicts import SURE, Measured, Verdict, settled
+from benchmarks.verdicts import DRIFT, SURE, Measured, Verdict, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -232,7 +232,7 @@ def stored(row: Mapping[str, Any]) -> Measured:
 def compared(rows: Mapping[str, Mapping[str, Any]], names: list[str]) -> dict[str, Verdict]:
     """Measure cases again, and judge them by the table."""
     apart(names)  # compiles
-    return settled(names, apart, lambda name, today: today.against(stored(rows[name])))
+    return settled(names, apart, lambda name, today: today.against(stored(rows[name])), limit=DRIFT)
 
 
 def main() -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 LIMIT = 1.03
 """How much slower something may become. Chosen, not measured: a loss that is not worth a word.
 Where a machine is too busy to tell 3 %, cases stay undecided, and the intervals say so."""
+DRIFT = 1.10
+"""How much a ratio may differ from one that was stored on another day. Chosen: what else
+a machine does shifts ratios of CPU times by some percent, and several days of it are not noise that
+an interval knows of."""
 STEPS = (5, 15, 25)
 """After how many rounds one looks. Most cases are plainly not slower after five."""
 SURE = 15
@@ -110,6 +114,7 @@ def settled(
     ratios: Callable[[list[str]], Mapping[str, float]],
     judged: Callable[[str, Measured], Interval] = lambda _, measured: measured.interval(),
     steps: Sequence[int] = STEPS,
+    limit: float = LIMIT,
 ) -> dict[str, Verdict]:
     """Measure cases round by round until each is decided, or as often as there may be.
 
@@ -124,6 +129,8 @@ def settled(
         that against an earlier measurement.
     steps : sequence of int, optional
         After how many rounds one looks; cases that are decided then are not measured any more.
+    limit : float, optional
+        The ratio above which a case is slower.
 
     """
     found: dict[str, list[float]] = {name: [] for name in names}
@@ -138,6 +145,6 @@ def settled(
         for name in open_:
             measured = Measured.of(found[name])
             seen = judged(name, measured)
-            verdicts[name] = Verdict(measured, seen, verdict(seen, measured.rounds))
+            verdicts[name] = Verdict(measured, seen, verdict(seen, measured.rounds, limit))
         open_ = [name for name in open_ if verdicts[name].decision == "undecided"]
     return verdicts

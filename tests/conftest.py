@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.searches import USUAL, share
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -21,7 +23,7 @@ SHARED = str(ROOT.parent / "shared") + os.sep
 # the change, and not the luck of the draw.
 settings.register_profile(
     "default",
-    max_examples=40,
+    max_examples=USUAL,
     deadline=None,
     derandomize=os.environ.get("CI") == "true",
     print_blob=True,
@@ -63,6 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for need in _needs(item):
             item.add_marker(need)
+    share(items)
 
 
 def _needs(item: pytest.Item) -> Iterator[str]:

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from benchmarks import check, commits, ratios
-from benchmarks.verdicts import STEPS, SURE, Interval, Measured, Verdict, settled, verdict
+from benchmarks.verdicts import DRIFT, STEPS, SURE, Interval, Measured, Verdict, settled, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,10 +106,12 @@ def test_a_stored_ratio_is_a_limit_as_well() -> None:
             ["case"],
             lambda names: dict.fromkeys(names, next(today)),
             lambda _, measured: measured.against(before),
+            limit=DRIFT,
         )
         return found["case"].decision
 
     assert decided(1.0) == "fine"
+    assert decided(1.05) == "fine"
     assert decided(1.2) == "slower"
     assert decided(0.5) == "fine"
 

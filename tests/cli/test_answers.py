@@ -186,20 +186,6 @@ def test_rows_can_be_rejected_by_probability_and_by_typicality(
     assert [json.loads(line)["prediction"] for line in as_json] == ["x", None, "z"]
 
 
-def test_best_takes_the_lowest_log_loss_and_auto_what_is_recommended(
-    run: Any, measurements: Path, tmp_path: Path
-) -> None:
-    compared = json.loads(run("compare", measurements, "-t", "class", "--no-curves", "--json").out)
-    losses = {one["model"]: one["log_loss"] for one in compared["models"]}
-    single = min(losses.keys() - {"pool of models"}, key=lambda name: losses[name])
-    for model, chosen in (("best", single), ("auto", compared["recommendation"]["best"])):
-        place = tmp_path / f"{model}.suffice"
-        done = run("fit", measurements, "-t", "class", "--model", model, "-o", place)
-        assert done.code == 0
-        loss = f"{losses[chosen]:.3f}"
-        assert f"note: chose {chosen}: its log-loss on held-out rows is {loss}" in done.err
-
-
 def test_settings_reach_the_model_and_strange_ones_are_wrong_usage(
     run: Any, fitted: Callable[..., Path], measurements: Path, tmp_path: Path
 ) -> None:
@@ -340,21 +326,13 @@ def test_outliers_come_least_typical_first_and_no_more_than_are_asked_for(
     assert run("outliers", path, odd, "--most", 2, "--all").code == 2
 
 
-def compared_best(run: Any, table: Path) -> str:
-    """Return the model that `suffice compare` recommends."""
-    done = run("compare", table, "-t", "class", "--no-curves", "--json")
-    return str(json.loads(done.out)["recommendation"]["model"])
-
-
 def test_every_command_has_json_that_can_be_read(
     run: Any, measurements: Path, tmp_path: Path
 ) -> None:
     path, other = tmp_path / "m.suffice", tmp_path / "n.suffice"
-    done = run("fit", measurements, "-t", "class", "-o", path, "--json")
+    done = run("fit", measurements, "-t", "class", "-o", path, "--model", "qda", "--json")
     said = json.loads(done.out)
     assert (said["rows"], said["columns"], said["classes"]) == (120, 3, ["x", "y", "z"])
-    assert f"chose {compared_best(run, measurements)}: " in done.err
-    run("fit", measurements, "-t", "class", "-o", path, "--model", "qda")
     for command in (
         ("explain", path, measurements),
         ("inspect", path),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import suffice
@@ -15,6 +15,7 @@ from suffice import GaussianDiscriminant, compare
 from suffice.cli import main
 from suffice.errors import BadFile, BadRows, BadSetting, without_secrets
 from suffice.sources import open_source
+from tests.searches import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -223,7 +224,7 @@ HOSTILE = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(st.sampled_from(FORMS), HOSTILE, HOSTILE)
 @example(FORMS[0], "@", "")
 @example(FORMS[6], "/", "@")

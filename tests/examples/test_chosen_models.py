@@ -71,17 +71,18 @@ def test_every_estimator_takes_the_rows_it_was_compared_on(kind: str, labels: st
     y = LABELS[labels](codes)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     given = [*KEYS, ("tree", tree), ("plane", Perceptron(random_state=0))]
-    for rows in (X, pl.from_pandas(X))[: 1 + (labels == "text")]:
+    for rows in (X, pl.from_pandas(X)) if (kind, labels) == ("all", "text") else (X,):
         found = compare(rows, y, models=given, folds=2, curves=False)
         assert {*KEYS, "tree"} <= {one.key for one in found.candidates if one.name in found.scores}
         for one in (found.best, *(c.name for c in found.candidates)):
             model = found.estimator(one)
             assert not hasattr(model, "classes_")
-            answers = clone(model).fit(rows, y).predict(rows)
+            fitted = clone(model).fit(rows, y)
+            answers = fitted.predict(rows)
             assert answers.shape == (len(y),)
             assert set(answers.tolist()) <= set(y.tolist())
             if hasattr(model, "predict_proba"):
-                shares = model.fit(rows, y).predict_proba(rows)
+                shares = fitted.predict_proba(rows)
                 np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
@@ -22,6 +22,7 @@ from suffice.errors import RoundedNumbers, SimilarLabels, SufficeError
 from suffice.estimators.sql import to_sql
 from suffice.rows import read_labels, read_table
 from suffice.tables.csv.cells import is_code
+from tests.searches import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +144,7 @@ def test_labels_of_either_sign_are_not_made_doubles() -> None:
     st.lists(st.integers(-(2**80), 2**80) | st.integers(BIG - 4, BIG + 4), min_size=2, max_size=9),
     st.sampled_from(["lists", "object array"]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(30)
 def test_every_whole_number_is_a_level_of_its_own(values: list[int], kind: str) -> None:
     table = read_table(COLUMNS[kind](values))
     assert [int(v) for v in table.exact(0)] == values

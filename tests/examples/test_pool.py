@@ -111,8 +111,8 @@ def test_one_class_has_probability_one() -> None:
 
 
 @pytest.mark.slow
-def test_two_hundred_classes() -> None:
-    X, y = rows(400, 200)
+def test_a_hundred_classes() -> None:
+    X, y = rows(200, 100)
     assert_answers(fitted(X, y), X)
 
 

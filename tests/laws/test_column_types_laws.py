@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice import NaiveBayes
@@ -18,6 +18,7 @@ from suffice.errors import OutsideSupport
 from suffice.estimators.sql import to_sql
 from suffice.rows import read_table
 from suffice.storage.model_file import StoredModel, stored_posterior
+from tests.searches import examples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +49,7 @@ def tables(draw: st.DrawFn) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 
 @pytest.mark.parametrize("families", ["auto", "select"])
 @pytest.mark.parametrize("kind", GIVEN)
-@settings(max_examples=12, deadline=None)
+@examples(5)
 @given(drawn=tables(), blank=st.booleans())
 @example(drawn=(np.array([[0.0], [1.0]] * 4), np.arange(8) // 4, np.array([[0.1]] * 4)), blank=True)
 def test_rows_that_are_whole_by_chance_refuse_no_number_later(
@@ -74,7 +75,7 @@ def test_rows_that_are_whole_by_chance_refuse_no_number_later(
 
 
 @pytest.mark.parametrize("kind", ["array", "lists", "Polars", "Arrow", "pandas"])
-@settings(max_examples=15, deadline=None)
+@examples(6)
 @given(drawn=tables())
 def test_a_few_decimals_that_are_whole_are_no_counts(kind: str, drawn: Any) -> None:
     rows, labels, _ = drawn

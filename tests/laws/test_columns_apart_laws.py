@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.families import Gaussian
@@ -18,8 +18,6 @@ from suffice.models import GaussianLearner
 from suffice.sources.chunks import ColumnTable
 
 CLOSE = 1e-12
-often = settings(deadline=None)
-"""No deadline: the first call compiles."""
 
 
 @st.composite
@@ -46,7 +44,6 @@ def _compiled():
         yield
 
 
-@often
 @given(given_rows=apart(), weighted=st.booleans())
 def test_columns_apart_are_added_up_as_the_matrix_is(given_rows, weighted):
     rows, codes, size, about = given_rows
@@ -68,7 +65,6 @@ def test_columns_apart_are_added_up_as_the_matrix_is(given_rows, weighted):
     assert (found[2] == found[2].T).all()
 
 
-@often
 @given(given_rows=apart(), step=st.integers(1, 40), holes=st.floats(0, 0.5))
 def test_centres_of_columns_apart_are_those_of_the_matrix(given_rows, step, holes):
     rows, codes, size, _ = given_rows
@@ -81,7 +77,6 @@ def test_centres_of_columns_apart_are_those_of_the_matrix(given_rows, step, hole
     assert (found[here] == expected[here]).all()
 
 
-@often
 @given(given_rows=apart(), form=st.sampled_from(["shared", "per-class", "diagonal"]))
 def test_every_family_takes_columns_apart(given_rows, form):
     rows, codes, size, _ = given_rows

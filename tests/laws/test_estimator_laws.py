@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant
 from suffice.errors import DegenerateData, OneClass
+from tests.searches import examples
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "shared": {},
@@ -30,7 +31,7 @@ LINEAR = ["shared", "shared, shrunk", "shared-diagonal"]
 
 every_setting = pytest.mark.parametrize("setting", SETTINGS)
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=8)
+few = examples(5)
 
 
 def model_of(setting: str, **more: Any) -> GaussianDiscriminant:

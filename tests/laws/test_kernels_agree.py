@@ -8,12 +8,13 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.kernels import compilation
 from suffice.kernels.compilation import part_of
 from suffice.kernels.dense import double_double, scatter, scores
+from tests.searches import examples
 from tests.twins import choices, plain
 
 pytest.importorskip("numba", reason="numba is not installed: there is nothing to compare")
@@ -38,7 +39,7 @@ CLOSE = 1e-12
 WIDTHS = (0, 1, 2, 3, 5, 20, 32, 33)
 LAYOUTS = ("C", "F", "every other row", "backwards", "every other column")
 
-often = settings(deadline=None, max_examples=60)
+often = examples(30)
 """No deadline: the first call compiles."""
 
 

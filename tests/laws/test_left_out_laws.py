@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.models.gaussian.leave_one_out import missing_cells as missing_rows
+from tests.searches import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ def assert_refitted(make: Any, x: Any, y: Any, w: Any, tolerance: float, some: A
 
 
 @pytest.mark.parametrize("setting", DIAGONAL, ids=named)
-@settings(max_examples=5)
+@examples(5)
 @given(seeds, st.sampled_from([0.0, 0.2, 0.5]))
 def test_diagonal_forms_are_left_out_exactly(
     setting: dict[str, Any], seed: int, blank: float
@@ -113,7 +114,7 @@ def test_diagonal_forms_are_left_out_exactly(
 
 
 @pytest.mark.parametrize("setting", FULL, ids=named)
-@settings(max_examples=4)
+@examples(4)
 @given(seeds)
 def test_complete_rows_are_left_out_exactly(setting: dict[str, Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -123,7 +124,7 @@ def test_complete_rows_are_left_out_exactly(setting: dict[str, Any], seed: int) 
 
 
 @pytest.mark.parametrize("setting", FULL, ids=named)
-@settings(max_examples=2)
+@examples(2)
 @given(seeds, st.sampled_from([0.1, 0.3]))
 @example(177, 0.3)  # leaps of EM that would lead beyond all numbers
 @pytest.mark.slow
@@ -139,7 +140,7 @@ def test_rows_of_thin_tables_with_blanks_are_left_out_exactly(
 
 
 @pytest.mark.parametrize("setting", FULL, ids=named)
-@settings(max_examples=2)
+@examples(2)
 @given(seeds, st.sampled_from([0.05, 0.2]))
 @pytest.mark.slow
 def test_rows_of_tables_with_blanks_are_left_out_exactly(

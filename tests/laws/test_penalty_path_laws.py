@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import LogisticRegression
 from suffice.models.linear.penalty_path.walk import PENALTIES, walked
+from tests.searches import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData")
 
@@ -33,7 +34,6 @@ def drawn(seed: int) -> tuple[Any, Any, Any]:
 
 
 @given(seed=seeds)
-@settings(deadline=None)
 def test_the_chosen_penalty_has_the_least_judged_loss(seed: int) -> None:
     rows, codes, weights = drawn(seed)
     model = LogisticRegression("auto").fit(rows, codes, weights)
@@ -50,7 +50,7 @@ def test_the_chosen_penalty_has_the_least_judged_loss(seed: int) -> None:
 
 @pytest.mark.slow
 @given(seed=seeds)
-@settings(deadline=None)
+@examples(10)
 def test_the_average_is_that_of_the_fits_on_the_path(seed: int) -> None:
     rows, codes, weights = drawn(seed)
     model = LogisticRegression("average").fit(rows, codes, weights)
@@ -70,7 +70,6 @@ def test_the_average_is_that_of_the_fits_on_the_path(seed: int) -> None:
 
 
 @given(seed=seeds, power=st.integers(-30, 30))
-@settings(deadline=None)
 def test_units_of_columns_and_of_weights_do_not_matter(seed: int, power: int) -> None:
     rows, codes, weights = drawn(seed)
     weights = np.ones(len(codes)) if weights is None else weights
@@ -82,7 +81,6 @@ def test_units_of_columns_and_of_weights_do_not_matter(seed: int, power: int) ->
 
 
 @given(seed=seeds)
-@settings(deadline=None)
 def test_the_order_of_rows_does_not_matter(seed: int) -> None:
     rows, codes, weights = drawn(seed)
     order = np.random.default_rng(seed + 1).permutation(len(codes))

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice
 from suffice.errors import SufficeWarning
+from tests.searches import examples
 
 pytestmark = pytest.mark.slow
 MEMBERS = ["naive Bayes", "weighted naive Bayes", "GDA", "logistic on ranks", "forest"]
 """Enough for a law: one of each kind but kernels; all together are tried once."""
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(2, 24)
-few = settings(max_examples=8, deadline=None)
+few = examples(5)
 """A pool takes a tenth of a second: the profile's number of examples is for smaller things."""
 
 
@@ -122,7 +123,7 @@ LABELS: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("kind", LABELS)
 @given(seeds)
-@settings(max_examples=3, deadline=None)
+@examples(3)
 def test_labels_of_any_kind_have_probabilities(kind: str, seed: int) -> None:
     names = LABELS[kind]
     rows, codes = table(seed, 12, len(names))

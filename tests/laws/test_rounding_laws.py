@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import ForgettingUnseen
@@ -19,6 +19,7 @@ from suffice.kernels.compilation import part_of
 from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.kernels.dense.double_double import GRAM_ERROR, gram
 from suffice.statistics import DiagonalMoments, Moments, PooledMoments
+from tests.searches import examples
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray
@@ -228,7 +229,7 @@ def judged(
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("kind", ["moments", "pooled", "diagonal"])
 @pytest.mark.parametrize("size", [50, 500, pytest.param(5_000, marks=pytest.mark.slow)])
-@settings(max_examples=12)
+@examples(6)
 @given(
     rows=st.sampled_from(KINDS_OF_ROWS),
     layout=st.sampled_from(["C", "F", "float32", "columns apart"]),

@@ -126,21 +126,23 @@ def test_covariances_are_averaged_by_what_refits_lose() -> None:
 def test_rows_judge_as_refits_of_everything_do(kept: dict[str, Any]) -> None:
     """Shares included: the row's own loss must not be in them, and that is enough.
 
-    With true and with permuted labels. Measured over 8 tables a setting: +.005 at most in the
-    mean, .015 for a single table (with the own loss in the shares -.010 and .050).
+    With true and with permuted labels, for every third row. Measured over 8 tables a setting, all
+    rows: +.005 at most in the mean, .015 for a single table (with the own loss in the shares
+    -.010 and .050).
     """
     gaps = []
+    asked = range(0, 50, 3)
     for permuted in (False, True):
         x, y = rows(3, size=50)
         if permuted:
             y = np.random.default_rng(3).permutation(y)
         judged = GaussianDiscriminant(**kept).fit(x, y).leave_one_out(x, y)
-        lost = 0.0
-        for i in range(50):
+        gap = 0.0
+        for i in asked:
             rest = np.arange(50) != i
             other = GaussianDiscriminant(**kept).fit(x[rest], y[rest])
-            lost -= other.predict_log_proba(x[i : i + 1])[0, y[i]] / 50
-        gaps.append(judged.log_loss - lost)
+            gap += other.predict_log_proba(x[i : i + 1])[0, y[i]] - judged.log_posterior[i, y[i]]
+        gaps.append(gap / len(asked))
     assert abs(np.mean(gaps)) <= 0.01
     assert np.abs(gaps).max() <= 0.02
 

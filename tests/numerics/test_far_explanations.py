@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant, NaiveBayes
 from suffice.errors import BadRows, BadSetting
+from tests.searches import examples
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3
@@ -35,7 +36,7 @@ cells = st.one_of(
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=25)
+@examples(12)
 @given(st.lists(cells, min_size=3, max_size=3))
 def test_explanations_are_never_nan(name: str, row: list[float]) -> None:
     model = MODELS[name]

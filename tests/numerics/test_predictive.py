@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import f as fisher
 from scipy.stats import invwishart, multivariate_normal, multivariate_t
@@ -19,6 +19,7 @@ from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
 from suffice.models.gaussian.predictive.posterior import STRENGTHS
+from tests.searches import examples
 
 FULL = [("shared", None), ("per-class", None), ("per-class", 0.4)]
 ALONE = [("diagonal", None), ("shared-diagonal", None), ("spherical", None)]
@@ -154,7 +155,7 @@ def test_a_normal_of_many_rows_is_where_t_goes() -> None:
 # Rows left out
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12)
 @given(
     seed=st.integers(0, 10**6),
     form=st.sampled_from([*FULL, *ALONE]),

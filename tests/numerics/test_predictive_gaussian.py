@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy import stats
@@ -80,7 +80,6 @@ def by_hand(X: Any, y: Any, w: Any, family: PredictiveGaussian, new: Any) -> Any
 
 @pytest.mark.parametrize("form", FORMS)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_densities_are_those_of_the_formula(form: str, seed: int) -> None:
     X, y, w = drawn(seed)
     rng = np.random.default_rng(seed)
@@ -94,7 +93,6 @@ def test_densities_are_those_of_the_formula(form: str, seed: int) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_rows_left_out_are_refits_without_them(form: str, seed: int) -> None:
     X, y, w = drawn(seed)
     family = PredictiveGaussian(form, 2.0, 0.5)

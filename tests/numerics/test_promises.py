@@ -534,8 +534,8 @@ def test_priors_never_change_the_covariance_and_take_effect_after_the_fit(settin
 @pytest.mark.parametrize("form", ["shared", "per-class", "diagonal", "spherical"])
 def test_no_copy_of_float32_rows_is_made(form):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(600_000, 20)).astype(np.float32)
-    y = (np.arange(600_000) % 3).astype(np.intp)
+    X = rng.normal(size=(300_000, 20)).astype(np.float32)
+    y = (np.arange(300_000) % 3).astype(np.intp)
     X[:, 0] += y
     model = GaussianDiscriminant(form).fit(X, y)  # imports, pools, compiled kernels
     model.predict(X)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import GaussianDiscriminant
 from suffice.models.gaussian import jury as selection
+from tests.searches import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,7 @@ def of(family: Any) -> GaussianDiscriminant:
     )
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(seeds)
 def test_the_chosen_setting_is_nearly_the_best_of_the_grid(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -59,7 +60,7 @@ def test_the_chosen_setting_is_nearly_the_best_of_the_grid(seed: int) -> None:
     assert loss(of(chosen), x, y) <= min(losses) + 0.05
 
 
-@settings(max_examples=1)
+@examples(1)
 @given(seeds)
 def test_a_wide_table_whose_rows_all_need_refits_is_judged_by_all_of_them(seed: int) -> None:
     x, y = wide(np.random.default_rng(seed), 200, 64, 10)
@@ -79,7 +80,7 @@ def test_a_handful_of_rows_never_stands_for_the_others(monkeypatch: pytest.Monke
         assert loss(of(chosen), x, y) <= math.log(4) + 0.1
 
 
-@settings(max_examples=2)
+@examples(2)
 @given(seeds)
 def test_blank_cells_do_not_tell_the_label_to_those_who_judge(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import kstest
@@ -27,6 +27,7 @@ from tests.reference.typicality import (
     shares_below,
     within,
 )
+from tests.searches import examples
 
 
 def fresh_p_values(covariance, draws, *, n, d, k=2, gaps=False, training=False, seed=0):
@@ -385,7 +386,7 @@ def told(ask: Any) -> tuple[Any, str]:
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-@settings(max_examples=15)
+@examples(15)
 @given(sizes=st.lists(st.integers(1, 4), min_size=2, max_size=3), seed=st.integers(0, 99))
 def test_p_is_one_for_rows_far_out_where_that_is_said_and_nowhere_else(
     name: str, sizes: list[int], seed: int
