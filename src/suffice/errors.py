@@ -35,103 +35,17 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
 
 from __future__ import annotations
 
-import re
+import sys
+import warnings
 from typing import TYPE_CHECKING, Self
 
+from suffice.places import LONGEST, CellAt, PartAt, Phrase, without_row
+from suffice.places import listed as listed  # noqa: PLC0414  whoever refuses lists names
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
-SHOWN = 8
-"""How many names a message lists before it says how many more there are."""
-LONGEST = 200
-"""Characters of one name in a message."""
-
-
-def listed(names: Iterable[object]) -> str:
-    """Return names as one readable phrase, cut short when there are many.
-
-    >>> listed(["a", "b"])
-    'a, b'
-    """
-    words = [
-        text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in map(str, names)
-    ]
-    if len(words) <= SHOWN:
-        return ", ".join(words)
-    return ", ".join(words[:SHOWN]) + f" and {len(words) - SHOWN} more"
-
-
-# Patterns of addresses are texts: they are compiled when one is first met, and not at every start.
-# They have bounds: a message may hold a million characters.
-LIBPQ_SETTING = (
-    r"(?:table|query|host|hostaddr|port|dbname|user|(?:ssl)?password|passfile|service|options|"
-    r"ssl(?!password)\w+|gss\w+|krb\w+|keepalives\w*|tcp_\w+|(?:client|fallback)_\w+|replication|"
-    r"connect_timeout|application_name|channel_binding|require_\w+|target_\w+|load_\w+|"
-    r"m(?:in|ax)_protocol_version)="
-)
-"""What ends a password among the settings of an address; any other word may be part of it."""
-_SECRET_SETTING = rf"(?is)([?&])(?:ssl)?passw(?:or)?d=.*?(?:&(?={LIBPQ_SETTING})|$)"
-"""A password among the settings of an address, up to the next setting that libpq knows."""
-_SCHEME = r"([A-Za-z][\w+.-]*):?/+"
-"""How an address begins, also with a `:` or a `/` too few."""
-_NO_PORT = r"[^:/?@\[\s]{2,}:(?!\d*(?:[/?,]|$))"
-"""A user and a colon that no port follows: what follows it is a password."""
-_DATABASES = ("postgresql", "postgres", "duckdb")
-"""Schemes that are no user's name; before an `@` any other word may be one."""
-_BEGUN = r"(?i)[a-z][\w+.-]{0,40}:/+[^\s:/@?#]{0,99}:(?!\d{1,5}(?:[/?\s,]|$))"
-"""Where, within a sentence, an address has come to its password, and not to its port."""
-
-
-def without_secrets(address: str) -> str:
-    """Return an address, right or mistyped, without the password that it may hold.
-
-    Everything between the first : behind the scheme and the last @ is left out, whatever it is.
-
-    >>> without_secrets("postgresql://ada:secret@host/base?sslmode=require&password=secret")
-    'postgresql://ada@host/base?sslmode=require'
-    >>> without_secrets("postgre:/ada:s@cr/et@host/base"), without_secrets("data.csv")
-    ('postgre:/ada@host/base', 'data.csv')
-    """
-    kept = re.sub(_SECRET_SETTING, r"\1", address)
-    if kept != address:
-        kept = kept.rstrip("?&")
-    begun = re.match(_SCHEME, kept)
-    scheme, rest = (kept[: begun.end()], kept[begun.end() :]) if begun else ("", kept)
-    user, mark, place = rest.rpartition("@")
-    encoded = re.match("[^/?]*%40", place) if mark else None
-    if encoded:  # no host holds one: it is the @ of the address, or of the password
-        place = place[encoded.end() :]
-    if mark and (":" in user or encoded):
-        return f"{scheme}{user.partition(':')[0]}@{place}"
-    if mark and begun and ":/" in scheme and begun[1].lower() not in _DATABASES:
-        return f"{scheme}…@{place}"  # what looks like a scheme may be the user
-    if not mark and ":/" in scheme and re.match(_NO_PORT, rest):
-        return f"{scheme}{rest.partition(':')[0]}:…"  # an @ was forgotten, or written as %40
-    return kept
-
-
-def without_secrets_within(text: str, given: Iterable[str] = ()) -> str:
-    """Return a sentence in which no address shows a password; `given` are addresses it may quote.
-
-    >>> without_secrets_within("postgre:/ada:s cr@t@host: no such file")
-    'postgre:/ada@host: no such file'
-    """
-    for address in given:
-        shown = without_secrets(address)
-        if shown != address:
-            text = text.replace(address, shown)
-    if "@" not in text and "passw" not in text.lower():
-        return text
-    begun, end = re.search(_BEGUN, text), text.rfind("@") + 1
-    if begun and begun.end() < end:  # it may hold spaces
-        text = text[: begun.start()] + without_secrets(text[begun.start() : end]) + text[end:]
-    return re.sub(r"\S+", _word_without_secrets, text)
-
-
-def _word_without_secrets(found: re.Match[str]) -> str:
-    word = found[0]
-    begun = re.search("[^/]:[^/@]", word[: word.rfind("@") + 1]) or "passw" in word.lower()
-    return without_secrets(word) if begun else word
+    from suffice.places import ColumnAt, Filling, Numbers
 
 
 def meant(name: object, known: Iterable[object]) -> str:
@@ -150,26 +64,130 @@ def meant(name: object, known: Iterable[object]) -> str:
 class SufficeError(ValueError):
     """A refusal: what is wrong, with the offending values, and how to go on.
 
-    Passwords of addresses are left out, wherever the words come from.
+    problem  the sentence
+    hint     what to do
+    fields   rows, columns, cells and values that the sentence names, as they are
+
+    Whoever knows more than the one that raised it returns a refusal with more of its fields filled
+    in: names of columns, rows as the caller counts them, where the rows came from. Passwords of
+    addresses are left out, wherever the words come from.
+
+    >>> error = NotFinite.of(1, ColumnAt(0), float("inf")).filled(["income"]).at("data.csv")
+    >>> error.row, str(error.column), error.value
+    (1, 'income', inf)
+    >>> print(error.problem)
+    data.csv: row 1, income: inf is not a finite number (input contains infinity)
     """
 
-    def __init__(self, problem: str, *, hint: str) -> None:
-        problem, hint = without_secrets_within(problem), without_secrets_within(hint)
-        super().__init__(f"{problem}\nHint: {hint}")
-        self.problem = problem
-        self.hint = hint
+    def __init__(
+        self,
+        problem: str | Phrase,
+        *,
+        hint: str,
+        place: object = None,
+        within: tuple[object, ...] = (),
+    ) -> None:
+        self._words, self.place, self._within = problem, place, within
+        places = (*(() if place is None else (place,)), *within)
+        self.problem = _public(": ".join(map(str, (*places, problem))))
+        self.hint = _public(hint)
+        super().__init__(f"{self.problem}\nHint: {self.hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         """Survive the trip between processes: the hint is keyword-only."""
-        return _rebuilt, (type(self), self.problem, self.hint)
+        return _rebuilt, (type(self), self._words, self.hint, self.place, self._within)
+
+    # Fields
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """What the sentence names."""
+        return self._words.fields if isinstance(self._words, Phrase) else {}
+
+    @property
+    def row(self) -> int | None:
+        """The row of the cell that is refused, where there is one."""
+        cell = self.fields.get("cell")
+        return cell.row if isinstance(cell, CellAt) else None
+
+    @property
+    def column(self) -> ColumnAt | str | None:
+        """The column of the cell that is refused, where there is one."""
+        cell = self.fields.get("cell")
+        return cell.column if isinstance(cell, CellAt) else None
+
+    @property
+    def value(self) -> object:
+        """What the cell holds that is refused, where there is one."""
+        return self.fields.get("value")
+
+    @property
+    def part(self) -> int | None:
+        """The group of columns in which columns are counted, while they have no names."""
+        parts = [one.number for one in self._within if isinstance(one, PartAt)]
+        return parts[0] if parts else None
+
+    # Filling in
+
+    def filled(self, names: Sequence[str] | None = None, rows: Numbers | None = None) -> Self:
+        """Return the refusal with names of columns, and with rows counted as `rows` says."""
+        words, within = self._words, self._within
+        if isinstance(words, Phrase):
+            words = words.filled(names, rows)
+        if names is not None:  # columns are not counted any more
+            within = tuple(one for one in within if not isinstance(one, PartAt))
+        return type(self)(words, hint=self.hint, place=self.place, within=within)
+
+    def each(self, fill: Filling) -> Self:
+        """Return the refusal with every place in its sentence changed."""
+        words = self._words.each(fill) if isinstance(self._words, Phrase) else self._words
+        return type(self)(words, hint=self.hint, place=self.place, within=self._within)
+
+    def without_rows(self) -> Self:
+        """Return the refusal of a cell whose row has no number that means anything."""
+        return self.each(without_row)
+
+    def within(self, what: object) -> Self:
+        """Return the refusal that says of which class, part or fold it is."""
+        within = (what, *self._within)
+        return type(self)(self._words, hint=self.hint, place=self.place, within=within)
+
+    def at(self, place: object) -> Self:
+        """Return the refusal that says where the rows came from, if it does not say so yet."""
+        if not str(place) or self.place is not None or "place" in self.fields:
+            return self
+        return type(self)(self._words, hint=self.hint, place=place, within=self._within)
 
 
-def _rebuilt(kind: type[SufficeError], problem: str, hint: str) -> SufficeError:
-    return kind(problem, hint=hint)
+def _public(words: str) -> str:
+    """Return words without passwords; few have an address in them, and need to know how."""
+    if "@" not in words and "passw" not in words.lower():
+        return words
+    from suffice.passwords import without_secrets_within
+
+    return without_secrets_within(words)
+
+
+def _rebuilt(
+    kind: type[SufficeError],
+    problem: str | Phrase,
+    hint: str,
+    place: object,
+    within: tuple[object, ...],
+) -> SufficeError:
+    return kind(problem, hint=hint, place=place, within=within)
 
 
 class BadRows(SufficeError):
     """Rows that cannot be read."""
+
+    @classmethod
+    def of_cell(
+        cls, row: int | None, column: ColumnAt | str, what: str, *, hint: str, value: object = None
+    ) -> Self:
+        """Name the cell, and say what it is: `what` is a sentence about its value."""
+        cell = CellAt(row, column)
+        return cls(Phrase("{cell}: {what}", cell=cell, what=what, value=value), hint=hint)
 
 
 class NotANumber(BadRows, TypeError):
@@ -180,18 +198,22 @@ class NotFinite(BadRows):
     """An infinite cell, or numbers whose squares leave the range of a double."""
 
     @classmethod
-    def of(cls, row: int, column: object, value: float) -> Self:
+    def of(cls, row: int, column: ColumnAt | str, value: float) -> Self:
         """Name the cell. The sentence contains the phrases scikit-learn's checks look for."""
-        return cls(
-            f"row {row}, {column}: {value:g} is not a finite number (input contains infinity)",
+        return cls.of_cell(
+            row,
+            column,
+            f"{value:g} is not a finite number (input contains infinity)",
+            value=value,
             hint="drop the row, or leave the cell empty: missing values are marginalised",
         )
 
     @classmethod
-    def of_range(cls, columns: Iterable[object]) -> Self:
+    def of_range(cls, columns: Iterable[ColumnAt | str]) -> Self:
         """Name the columns whose spread cannot be squared in double precision."""
+        said = "the spread of {columns} is too large to be squared in double precision"
         return cls(
-            f"the spread of {listed(columns)} is too large to be squared in double precision",
+            Phrase(said, columns=tuple(columns)),
             hint="divide the column by a power of ten: models do not depend on units",
         )
 
@@ -224,11 +246,12 @@ class ForgettingUnseen(SufficeError):
     """More is to be forgotten than was learned."""
 
     @classmethod
-    def of(cls, held: float, asked: float, place: str = "") -> Self:
+    def of(cls, held: float, asked: float, where: object = "") -> Self:
         """Compare what is there with what is to be taken away."""
-        where = f" of {place}" if place else ""
+        said = "cannot forget weight {asked:g} from statistics of weight {held:g}"
+        said += " of {where}" if str(where) else ""
         return cls(
-            f"cannot forget weight {asked:g} from statistics of weight {held:g}{where}",
+            Phrase(said, asked=asked, held=held, where=where),
             hint="subtract only what was merged in before: (a + b) - b",
         )
 
@@ -263,7 +286,45 @@ class TooManyPatterns(SufficeError):
 
 
 class SufficeWarning(UserWarning):
-    """The answer stands, with this reservation."""
+    """The answer stands, with this reservation; `fields` are what its sentence names."""
+
+    def __init__(self, said: str | Phrase) -> None:
+        self._words = said
+        super().__init__(str(said))
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """What the sentence names: rows, columns, values."""
+        return self._words.fields if isinstance(self._words, Phrase) else {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the trip between processes."""
+        return type(self), (self._words,)
+
+
+NOT_THE_CALLER = frozenset(
+    {"suffice", "sklearn", "joblib", "contextlib", "functools", "threading", "concurrent"}
+)
+"""Packages whose lines are nobody's own: a warning is about the line that called them."""
+
+
+def warn(said: str | Phrase | Warning, category: type[Warning] = SufficeWarning) -> None:
+    """Warn about the line of the caller: the nearest one that is neither ours nor a library's.
+
+    However deep inside, and by whichever way in, a warning was raised: nobody counts frames.
+    """
+    if isinstance(said, Warning):
+        warning = said
+    elif issubclass(category, SufficeWarning):
+        warning = category(said)
+    else:
+        warning = category(str(said))
+    level, frame = 2, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] in NOT_THE_CALLER:
+        if frame.f_back is None:  # on a thread of ours: there is no caller
+            break
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
 
 
 class DegenerateData(SufficeWarning):

@@ -23,6 +23,7 @@ from suffice.evaluation.candidates import Candidate
 from suffice.evaluation.metrics import FoldScores
 from suffice.evaluation.quality import Quality
 from suffice.evaluation.work_limits import Extent, by_cost
+from suffice.places import Place
 from suffice.rows import read_table
 from suffice.sources.source import Chunk
 from suffice.training.labelled_source import DrawnRows
@@ -187,7 +188,7 @@ def test_rows_are_drawn_by_their_place_alone_and_evenly() -> None:
     chunks = {
         (part, number): Chunk(
             read_table(np.column_stack([np.full(50, 10 * part + number), np.arange(50)])),
-            np.full(50, part), None, "",
+            np.full(50, part), None, Place(""),
         )
         for part in range(4) for number in range(10)
     }  # fmt: skip

@@ -40,8 +40,13 @@ def model(fitted: Callable[..., Path], flowers: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", ["fit", "learn", "report"])
-@pytest.mark.parametrize("way", ["same", "symlink", "hard link", "pattern", "stdin"])
-@pytest.mark.parametrize("force", [(), ("--force",)], ids=["plain", "force"])
+@pytest.mark.parametrize(
+    ("way", "force"),
+    [
+        *((way, ()) for way in ("same", "symlink", "hard link", "pattern")),
+        *((way, ("--force",)) for way in ("same", "symlink", "hard link", "pattern", "stdin")),
+    ],
+)
 @unix
 def test_a_table_that_is_read_is_not_replaced(
     command: str, way: str, force: tuple[str, ...], run: Any, shell: Any, flowers: Path, model: Path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import pyarrow.csv
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 HEAVY = {"sklearn", "scipy", "numba", "pyarrow", "pandas", "polars", "narwhals", "matplotlib"}
 
@@ -122,19 +123,60 @@ STAGES = {
 }
 """What a fit does, and where it can be held up."""
 HELD_UP = """
-import importlib, operator, sys, time
-module, _, path = sys.argv[1].partition(":")
-owner, _, name = path.rpartition(".")
-held = importlib.import_module(module)
-held = operator.attrgetter(owner)(held) if owner else held
-def wait(*_, **__):
-    print("there", flush=True)
-    time.sleep(120)
-    raise SystemExit("nothing came")
-setattr(held, name, wait)
+import importlib, json, operator, os, sys, time
+import pyarrow.csv, pyarrow.parquet, sklearn.base, scipy.stats
+import suffice.estimators.shared.learning, suffice.training.model_choice
 from suffice.cli import main
-sys.exit(main(sys.argv[2:]))
+print("ready", flush=True)
+for line in sys.stdin:
+    place, arguments, errors = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
+        module, _, path = place.partition(":")
+        owner, _, name = path.rpartition(".")
+        held = importlib.import_module(module)
+        held = operator.attrgetter(owner)(held) if owner else held
+        def wait(*_, **__):
+            print("there", os.getpid(), flush=True)
+            time.sleep(120)
+            os._exit(99)
+        setattr(held, name, wait)
+        code = main(arguments)
+        sys.stderr.flush()
+        os._exit(code)
+    print("gone", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+"""Loading the libraries takes longer than all of the fits: it is done once, for all processes."""
+
+
+@pytest.fixture(scope="module")
+def held_up(
+    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., tuple[int, str]]]:
+    """Return `held_up(place, arguments, signal)`: how a command ends that is stopped there."""
+    errors = tmp_path_factory.mktemp("held-up") / "errors"
+    with subprocess.Popen(
+        [sys.executable, "-c", HELD_UP],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as parent:  # fmt: skip
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        lines, asked = parent.stdout, parent.stdin
+        assert lines.readline() == "ready\n"
+
+        def stopped(place: str, arguments: list[str], with_signal: int) -> tuple[int, str]:
+            errors.unlink(missing_ok=True)
+            print(json.dumps([place, arguments, str(errors)]), file=asked, flush=True)
+            word, pid = lines.readline().split()
+            assert word == "there", errors.read_text()
+            os.kill(int(pid), with_signal)
+            word, code = lines.readline().split()
+            assert word == "gone"
+            return int(code), errors.read_text()
+
+        yield stopped
+        asked.close()
 
 
 @pytest.mark.parametrize(
@@ -147,26 +189,18 @@ sys.exit(main(sys.argv[2:]))
     ],
 )
 def test_a_fit_that_is_stopped_leaves_the_old_file_and_nothing_beside_it(
-    stage: str, with_signal: signal.Signals, environment: dict[str, str], measurements: Path
+    stage: str, with_signal: signal.Signals, held_up: Any, measurements: Path
 ) -> None:
     out = measurements.parent / "m.suffice"
     out.write_bytes(b"what was there before")
     there = {path.name for path in measurements.parent.iterdir()}
     arguments = ["fit", str(measurements), "-t", "class", "-o", str(out)]
     more = ["--force"] if stage == "comparing" else ["--force", "--model", "gda"]
-    with subprocess.Popen(
-        [sys.executable, "-c", HELD_UP, STAGES[stage], *arguments, *more],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.readline() == b"there\n"
-        process.send_signal(with_signal)
-        said = process.stderr.read().decode()
+    ended = held_up(STAGES[stage], [*arguments, *more], with_signal)
     if with_signal is signal.SIGINT:
-        assert (process.returncode, said) == (130, "interrupted\n")
+        assert ended == (130, "interrupted\n")
     else:
-        assert (process.returncode, said) == (-with_signal, "")
+        assert ended == (-with_signal, "")
     assert out.read_bytes() == b"what was there before"
     left = {path.name for path in measurements.parent.iterdir()}
     if with_signal is not signal.SIGINT and stage == "saving":

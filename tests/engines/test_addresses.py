@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import suffice
 from suffice import GaussianDiscriminant, compare
 from suffice.cli import main
-from suffice.errors import BadFile, BadRows, BadSetting, without_secrets
+from suffice.errors import BadFile, BadRows, BadSetting
+from suffice.passwords import without_secrets
 from suffice.sources import open_source
 from tests.searches import examples
 

@@ -23,11 +23,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
+from suffice.columns.spellings.blank_cells import is_blank
 from suffice.errors import BadFile, SufficeError
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.tables import table_file as tables
 from suffice.tables.csv import table as csv_tables
-from suffice.tables.csv.cells import BLANKS
 from suffice.tables.csv.inert_cells import inert, plain_text
 from suffice.tables.table_file import TableFile, open_table
 
@@ -44,7 +44,7 @@ def is_word(text: str) -> bool:
         pass
     else:
         return False
-    return bool(bare) and text not in BLANKS and bare.lower() not in ("true", "false")
+    return bool(bare) and not is_blank(text) and bare.lower() not in ("true", "false")
 
 
 @st.composite

@@ -11,7 +11,7 @@ import click
 from suffice import __version__
 from suffice.cli.terminal.messages import refuse, sentence, tell_warnings
 from suffice.cli.terminal.options import CommandsAt, InOrder
-from suffice.errors import FileInUse, without_secrets_within
+from suffice.errors import FileInUse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except click.ClickException as error:
+        from suffice.passwords import without_secrets_within
+
         refuse(without_secrets_within(error.format_message(), arguments), _usage(error))
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -83,6 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last line of defence before the user
         if "--debug" in arguments:
             raise
+        from suffice.passwords import without_secrets_within
+
         problem, hint = (without_secrets_within(part, arguments) for part in sentence(error))
         refuse(problem, hint)
         return IN_USE if isinstance(error, FileInUse) else REFUSED

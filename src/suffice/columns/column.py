@@ -86,7 +86,10 @@ def numbers_of(column: Column, kind: str, cells: NDArray[Any], name: str) -> Flo
 
 
 def _refuse_cell(row: int, name: str, value: object, what: str) -> NoReturn:
-    raise NotANumber(
-        f"row {row}, {name}: {value!r} is {what}",
+    raise NotANumber.of_cell(
+        row,
+        name,
+        f"{value!r} is {what}",
+        value=value,
         hint="pass the column as it was when the model was fitted",
     )

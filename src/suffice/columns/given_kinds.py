@@ -42,8 +42,11 @@ def _levels_of(column: Any, kind: str, cells: Any, name: str) -> Any:
         return np.array(truths, dtype=object)
     if kind == NUMBER and not np.isnan(cells).all():
         row = int((~np.isnan(cells)).argmax())
-        raise NotANumber(
-            f"row {row}, {name}: {cells[row]:g} is a number: {name} holds categories",
+        raise NotANumber.of_cell(
+            row,
+            name,
+            f"{cells[row]:g} is a number: {name} holds categories",
+            value=float(cells[row]),
             hint="pass the column as it was when the model was fitted",
         )
     found = np.full(len(cells), None, dtype=object)

@@ -11,7 +11,6 @@ from suffice.errors import BadLabels, BadSetting, NotFinite, listed
 from suffice.estimators.bridge_report import BridgeReport
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.zero_weights import as_given
 from suffice.models.bridge import bridge_of
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.logistic.inference import checked_level
@@ -101,12 +100,7 @@ def _refuse_blanks(batch: LabelledBatch) -> None:
     try:
         refuse_blanks(batch.rows, batch.columns.coded_names)
     except NotFinite as error:
-        if batch.places is None:
-            raise
-        names = batch.columns.coded_names
-        raise as_given(
-            error, batch.places, lambda index: refuse_blanks(batch.rows[index], names)
-        ) from None
+        raise error.filled(rows=batch.places) from None
 
 
 def _pairs(pairs: Any, labels: tuple[Label, ...]) -> tuple[tuple[int, int], ...]:

@@ -184,7 +184,7 @@ class GaussianLearning(GaussianParameters, Learning):
                     "a sample of the rows was kept under other settings than now",
                     hint="set predictive, average and temperature as they were, or fit again",
                 )
-            return learner.forget(held, gone, coded=state.columns.is_coded)
+            return learner.forget(held, gone, state.columns.is_coded, state.columns.coded_names)
 
         return forget
 

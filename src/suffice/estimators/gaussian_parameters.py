@@ -146,7 +146,7 @@ class GaussianParameters(Learned):
         notes = [note for note in fit.notes if not _is_of_our_making(note, state.columns, fit)]
         warn_of(notes, state.columns.coded_names, fit.model.labels)
         if fit.summary.scale.min(initial=1.0) < SMALL_DEVIATION or not fit.summary.active.all():
-            warn_of_small_squares(state.statistics, state.columns.coded_names, 4)
+            warn_of_small_squares(state.statistics, state.columns.coded_names)
 
     # What was learned
 

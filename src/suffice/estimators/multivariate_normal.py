@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from suffice.columns import Columns
-from suffice.errors import BadFile, BadSetting, DegenerateData, DifferentKinds, listed
+from suffice.errors import (
+    BadFile,
+    BadSetting,
+    DegenerateData,
+    DifferentKinds,
+    listed,
+    warn,
+)
 from suffice.estimators.multivariate_normal_columns import (
     check_infinite,
     given_values,
@@ -128,7 +134,7 @@ class MultivariateNormal:
                 rows, weights, names, mean=mean, covariance=covariance
             )
         if (reason := degeneracy(law, evidence, names)) is not None:
-            warnings.warn(reason, DegenerateData, stacklevel=2)
+            warn(reason, DegenerateData)
         return cls._dressed(law, columns, evidence)
 
     # On disk

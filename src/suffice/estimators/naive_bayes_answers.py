@@ -17,7 +17,6 @@ from suffice.estimators.shared.frames import frame_of_cells
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.results import Explanation
 from suffice.estimators.shared.table_recipe import check_kinds
-from suffice.estimators.shared.zero_weights import as_given, rows_at
 from suffice.models.label_shift import estimate_column_priors
 from suffice.models.naive_bayes.explanation import explain_columns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
@@ -25,6 +24,7 @@ from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, c
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 from suffice.models.naive_bayes.leave_one_out import left_out
 from suffice.models.typicality.naive_bayes import naive_bayes_typicality
+from suffice.places import CellAt, Phrase
 from suffice.rows import refuse_infinite
 from suffice.rows.category_codes import CodedColumns
 from suffice.rows.cells import BOOLEAN
@@ -216,19 +216,11 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         codes = self._codes_of_fit(batch)
         given = fit.model.log_priors if self._has_fixed_priors() else None
 
-        def read(given: Any) -> Blocks:
-            rows = blocks(state.chosen.product, given)
-            self._refuse(rows)
-            return rows
-
         try:
-            rows = read(batch.rows)
+            rows = blocks(state.chosen.product, batch.rows)
+            self._refuse(rows)
         except SufficeError as error:
-            if batch.places is None:
-                raise
-            raise as_given(
-                error, batch.places, lambda index: read(rows_at(batch.rows, index))
-            ) from None
+            raise error.filled(rows=batch.places) from None
         found = left_out(fit, rows, codes, batch.weights, given)
         return self._with_weightless(found, batch, X, y)
 
@@ -252,8 +244,9 @@ def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
         out[:, list(group)] = law.cells(dense) if isinstance(law, LinearLaws) else dense
     if np.isnan(out).any():
         row, column = divmod(int(np.isnan(out).argmax()), out.shape[1])
+        said = "{cell} is missing: a logistic model has no way to skip a cell"
         raise BadSetting(
-            f"row {row}, {names[column]} is missing: a logistic model has no way to skip a cell",
+            Phrase(said, cell=CellAt(row, names[column])),
             hint="ask the naive Bayes model itself; it skips missing cells exactly",
         )
     return out

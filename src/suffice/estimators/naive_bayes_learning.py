@@ -18,7 +18,6 @@ from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.saving import StatisticsLeftOut
 from suffice.estimators.shared.table_recipe import check_kinds
 from suffice.estimators.shared.waiting_rows import moderate
-from suffice.estimators.shared.zero_weights import as_given, rows_at
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.naive_bayes.column_blocks import Blocks
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from suffice.estimators.shared.state import State
     from suffice.models.naive_bayes.product import Product
-    from suffice.rows import FloatArray, IntArray
+    from suffice.rows import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class NaiveBayesParameters(Learned):
             for each in normals
         ):
             names = [state.columns.names[j] for group in product.columns for j in group]
-            warn_of_small_squares(state.statistics, names, 4)
+            warn_of_small_squares(state.statistics, names)
 
     # What was learned
 
@@ -198,20 +197,12 @@ class NaiveBayesLearning(NaiveBayesParameters, Learning):
         return Columns.of_kinds(table), table
 
     def _summary(self, batch: LabelledBatch, learner: NaiveBayesLearner) -> Any:
-        def summary(rows: Any, codes: IntArray, weights: FloatArray | None) -> Any:
-            cut = blocks(learner.product, rows)
-            return learner.summarize(cut, codes, batch.labels, weights, _names(batch.columns))
-
+        names = _names(batch.columns)
         try:
-            return summary(batch.rows, batch.codes, batch.weights)
+            rows = blocks(learner.product, batch.rows)
+            return learner.summarize(rows, batch.codes, batch.labels, batch.weights, names)
         except SufficeError as error:
-            if batch.places is None:
-                raise
-            raise as_given(
-                error,
-                batch.places,
-                lambda index: summary(rows_at(batch.rows, index), batch.codes[index], None),
-            ) from None
+            raise error.filled(rows=batch.places) from None
 
     def _joined(self, left: State, right: State) -> State:
         """Return the state of both; columns that were given other families are named."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,15 +19,16 @@ from suffice.errors import (
     NotFinite,
     listed,
     meant,
+    warn,
 )
 from suffice.estimators.shared.answers import Predictions, comparison
 from suffice.estimators.shared.labelled_batch import LabelledBatch, read_batch
 from suffice.estimators.shared.learning import Learning
 from suffice.estimators.shared.results import Explanation
-from suffice.estimators.shared.zero_weights import as_given
 from suffice.models.pool.explanation import explain_pool
 from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
 from suffice.models.pool.members import MEMBERS
+from suffice.places import Phrase, RowAt
 from suffice.rows import BOOLEAN, is_sparse, read_table
 from suffice.statistics.row_sample import END, MOST
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from suffice.estimators.shared.state import State
-    from suffice.rows import IntArray, Label, Table
+    from suffice.rows import Label, Table
 
 AUTO = "auto"
 """All members."""
@@ -155,15 +155,10 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
         return None
 
     def _summary(self, batch: LabelledBatch, learner: PoolLearner) -> Any:
-        def refuse(index: IntArray) -> None:
-            refuse_infinite_cells(batch.rows.rows(index), batch.columns.names)
-
         try:
             refuse_infinite_cells(batch.rows, batch.columns.names)
         except NotFinite as error:
-            if batch.places is None:
-                raise
-            raise as_given(error, batch.places, refuse) from None
+            raise error.filled(rows=batch.places) from None
         return learner.summarize(batch.rows, batch.codes, batch.labels, batch.weights)
 
     def _estimate(self, state: State) -> PoolFit:
@@ -185,11 +180,10 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
 
     def _warn(self, fit: PoolFit) -> None:
         if fit.left_out:
-            warnings.warn(
+            warn(
                 f"left out of the pool, for rows, columns or classes are too many for their time, "
                 f"or too few to learn from: {listed(fit.left_out)}",
                 Approximation,
-                stacklevel=3,
             )
 
     # Files
@@ -278,8 +272,9 @@ class Pool(Learning, Predictions, ClassifierMixin, BaseEstimator):
         places = np.minimum(np.searchsorted(fit.hashes, hashes), len(fit.hashes) - 1)
         strange = np.flatnonzero(fit.hashes[places] != hashes)
         if len(strange):
+            said = "{row} with its label was not in the fit: it was not judged"
             raise BadSetting(
-                f"row {strange[0]} with its label was not in the fit: it was not judged",
+                Phrase(said, row=RowAt(int(strange[0]))),
                 hint="predict_proba answers about new rows",
             )
         return fit.judged[places]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from suffice.errors import BadRows, NotFinite
-from suffice.rows.cells import place_of
+from suffice.rows.cells import column_at
 from suffice.rows.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.places import ColumnAt
     from suffice.rows.cells import FloatArray
 
 
@@ -30,7 +31,7 @@ def refuse_blanks(matrix: NDArray[np.floating[Any]], names: Sequence[str] | None
         if bad.any():
             row, column = divmod(int(bad.argmax()), matrix.shape[1])
             value = float(matrix[start + row, column])
-            raise _refusal(start + row, place_of(column, names), value)
+            raise _refusal(start + row, column_at(column, names), value)
 
 
 def refuse_blanks_of(
@@ -44,13 +45,16 @@ def refuse_blanks_of(
     if bad.any():
         first = int(bad.argmax())
         row = int(np.searchsorted(rows.indptr - rows.indptr[0], first, side="right")) - 1
-        raise _refusal(row, place_of(int(rows.places[first]), names), float(rows.cells[first]))
+        raise _refusal(row, column_at(int(rows.places[first]), names), float(rows.cells[first]))
 
 
-def _refusal(row: int, place: str, value: float) -> NotFinite:
+def _refusal(row: int, column: ColumnAt, value: float) -> NotFinite:
     what = "NaN" if np.isnan(value) else "infinity"
-    return NotFinite(
-        f"row {row}, {place}: {value:g} is not a finite number (input contains {what})",
+    return NotFinite.of_cell(
+        row,
+        column,
+        f"{value:g} is not a finite number (input contains {what})",
+        value=value,
         hint="fill the cell or drop the row; GaussianDiscriminant and NaiveBayes take missing "
         "cells as they are: they marginalise",
     )
@@ -115,7 +119,7 @@ def _step(rows: SparseRows | NDArray[Any]) -> int:
 
 def _refuse(
     part: SparseRows | NDArray[Any], cell: int, start: int, names: Sequence[str] | None
-) -> None:
+) -> NoReturn:
     if isinstance(part, SparseRows):
         first = int(part.indptr[0])
         row = int(np.searchsorted(part.indptr, first + cell, side="right")) - 1
@@ -123,24 +127,32 @@ def _refuse(
     else:
         row, column = divmod(cell, part.shape[1])
         value = float(part[row, column])
-    place = place_of(column, names)
+    kind, what, hint = _about_count(value)
+    raise kind.of_cell(start + row, column_at(column, names), what, value=value, hint=hint)
+
+
+def _about_count(value: float) -> tuple[type[BadRows], str, str]:
+    """Return how a cell that counts nothing is refused: the class, the words and the hint."""
     if np.isnan(value):
-        raise NotFinite(
-            f"row {start + row}, {place}: a count is missing (Input contains NaN)",
-            hint="leave a word out by a count of 0; drop rows whose counts are not known",
+        return (
+            NotFinite,
+            "a count is missing (Input contains NaN)",
+            "leave a word out by a count of 0; drop rows whose counts are not known",
         )
     if np.isinf(value):
-        raise NotFinite(
-            f"row {start + row}, {place}: {value:g} is not a finite number "
-            "(input contains infinity)",
-            hint="drop the row: a count has to be known",
+        return (
+            NotFinite,
+            f"{value:g} is not a finite number (input contains infinity)",
+            "drop the row: a count has to be known",
         )
     if value < 0:
-        raise BadRows(
-            f"row {start + row}, {place}: {value:g} is negative (Negative values in data)",
-            hint="counts are 0, 1, 2 or any number above; use a family that takes any real number",
+        return (
+            BadRows,
+            f"{value:g} is negative (Negative values in data)",
+            "counts are 0, 1, 2 or any number above; use a family that takes any real number",
         )
-    raise BadRows(
-        f"row {start + row}, {place}: {value:g} is not a whole number",
-        hint="round the counts, or use a family that takes any real number",
+    return (
+        BadRows,
+        f"{value:g} is not a whole number",
+        "round the counts, or use a family that takes any real number",
     )

@@ -118,7 +118,7 @@ def refuse_fractions(cells: NDArray[Any], name: str, hint: str) -> None:
 def _refuse_fraction(row: int, name: str, value: float, hint: str) -> NoReturn:
     if np.isinf(value):
         raise NotFinite.of(row, name, value)
-    raise BadRows(f"row {row}, {name}: {value:g} is not a whole number", hint=hint)
+    raise BadRows.of_cell(row, name, f"{value:g} is not a whole number", value=value, hint=hint)
 
 
 def _objects(

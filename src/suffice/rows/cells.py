@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import NotANumber, NotFinite
+from suffice.places import ColumnAt
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
@@ -31,6 +32,11 @@ DOUBLES = 2.0**53
 def place_of(column: int, names: Sequence[str] | None) -> str:
     """Return how a column is called in a refusal."""
     return f"column {column}" if names is None else names[column]
+
+
+def column_at(column: int, names: Sequence[str] | None) -> ColumnAt:
+    """Return a column for a refusal; where its name is not known, others may fill it in."""
+    return ColumnAt(column, None if names is None else str(names[column]))
 
 
 def is_blank(value: object) -> bool:
@@ -61,9 +67,10 @@ def column_of_objects(values: list[Any], place: str) -> KindAndCells:
         if not issubclass(kind, (str, *REAL)):
             row = next(i for i, cell in enumerate(cells) if type(cell) is kind)
             complex_too = issubclass(kind, numbers.Complex)
-            raise NotANumber(
-                f"row {row}, {place}: "
-                + ("Complex data not supported: " if complex_too else "")
+            raise NotANumber.of_cell(
+                row,
+                place,
+                ("Complex data not supported: " if complex_too else "")
                 + f"the argument must be a string or a number, got {kind.__name__}",
                 hint="a cell is a number, a string, true, false or blank; "
                 "turn anything else into one of these first",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import BadLabels
+from suffice.places import Phrase, RowAt
 from suffice.rows.cells import REAL, IntArray, is_blank, object_array
 
 if TYPE_CHECKING:
@@ -35,19 +36,25 @@ def refuse_label(value: Any, row: int) -> NoReturn:
     """Refuse a label that is blank, infinite or no whole number."""
     if is_blank(value):
         raise BadLabels(
-            f"Input y contains NaN. Row {row} has no label",
+            Phrase("Input y contains NaN. Row {row.number} has no label", row=RowAt(row)),
             hint="drop the rows without a label, or give them one of their own: 'unknown'",
         )
     if math.isinf(value):
         raise BadLabels(
-            "Input y contains infinity or a value too large for dtype('float64'). "
-            f"Row {row} has the label {value!s}",
+            _labelled(
+                "Input y contains infinity or a value too large for dtype('float64')", row, value
+            ),
             hint="labels name classes: use whole numbers, strings or booleans",
         )
     raise BadLabels(
-        f"Unknown label type: continuous. Row {row} has the label {value!s}",
+        _labelled("Unknown label type: continuous", row, value),
         hint="labels name classes: round them, cut them into bins, or use a regression",
     )
+
+
+def _labelled(what: str, row: int, value: object) -> Phrase:
+    said = "{what}. Row {row.number} has the label {value}"
+    return Phrase(said, what=what, row=RowAt(row), value=str(value))
 
 
 def coded_array(values: NDArray[Any]) -> Coded:
@@ -182,9 +189,10 @@ def _checked_objects(values: NDArray[Any], rows: IntArray | None) -> Coded:
         classes, codes = _hashed(values)
     except TypeError:
         place, value = next((i, v) for i, v in enumerate(values) if not _is_hashable(v))
+        what = f"Unknown label type: {type(value).__name__} {value!r} is not hashable"
+        at = RowAt(place if rows is None else int(rows[place]))
         raise BadLabels(
-            f"row {place if rows is None else rows[place]}: "
-            f"Unknown label type: {type(value).__name__} {value!r} is not hashable",
+            Phrase("{row}: {what}", row=at, what=what),
             hint="labels must be hashable: use strings, numbers, or tuples instead of lists",
         ) from None
     if all(type(name) is str for name in classes):
@@ -202,8 +210,13 @@ def _checked_objects(values: NDArray[Any], rows: IntArray | None) -> Coded:
         (one, i), (other, j), *_ = first.items()
         a, b = (i, j) if rows is None else (int(rows[i]), int(rows[j]))
         raise BadLabels(
-            f"labels of mixed types: row {a} is the {one} {values[i]!r}, "
-            f"row {b} is the {other} {values[j]!r}",
+            Phrase(
+                "labels of mixed types: {row} is the {one}, {other_row} is the {other}",
+                row=RowAt(a),
+                one=f"{one} {values[i]!r}",
+                other_row=RowAt(b),
+                other=f"{other} {values[j]!r}",
+            ),
             hint="make all labels strings, or all numbers",
         )
     return classes, codes

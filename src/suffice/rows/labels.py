@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from importlib import import_module
 from numbers import Real
@@ -11,7 +10,12 @@ from unicodedata import normalize
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadRows, SimilarLabels
+from suffice.errors import (
+    BadLabels,
+    BadRows,
+    SimilarLabels,
+    warn,
+)
 from suffice.rows.cells import object_array
 from suffice.rows.frames import holds_objects, is_from_frame_library
 from suffice.rows.label_codes import (
@@ -156,7 +160,7 @@ def _sorted_labels(values: NDArray[Any], codes: IntArray, *, ravelled: bool) -> 
         _check_float_labels(values, codes)
     if values.dtype.kind in "OU" and 1 < len(values) <= MANY_CLASSES:
         for said in similar_labels(values.tolist()):
-            warnings.warn(said, SimilarLabels, stacklevel=3)
+            warn(said, SimilarLabels)
     order = _order(values)
     if (order == np.arange(len(order))).all():
         return Labels(values, codes.astype(np.intp, copy=False), ravelled)

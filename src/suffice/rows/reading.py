@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadRows, BadWeights, NotANumber, NotFinite
-from suffice.rows.cells import FLOATS, NUMBER, place_of
+from suffice.places import Phrase, RowAt
+from suffice.rows.cells import FLOATS, NUMBER, column_at
 from suffice.rows.frames import is_from_frame_library, table_of_frame
 from suffice.rows.tables import Table, table_of_array, table_of_lists, unmasked
 
@@ -73,8 +74,8 @@ def refuse_infinite(matrix: NDArray[np.floating[Any]], names: Sequence[str] | No
         bad = np.isinf(matrix[start : start + 4096])
         if bad.any():
             row, column = divmod(int(bad.argmax()), matrix.shape[1])
-            name = place_of(column, names)
-            raise NotFinite.of(start + row, name, float(matrix[start + row, column]))
+            value = float(matrix[start + row, column])
+            raise NotFinite.of(start + row, column_at(column, names), value)
 
 
 def read_weights(weights: object, size: int) -> FloatArray | None:
@@ -90,7 +91,7 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
     if isinstance(weights, np.ma.MaskedArray) and np.ma.getmaskarray(weights).any():
         row = int(np.ma.getmaskarray(weights).ravel().argmax())
         raise BadWeights(
-            f"row {row}: the weight is masked, and a row counts or does not",
+            Phrase("{row}: the weight is masked, and a row counts or does not", row=RowAt(row)),
             hint="weights.filled(0.0) leaves such rows out, weights.data counts what is below",
         )
     try:
@@ -119,8 +120,9 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
     if not (low >= 0.0 and high < math.inf):  # NaN fails the first comparison
         bad = ~((values >= 0.0) & np.isfinite(values))
         row = int(bad.argmax())
+        said = "{row}: a weight of {value:g} cannot count a row (Negative or not finite)"
         raise BadWeights(
-            f"row {row}: a weight of {values[row]:g} cannot count a row (Negative or not finite)",
+            Phrase(said, row=RowAt(row), value=float(values[row])),
             hint="weights are finite and ≥ 0; 0 leaves the row out",
         )
     with np.errstate(over="ignore"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 import numpy as np
 
 from suffice.errors import BadRows, NotANumber, NotFinite
+from suffice.places import CellAt, ColumnAt, Phrase, RowAt
 from suffice.rows.bad_cells import refuse_counts
 from suffice.rows.sparse_rows import SparseRows
 from suffice.rows.tables import refuse_empty
@@ -118,7 +119,9 @@ def _check_columns(rows: SparseRows, first: int, last: int) -> bool:
         if part.max() >= rows.width:
             place = start + int((part >= rows.width).argmax())
             row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
-            _refuse(f"row {row} has a cell in column {rows.indices[place]} of {rows.width}")
+            said = "{row} has a cell in column {column} of {width}"
+            column = int(rows.indices[place])
+            _refuse(Phrase(said, row=RowAt(row), column=column, width=rows.width))
         if rises:
             falls = part[1:] <= part[:-1]
             new_rows = rows.indptr[begins[number] : begins[number + 1]] - (start + 1)
@@ -150,9 +153,9 @@ def _added_up(rows: SparseRows) -> SparseRows:
     return SparseRows(matrix.data, matrix.indices, matrix.indptr, rows.width)
 
 
-def _refuse(problem: str) -> NoReturn:
+def _refuse(problem: str | Phrase) -> NoReturn:
     raise BadRows(
-        f"the sparse matrix is damaged: {problem}",
+        Phrase("the sparse matrix is damaged: {problem}", problem=problem),
         hint="matrix.check_format(full_check=True) tells whether SciPy can use it; make it anew",
     )
 
@@ -161,13 +164,17 @@ MOST_COUNT = 1e300
 """Counts above this are refused: sums and scores of them would leave the range of a double."""
 
 
-def refuse_huge(cells: NDArray[Any], place: Callable[[int], str]) -> None:
-    """Refuse the first cell that is too large to be counted; `place` names a cell by number."""
+def refuse_huge(cells: NDArray[Any], place: Callable[[int], CellAt]) -> None:
+    """Refuse the first cell that is too large to be counted; `place` finds a cell by number."""
     bad = cells.ravel() > MOST_COUNT
     if bad.any():
         at = int(bad.argmax())
-        raise NotFinite(
-            f"{place(at)}: {cells.ravel()[at]:g} is too large to be counted",
+        cell, value = place(at), float(cells.ravel()[at])
+        raise NotFinite.of_cell(
+            cell.row,
+            cell.column,
+            f"{value:g} is too large to be counted",
+            value=value,
             hint="divide the counts by a power of ten, or use another family",
         )
 
@@ -175,7 +182,7 @@ def refuse_huge(cells: NDArray[Any], place: Callable[[int], str]) -> None:
 def refuse_huge_stored(rows: SparseRows) -> None:
     """Refuse a stored cell that is too large to be counted, once a sum has shown that one is."""
     numbers = rows.row_numbers()
-    refuse_huge(rows.cells, lambda at: f"row {numbers[at]}, column {rows.places[at]}")
+    refuse_huge(rows.cells, lambda at: CellAt(int(numbers[at]), ColumnAt(int(rows.places[at]))))
 
 
 def refuse_stored(rows: SparseRows, smallest: float, *, signed: bool) -> None:
@@ -193,9 +200,11 @@ def refuse_stored(rows: SparseRows, smallest: float, *, signed: bool) -> None:
     if bad.any():
         at = int(bad.argmax())
         row, value = int(rows.row_numbers()[at]), float(rows.cells[at])
-        raise NotFinite(
-            f"row {row}, column {int(rows.places[at])}: {value:g} is not a finite number "
-            "(Input contains NaN or infinity)",
+        raise NotFinite.of_cell(
+            row,
+            ColumnAt(int(rows.places[at])),
+            f"{value:g} is not a finite number (Input contains NaN or infinity)",
+            value=value,
             hint="leave the cell out of the sparse rows, or drop the row; dense rows may have "
             "missing cells",
         )

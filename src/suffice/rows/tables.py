@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import BadRows, NotANumber, RoundedNumbers
+from suffice.errors import (
+    BadRows,
+    NotANumber,
+    RoundedNumbers,
+    warn,
+)
+from suffice.places import Phrase, RowAt
 from suffice.rows.cells import (
     DOUBLES,
     FLOATS,
@@ -207,7 +212,9 @@ def _refuse_ragged(data: Sequence[Any]) -> None:
     for index, row in enumerate(data):
         if isinstance(row, dict):
             raise NotANumber(
-                f"row {index}: the argument must be a string or a number, got dict",
+                Phrase(
+                    "{row}: the argument must be a string or a number, got dict", row=RowAt(index)
+                ),
                 hint="make a frame of records first: pandas.DataFrame(rows)",
             )
         is_row = isinstance(row, (list, tuple)) or (isinstance(row, np.ndarray) and row.ndim > 0)
@@ -215,10 +222,14 @@ def _refuse_ragged(data: Sequence[Any]) -> None:
         if index == 0:
             width = length
         elif length != width:
-            says = "no list" if length < 0 else f"{length} cell(s)"
             raise BadRows(
-                f"row {index} has {says} where row 0 has "
-                + ("no list" if width < 0 else f"{width} cell(s)"),
+                Phrase(
+                    "{row} has {has} where {first} has {had}",
+                    row=RowAt(index),
+                    has="no list" if length < 0 else f"{length} cell(s)",
+                    first=RowAt(0),
+                    had="no list" if width < 0 else f"{width} cell(s)",
+                ),
                 hint="every row needs the same number of cells; write None where one is missing",
             )
 
@@ -263,10 +274,9 @@ def warn_of_rounding(table: Table) -> None:
         same = np.flatnonzero(np.diff(apart.astype(np.float64)) == 0.0)
         if len(same):
             one, other = apart[same[0]], apart[same[0] + 1]
-            warnings.warn(
+            warn(
                 f"{place_of(j, table.names)}: {one} and {other} are one number, {float(one):.17g}, "
                 "in double precision; codes belong into columns of text, quantities into smaller "
                 "units",
                 RoundedNumbers,
-                stacklevel=2,
             )

@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadWeights, NotANumber, SufficeError
 from suffice.kernels.dense.columns_apart import ColumnsApart
+from suffice.places import Phrase, Place
 from suffice.rows.cells import BOOLEAN, CATEGORY, DOUBLES, NUMBER, object_array
 from suffice.rows.frames import table_of_frame
 from suffice.rows.tables import Table, table_of_columns
@@ -38,7 +39,7 @@ def chunks_of(batches: Iterable[Any], wanted: Wanted, name: str) -> Iterator[Chu
     start = 1
     for batch in batches:
         stop = start + batch.num_rows
-        place = f"{name}, rows {start} to {stop - 1}"
+        place = Place(name, start, stop - 1)
         found = chunk_of(batch, wanted, place) if stop > start else None
         # Nothing is kept while the next batch is read: it can take the same memory, still warm.
         del batch
@@ -48,7 +49,7 @@ def chunks_of(batches: Iterable[Any], wanted: Wanted, name: str) -> Iterator[Chu
         start = stop
 
 
-def chunk_of(batch: Any, wanted: Wanted, place: str) -> Chunk:
+def chunk_of(batch: Any, wanted: Wanted, place: Place) -> Chunk:
     """Return a record batch as a chunk: columns by name, labels and weights beside them."""
     given = [batch.column(name) for name in wanted.names]
     columns = [_column(cells, name, place) for cells, name in zip(given, wanted.names, strict=True)]
@@ -69,7 +70,7 @@ def _table(
     return table_of_columns(columns, names, None, whole)
 
 
-def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:
+def _column(cells: Any, name: str, place: Place) -> tuple[str, NDArray[Any]]:
     """Return the kind and the cells of one column."""
     pa: Any = import_module("pyarrow")
     given = cells.type
@@ -83,11 +84,10 @@ def _column(cells: Any, name: str, place: str) -> tuple[str, NDArray[Any]]:
             return CATEGORY, words_of(cells)
         table = table_of_frame(pa.table({name: cells}))
     except UnicodeError:
-        raise BadRows(
-            f"{place}, {name}: a text is not UTF-8", hint="write the column again, as text"
-        ) from None
+        said = Phrase("{place}, {column}: a text is not UTF-8", place=place, column=name)
+        raise BadRows(said, hint="write the column again, as text") from None
     except SufficeError as error:
-        raise NotANumber(f"{place}: {error.problem}", hint=error.hint) from None
+        raise NotANumber(error.problem, hint=error.hint, place=place) from None
     return table.kinds[0], table.exact(0)
 
 
@@ -108,12 +108,13 @@ def numbers_of(cells: Any) -> NDArray[Any]:
     return np.asarray(cells.to_numpy(zero_copy_only=False))
 
 
-def _labels(cells: Any, wanted: Wanted, place: str) -> Any:
+def _labels(cells: Any, wanted: Wanted, place: Place) -> Any:
     if cells.null_count:
         row = int(np.asarray(cells.is_null().to_numpy(zero_copy_only=False)).argmax())
         raise BadLabels(
-            f"{place}: row {row + 1} of these has no {wanted.target}",
+            f"row {row + 1} of these has no {wanted.target}",
             hint="leave out rows without a label: nothing can be learned from them here",
+            place=place,
         )
     types: Any = import_module("pyarrow").types
     if types.is_integer(cells.type) or types.is_floating(cells.type):
@@ -131,11 +132,11 @@ def whole_decimals(cells: Any) -> Any:
     return object_array(map(int, found))
 
 
-def _weights(cells: Any, place: str) -> NDArray[Any]:
+def _weights(cells: Any, place: Place) -> NDArray[Any]:
     pa: Any = import_module("pyarrow")
     if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise BadWeights(
-            f"{place}: weights of type {cells.type} are no numbers", hint="name another column"
+            f"weights of type {cells.type} are no numbers", hint="name another column", place=place
         )
     return numbers_of(cells).astype(np.float64, copy=False)
 
@@ -206,38 +207,41 @@ def chunks_of_frame(frame: Any, wanted: Wanted, name: str, start: int = 1) -> It
     for first in range(0, len(whole), step):
         rows = whole[first : first + step]
         last = start + first + len(rows) - 1
-        yield chunk_of_frame(rows.to_native(), wanted, f"{name}, rows {start + first} to {last}")
+        yield chunk_of_frame(rows.to_native(), wanted, Place(name, start + first, last))
 
 
-def chunk_of_frame(frame: Any, wanted: Wanted, place: str) -> Chunk:
+def chunk_of_frame(frame: Any, wanted: Wanted, place: Place) -> Chunk:
     """Return a frame as a chunk: columns by name, labels and weights beside them."""
     try:
         table = table_of_frame(frame[list(wanted.names)])
     except SufficeError as error:
-        raise NotANumber(f"{place}: {error.problem}", hint=error.hint) from None
+        raise NotANumber(error.problem, hint=error.hint, place=place) from None
     labels = None if wanted.target is None else _frame_labels(frame[wanted.target], wanted, place)
     weights = None if wanted.weight is None else _frame_weights(frame[wanted.weight], wanted, place)
     return Chunk(table, labels, weights, place)
 
 
-def _frame_labels(column: Any, wanted: Wanted, place: str) -> Any:
+def _frame_labels(column: Any, wanted: Wanted, place: Place) -> Any:
     import narwhals as nw
 
     blank = np.asarray(nw.from_native(column, series_only=True).is_null().to_numpy(), dtype=bool)
     if blank.any():
         raise BadLabels(
-            f"{place}: row {int(blank.argmax()) + 1} of these has no {wanted.target}",
+            f"row {int(blank.argmax()) + 1} of these has no {wanted.target}",
             hint="leave out rows without a label: nothing can be learned from them here",
+            place=place,
         )
     return column
 
 
-def _frame_weights(column: Any, wanted: Wanted, place: str) -> NDArray[Any]:
+def _frame_weights(column: Any, wanted: Wanted, place: Place) -> NDArray[Any]:
     import narwhals as nw
 
     series = nw.from_native(column, series_only=True)
     if not series.dtype.is_numeric():
         raise BadWeights(
-            f"{place}: {wanted.weight} holds no numbers", hint="name another column of weights"
+            f"{wanted.weight} holds no numbers",
+            hint="name another column of weights",
+            place=place,
         )
     return np.asarray(series.cast(nw.Float64()).to_numpy(), dtype=np.float64)

@@ -14,6 +14,7 @@ import numpy as np
 from suffice.engines.parts import Mergeable, Progress, collect_parts
 from suffice.errors import BadRows
 from suffice.kernels.compilation import part_of
+from suffice.places import Phrase, Place
 from suffice.rows.cells import CATEGORY, NUMBER, object_array
 from suffice.rows.tables import table_of_columns
 from suffice.sources.partitions import counts, no_weight
@@ -162,8 +163,14 @@ class _Texts:
             if self._size > self._most:
                 name = chunk.table.names[j] if chunk.table.names else f"column {j}"
                 raise BadRows(
-                    f"{chunk.place}, {name}: long texts, {self._size:,} bytes of them so far, "
-                    f"where {self._most:,} are the most that are held at once",
+                    Phrase(
+                        "{place}, {column}: long texts, {size:,} bytes of them so far, where "
+                        "{most:,} are the most that are held at once",
+                        place=chunk.place,
+                        column=name,
+                        size=self._size,
+                        most=self._most,
+                    ),
                     hint="categories have short names: shorten them, or leave the column out",
                 )
             if long:
@@ -187,7 +194,7 @@ def joined_chunks(chunks: Sequence[Chunk]) -> Chunk | None:
         weights = np.concatenate([chunk.weights for chunk in chunks])
     table = table_of_columns(columns, first.table.names, None, whole)
     labels = None if first.labels is None else _joined([chunk.labels for chunk in chunks])
-    return Chunk(table, labels, weights, first.place.partition(", rows ")[0])
+    return Chunk(table, labels, weights, Place(first.place.name))
 
 
 def _column(tables: Sequence[Table], column: int) -> NDArray[Any]:

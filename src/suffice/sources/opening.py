@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import BadFile, BadSetting, NotANumber, without_secrets
+from suffice.errors import BadFile, BadSetting, NotANumber
+from suffice.passwords import without_secrets
 from suffice.tables.table_bytes import STDIN
 
 if TYPE_CHECKING:

@@ -137,8 +137,9 @@ def no_weight(name: str, rows: int) -> BadWeights:
     the frame: all 1200 sample weights are zero
     """
     return BadWeights(
-        f"{name}: all {rows} sample weights are zero",
+        f"all {rows} sample weights are zero",
         hint="at least one row needs a weight above 0",
+        place=name,
     )
 
 

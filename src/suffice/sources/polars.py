@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadRows
+from suffice.places import Place
 from suffice.sources.chunks import chunk_of_frame
 from suffice.sources.local import LocalSource, chunk_rows
 
@@ -55,7 +56,7 @@ class PolarsSource(LocalSource):
         with _polars_at_work(self.name):
             for frame in _even(self._batches(chosen, rows), rows):
                 stop = start + frame.height
-                yield chunk_of_frame(frame, wanted, f"{self.name}, rows {start} to {stop - 1}")
+                yield chunk_of_frame(frame, wanted, Place(self.name, start, stop - 1))
                 start = stop
 
     def _batches(self, chosen: Any, rows: int) -> Iterable[Any]:

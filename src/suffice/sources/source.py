@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.columns import Columns
+    from suffice.places import Place
     from suffice.rows.tables import Table
     from suffice.sql.asked import Asked
 
@@ -46,13 +47,13 @@ class Chunk:
     table    the columns that models look at
     labels   what `read_labels` reads; None where no target was asked for
     weights  one for each row, or None
-    place    where they are, in words: for refusals
+    place    where they are: for refusals
     """
 
     table: Table
     labels: Any
     weights: Any
-    place: str
+    place: Place
 
 
 class Source(ABC):
@@ -121,19 +122,12 @@ class Source(ABC):
             try:
                 return summarize(chunk)
             except SufficeError as error:
-                raise _at(error, chunk.place) from None
+                raise error.at(chunk.place) from None
 
         found = self.collect(placed, wanted, *how)
         if found is None:
             raise BadRows(f"{self.name} has no rows", hint="there is nothing to learn from")
         return found
-
-
-def _at(error: SufficeError, place: str) -> SufficeError:
-    """Return a refusal that says where the rows were."""
-    if not place or error.problem.startswith(place):
-        return error
-    return type(error)(f"{place}: {error.problem}", hint=error.hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

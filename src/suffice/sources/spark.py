@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from suffice import errors
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, BadSetting, ColumnMismatch, SufficeError
+from suffice.places import Place
 from suffice.sources.chunks import chunk_of
 from suffice.sources.partitions import WIDTH, alone, answered, distinct_names, merged
 from suffice.sources.source import Source, Wanted
@@ -90,7 +91,7 @@ class SparkSource(Source):
         if not table.num_rows:
             return None
         batch = table.rename_columns(list(wanted.all)).combine_chunks().to_batches()[0]
-        return chunk_of(batch, wanted, self.name)
+        return chunk_of(batch, wanted, Place(self.name))
 
     @contextmanager
     def kept(self, wanted: Wanted) -> Iterator[None]:
@@ -206,7 +207,7 @@ def _answers(
         for batch in batches:
             if not batch.num_rows:
                 continue
-            place = f"partition {part}, rows {start} to {start + batch.num_rows - 1}"
+            place = Place(f"partition {part}", start, start + batch.num_rows - 1)
             start += batch.num_rows
             wanted = batch.select(places).rename_columns(list(seen))
             columns = {name: batch.column(name) for name in batch.schema.names}
@@ -223,14 +224,12 @@ def _answers(
 
 
 @contextmanager
-def _placed(place: str) -> Iterator[None]:
+def _placed(place: Place) -> Iterator[None]:
     """Let refusals inside the block say where the rows were."""
     try:
         yield
     except SufficeError as error:
-        if error.problem.startswith(place):
-            raise
-        raise type(error)(f"{place}: {error.problem}", hint=error.hint) from None
+        raise error.at(place) from None
 
 
 _LIBRARIES = frozenset({"pyspark", "py4j", "grpc"})

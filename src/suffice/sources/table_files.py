@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
@@ -10,22 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed
+from suffice.columns.spellings.spelling import SpelledKind
+from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed, warn
+from suffice.places import Place
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
 from suffice.tables import table_file as table_files
 from suffice.tables.csv.chunks import CHARACTERS
+from suffice.tables.csv.spelled_cells import UsualMarks, spelling_of_column
 from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.sources.local import Part
     from suffice.tables.csv.cells import ColumnEvidence
+    from suffice.tables.csv.spelled_cells import ColumnSpelling
 
 
 PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
@@ -60,6 +64,7 @@ class TableSource(LocalSource):
         self._kinds: dict[str, str] | None = None
         self._evidence: dict[str, ColumnEvidence] = {}
         self._told: set[str] = set()
+        self._spelled: dict[str, ColumnSpelling] = {}
         self._done = [False] * len(self._files)
 
     @property
@@ -103,12 +108,39 @@ class TableSource(LocalSource):
                         )
         return self._kinds
 
+    def spell(
+        self, names: Collection[str], decimal: str | None = None
+    ) -> Mapping[str, ColumnSpelling]:
+        """Read the texts of some columns as what they stand for, and return what was decided.
+
+        Whoever asks for that keeps `spellings`: later rows are read by them. `decimal` is the
+        decimal mark, where somebody has named it.
+        """
+        kinds = self.kinds()
+        if any(file.is_typed for file in self._files):
+            return {}
+        seen = [self._evidence[name] for name in names]
+        usual = UsualMarks.of(seen, {file.delimiter for file in self._files})
+        self._spelled = {
+            name: spelling_of_column(self._evidence[name], decimal=decimal, usual=usual)
+            for name in names
+        }
+        kinds.update({name: SpelledKind(one) for name, one in self.spellings.items()})
+        return self._spelled
+
+    @property
+    def spellings(self) -> dict[str, Spelling]:
+        """How the columns are written that are not plain."""
+        found = {name: one.spelling for name, one in self._spelled.items()}
+        return {name: spelling for name, spelling in found.items() if spelling is not None}
+
     def odd_cells(self, names: Collection[str]) -> list[str]:
         """Return what is to be said, once, of columns that a few odd cells made categories."""
         said = []
         self.kinds()
         for name in names:
-            found = self._evidence[name].odd if name not in self._told else None
+            known = name in self._told or name in self.spellings or self._doubts(name)
+            found = None if known else self._evidence[name].odd
             if found is not None:
                 first, count, total = found
                 self._told.add(name)
@@ -119,20 +151,28 @@ class TableSource(LocalSource):
                 )
         return said
 
+    def _doubts(self, name: str) -> bool:
+        """Whether something has been said already of why a column is one of categories."""
+        found = self._spelled.get(name)
+        return found is not None and bool(found.doubt)
+
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
         for said in self.odd_cells(wanted.all):
-            warnings.warn(said, OddCells, stacklevel=2)
+            warn(said, OddCells)
         self._done = [False] * len(self._files)
         return [partial(self._chunks, place, wanted) for place in range(len(self._files))]
 
     def _chunks(self, place: int, wanted: Wanted) -> Iterator[Chunk]:
         file, kinds = self._files[place], self.kinds()
         names, width, start = wanted.all, len(wanted.names), 1
-        whole = tuple(self._evidence[name].is_whole for name in names)
+        whole = tuple(
+            self._spelled[name].whole if name in self.spellings else self._evidence[name].is_whole
+            for name in names
+        )
         for given in file.chunks(names, [kinds[name] for name in names]):
             table = given if file.is_typed else replace(given, whole=whole)
-            where = f"{file.name}, rows {start} to {start + table.size - 1}"
+            where = Place(file.name, start, start + table.size - 1)
             start += table.size
             labels = weights = None
             if wanted.target is not None:
@@ -157,7 +197,7 @@ def check_names(ours: Sequence[str], theirs: Sequence[str], file: str, another: 
         )
 
 
-def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
     """Return labels in their own type: whole numbers are integers; blanks are refused."""
     if kind == NUMBER and cells.dtype.kind in "iu":
         return cells
@@ -167,8 +207,9 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> ND
         blank = np.array([cell is None for cell in cells], dtype=bool)
     if blank.any():
         raise BadLabels(
-            f"{place}: row {int(blank.argmax()) + 1} of these has no {name}",
+            f"row {int(blank.argmax()) + 1} of these has no {name}",
             hint="leave out rows without a label: nothing can be learned from them here",
+            place=place,
         )
     if kind == NUMBER and cells.dtype.kind == "f":
         whole = bool((cells == np.floor(cells)).all() and (np.abs(cells) < 2.0**53).all())
@@ -178,8 +219,10 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> ND
     return cells
 
 
-def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: str) -> NDArray[Any]:
+def weights_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> NDArray[Any]:
     """Return weights, which must be numbers."""
     if kind != NUMBER:
-        raise BadWeights(f"{place}: {name} holds no numbers", hint="name another column of weights")
+        raise BadWeights(
+            f"{name} holds no numbers", hint="name another column of weights", place=place
+        )
     return np.asarray(cells, dtype=np.float64)

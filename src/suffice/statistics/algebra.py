@@ -145,7 +145,7 @@ def checked_factor(factor: float) -> float:
 
 
 def differences(
-    held: FloatArray, asked: FloatArray, place: Callable[[int], str], *, exact: bool
+    held: FloatArray, asked: FloatArray, place: Callable[[int], object], *, exact: bool
 ) -> FloatArray:
     """Return held - asked, never negative; what only rounding can have left is zero.
 

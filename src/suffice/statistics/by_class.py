@@ -102,9 +102,7 @@ class ByClass(Generic[S]):
             try:
                 left = groups[label] - group
             except ForgettingUnseen as refusal:
-                raise ForgettingUnseen(
-                    f"class {label!r}: {refusal.problem}", hint=refusal.hint
-                ) from None
+                raise refusal.within(f"class {label!r}") from None
             if left.weight > 0.0:
                 groups[label] = left
             else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import DifferentKinds, ForgettingUnseen
+from suffice.places import PartAt
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.moments.diagonal import DiagonalMoments
 from suffice.statistics.moments.what_is_left import remaining
@@ -57,8 +58,7 @@ class ByColumn:
             try:
                 parts.append(a - b)  # type: ignore[operator]
             except ForgettingUnseen as refusal:
-                problem = f"part {place}: {refusal.problem}"
-                raise ForgettingUnseen(problem, hint=refusal.hint) from None
+                raise refusal.within(PartAt(place)) from None
         return type(self)(remaining(self.weight, other.weight), tuple(parts))
 
     def _check(self, other: Self) -> None:

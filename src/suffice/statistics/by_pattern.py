@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from suffice.errors import ForgettingUnseen, TooManyPatterns
+from suffice.errors import ForgettingUnseen, NotFinite, TooManyPatterns
+from suffice.places import among
 from suffice.statistics.algebra import checked_factor
 from suffice.statistics.by_class import ByClass
 from suffice.statistics.labels import ordered
@@ -66,7 +68,11 @@ class ByPattern(Generic[S]):
         groups: dict[bytes, S] = {}
         for start, chosen in zip(first, np.split(order, np.cumsum(counts)[:-1]), strict=True):
             seen = ~missing[start]
-            groups[seen.astype(np.uint8).tobytes()] = summarize(rows[chosen][:, seen], chosen)
+            try:
+                found = summarize(rows[chosen][:, seen], chosen)
+            except NotFinite as error:  # columns are counted among those that are seen
+                raise error.each(partial(among, np.flatnonzero(seen).tolist())) from None
+            groups[seen.astype(np.uint8).tobytes()] = found
         return cls(width, _in_order(groups))
 
     @classmethod
@@ -130,7 +136,11 @@ class ByPattern(Generic[S]):
                 cells = pattern.count(0)
                 place = f"rows with those {cells} cells missing"
                 raise ForgettingUnseen.of(0.0, group.weight, place)
-            left = groups[pattern] - group
+            try:
+                left = groups[pattern] - group
+            except ForgettingUnseen as refusal:  # columns are counted among those that are seen
+                seen = np.flatnonzero(np.frombuffer(pattern, dtype=np.uint8)).tolist()
+                raise refusal.each(partial(among, seen)) from None
             if left.weight > 0.0:
                 groups[pattern] = left
             else:

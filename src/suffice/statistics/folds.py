@@ -64,9 +64,7 @@ class Folds:
             try:
                 parts.append(a - b)
             except ForgettingUnseen as refusal:
-                raise ForgettingUnseen(
-                    f"fold {fold}: {refusal.problem}", hint=refusal.hint
-                ) from None
+                raise refusal.within(f"fold {fold}") from None
         return type(self)(tuple(parts))
 
     def scaled(self, factor: float) -> Self:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import BadRows, DifferentKinds, ForgettingUnseen
+from suffice.places import ColumnAt, Phrase
 from suffice.rows import sorted_levels
 from suffice.rows.category_codes import MOST_LEVELS, CodedColumns, refuse_long_levels
 from suffice.statistics.algebra import are_whole, checked_factor, differences
@@ -141,9 +142,12 @@ class Tallies:
         weight = remaining(self.weight, other.weight)
         if weight == 0.0:
             if held.any():
+                said = (
+                    "the rows to forget have the weight of all that is there, but would leave "
+                    "some of {where}"
+                )
                 raise ForgettingUnseen(
-                    "the rows to forget have the weight of all that is there, "
-                    f"but would leave some of {name(int(np.argmax(held > 0.0)))}",
+                    Phrase(said, where=name(int(np.argmax(held > 0.0)))),
                     hint="subtract only what was merged in before: (a + b) - b",
                 )
             return self.empty(self.width)
@@ -190,8 +194,9 @@ def united(left: Tallies, right: Tallies) -> Levels:
             continue
         both = list(dict.fromkeys((*ours, *theirs)))
         if len(both) > MOST_LEVELS:
+            said = "{column} of the categories has more than {most:,} different levels"
             raise BadRows(
-                f"column {j} of the categories has more than {MOST_LEVELS:,} different levels",
+                Phrase(said, column=ColumnAt(j), most=MOST_LEVELS),
                 hint="put its levels into fewer groups, or drop the column",
             )
         refuse_long_levels(both, f"column {j} of the categories")
@@ -199,10 +204,11 @@ def united(left: Tallies, right: Tallies) -> Levels:
     return tuple(columns)
 
 
-def _named(levels: Levels, place: int) -> str:
+def _named(levels: Levels, place: int) -> Phrase:
     """Return how a place in `held` is called in a refusal."""
     column = 0
     while place >= len(levels[column]):
         place -= len(levels[column])
         column += 1
-    return f"level {levels[column][place]!r} of categorical column {column}"
+    at = ColumnAt(column, kind="categorical")
+    return Phrase("level {level} of {column}", level=repr(levels[column][place]), column=at)

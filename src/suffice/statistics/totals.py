@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.errors import ForgettingUnseen
+from suffice.places import ColumnAt, Phrase
 from suffice.statistics.algebra import ROUNDING, are_whole, checked_factor, differences
 from suffice.statistics.moments.centres import rows_that_count
 from suffice.statistics.moments.what_is_left import check_kinds, remaining
@@ -108,23 +109,24 @@ class Totals:
         if other.weight == 0.0:
             return self
         exact = are_whole(self.sums, other.sums)
-        sums = differences(self.sums, other.sums, lambda j: f"column {j}", exact=exact)
+        sums = differences(self.sums, other.sums, ColumnAt, exact=exact)
         missing = None
         if self.missing is not None or other.missing is not None:
             none = np.zeros(self.width)
             held = none if self.missing is None else self.missing
             asked = none if other.missing is None else other.missing
-            left = differences(
-                held, asked, lambda j: f"blanks in column {j}", exact=are_whole(held, asked)
-            )
+            left = differences(held, asked, _blanks, exact=are_whole(held, asked))
             missing = left if left.any() else None
         weight = remaining(self.weight, other.weight)
         if weight == 0.0:
             if sums.any() or missing is not None:
                 j = int(np.argmax(sums > 0.0))
+                said = (
+                    "the rows to forget have the weight of all that is there, but would leave "
+                    "{left:g} in {column}"
+                )
                 raise ForgettingUnseen(
-                    "the rows to forget have the weight of all that is there, "
-                    f"but would leave {sums[j]:g} in column {j}",
+                    Phrase(said, left=float(sums[j]), column=ColumnAt(j)),
                     hint="subtract only what was merged in before: (a + b) - b",
                 )
             return self.empty(self.width)
@@ -150,3 +152,7 @@ class Totals:
         return cls(
             float(arrays["weight"]), np.asarray(arrays["sums"]), missing if missing.any() else None
         )
+
+
+def _blanks(column: int) -> Phrase:
+    return Phrase("blanks in {column}", column=ColumnAt(column))

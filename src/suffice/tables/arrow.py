@@ -23,7 +23,8 @@ from suffice.tables.arrow_checks import (
     words_of,
 )
 from suffice.tables.arrow_messages import CheckedMessages
-from suffice.tables.csv.cells import ColumnEvidence, typed_cells
+from suffice.tables.csv.cells import ColumnEvidence
+from suffice.tables.csv.typed_cells import typed_cells
 from suffice.tables.parquet_pages import Footer, PageChecks, text_sizes
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class ArrowTable:
                 values = typed_cells(text, kind, field.name, line)
             elif found == NUMBER and values.dtype.kind == "f":
                 self._refuse_infinite(values, field.name, start)
-            columns.append((kind if found == CATEGORY else found, values))
+            columns.append((str(kind) if found == CATEGORY else found, values))
             whole.append(is_whole)
         return table_of_columns(columns, tuple(names), None, whole)
 

@@ -7,13 +7,15 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from suffice.columns.spellings.spelling import spelling_of
 from suffice.errors import BadFile, BadRows
 from suffice.tables.allowances import MOST_COLUMNS, too_wide
 from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines, TextRows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from suffice.rows.tables import Table
     from suffice.tables.csv.chunks import Record
     from suffice.tables.table_bytes import TableBytes
 
@@ -46,9 +48,10 @@ class JsonTable(TextRows):
         super().__init__(source)
         self._decoder = json.JSONDecoder(
             parse_constant=str,
-            parse_int=str,  # of any length
+            parse_int=_Digits,  # of any length
             object_pairs_hook=_names_once,
         )
+        self._spelled: frozenset[str] = frozenset()  # columns whose texts are no plain numbers
         names: dict[str, None] = {}
         rows = mentioned = 0
         if expected is None:
@@ -82,6 +85,14 @@ class JsonTable(TextRows):
                 continue
             line, row = found
             yield line, [self._text(row.get(name), line, name) for name in self.names]
+
+    def tables(
+        self, names: Sequence[str], kinds: Sequence[str], size: int, start: int = 0
+    ) -> Iterator[Table]:
+        """Yield the rows of some columns, `size` at a time, as these kinds, after `start` rows."""
+        pairs = zip(names, kinds, strict=True)
+        self._spelled = frozenset(name for name, kind in pairs if spelling_of(kind) is not None)
+        yield from super().tables(names, kinds, size, start)
 
     def _objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:
         """Yield objects with their lines, and None after each block of lines."""
@@ -129,15 +140,23 @@ class JsonTable(TextRows):
         if value is None:
             return ""
         if isinstance(value, str):
-            return value
+            # A number is what it is, also where texts have decimal commas: exponents say so.
+            return f"{value}e0" if name in self._spelled and type(value) is _Digits else value
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, float):
-            return repr(value)
+            text = repr(value)
+            return f"{text}e0" if name in self._spelled and "e" not in text else text
         raise BadRows(
             f"{self.name}, line {line}, {name}: a {type(value).__name__} is no cell",
             hint="a cell is a number, a text, true, false or null",
         )
+
+
+class _Digits(str):
+    """A whole number, as it is written."""
+
+    __slots__ = ()
 
 
 class _NamedTwice(ValueError):

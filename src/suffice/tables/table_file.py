@@ -92,6 +92,11 @@ class TableFile:
         return self._held.lines_of([row], self.chunk_size)[row]
 
     @property
+    def delimiter(self) -> str | None:
+        """What stands between cells of text; None where nothing does."""
+        return self._held.dialect.delimiter if isinstance(self._held, CsvTable) else None
+
+    @property
     def is_typed(self) -> bool:
         """Whether columns have types of their own, which no other table can change."""
         return not isinstance(self._held, TextRows)
@@ -156,13 +161,20 @@ def open_table(
     return TableFile(CsvTable(held, delimiter=delimiter, header=header, expected=expected))
 
 
-def missing_columns(table: str, lacking: Sequence[str], there: Sequence[str]) -> ColumnMismatch:
-    """Return the refusal of a table that lacks columns; names that are near are offered."""
+def missing_columns(
+    table: str, lacking: Sequence[str], there: Sequence[str], otherwise: str | None = None
+) -> ColumnMismatch:
+    """Return the refusal of a table that lacks columns; names that are near are offered.
+
+    `otherwise` is the hint where none is near; None lists the columns that are there.
+    """
     from difflib import get_close_matches
 
     few = [repr(name) for name in lacking[:3]]
     more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
     near = [(name, get_close_matches(name, there, n=3)) for name in lacking[:3]]
     meant = [f"{' or '.join(map(repr, names))}" for _, names in near if names]
-    hint = f"did you mean {'; '.join(meant)}?" if meant else f"it has {listed(there)}"
+    if otherwise is None:
+        otherwise = f"it has {listed(there)}"
+    hint = f"did you mean {'; '.join(meant)}?" if meant else otherwise
     return ColumnMismatch(f"{table} has no column {', '.join(few)}{more}", hint=hint)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import NotFinite
+from suffice.places import Phrase, Place
 from suffice.rows.cells import NUMBER
 from suffice.sources.arrow_frames import some_rows
 from suffice.sources.local import LocalSource, joined_chunks
@@ -155,17 +156,19 @@ class LabelledSource(LocalSource):
         return Chunk(table, labels, None, chunk.place), blank
 
 
-def refuse_infinite(table: Table, names: Sequence[str], place: str) -> None:
+def refuse_infinite(table: Table, names: Sequence[str], place: Place) -> None:
     """Refuse a cell that is no finite number, by its row."""
     for j, (kind, name) in enumerate(zip(table.kinds, names, strict=False)):
         bad = np.isinf(table.column(j)) if kind == NUMBER else np.zeros(0, dtype=bool)
         if bad.any():
             row = int(bad.argmax())
-            base, _, rows = place.rpartition(", rows ")
-            number = f"row {int(rows.partition(' ')[0]) + row}" if base else f"row {row + 1}"
-            cell = f"{name}: {table.column(j)[row]:g}"
             raise NotFinite(
-                f"{base or place}, {number}, {cell} is not a finite number",
+                Phrase(
+                    "{place}, {column}: {value:g} is not a finite number",
+                    place=place.row(row),
+                    column=name,
+                    value=float(table.column(j)[row]),
+                ),
                 hint="drop the row, or leave the cell empty: missing values are marginalised",
             )
 

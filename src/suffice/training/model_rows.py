@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from suffice.columns.spellings.spelling import SpelledKind, Spelling
+from suffice.columns.spellings.written_numbers import POINT
 from suffice.errors import ColumnMismatch, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.tables.table_file import TableFile, missing_columns, open_table
@@ -64,7 +66,9 @@ class ModelRows:
         extra = [n for n in table.names if n not in {*wanted, *known, *notes.dropped}]
         if extra and not quiet:
             note(f"not used, for the model does not know them: {listed(extra)}")
-        return cls(table, wanted, tuple(column.kind for column in columns.columns), True)
+        pairs = zip(wanted, columns.columns, strict=True)
+        kinds = tuple(_kind(column.kind, notes.spellings.get(n), reading) for n, column in pairs)
+        return cls(table, wanted, kinds, True)
 
     @classmethod
     def _unnamed(cls, table: ModelTable, columns: Any, known: set[str | None]) -> ModelRows:
@@ -95,9 +99,15 @@ class ModelRows:
             yield (rows if self.named else _without_names(rows)), beside
 
 
-def _without_names(table: Table) -> Table:
-    from dataclasses import replace
+def _kind(kind: str, spelling: Spelling | None, reading: TableReading) -> str:
+    """Return what a column holds, with how it is written; decimals as somebody says now."""
+    if reading.decimal is not None and kind == NUMBER:
+        given = None if spelling is None and reading.decimal == POINT else Spelling(NUMBER)
+        spelling = given and replace(spelling or given, decimal=reading.decimal)
+    return kind if spelling is None or spelling.kind != kind else SpelledKind(spelling)
 
+
+def _without_names(table: Table) -> Table:
     return replace(table, names=None)
 
 
@@ -109,13 +119,8 @@ def _lacking(
     Only what the model does not know can have been meant by a name that it knows.
     """
     strange = [name for name in table.names if name not in known]
-    found = missing_columns(table.name, lacking, strange)
-    if found.hint.startswith("did you mean"):
-        return found
-    return ColumnMismatch(
-        found.problem,
-        hint=f"the model was fitted to {listed(wanted)}; this table has {listed(table.names)}",
-    )
+    known = f"the model was fitted to {listed(wanted)}; this table has {listed(table.names)}"
+    return missing_columns(table.name, lacking, strange, known)
 
 
 class ModelTable(Protocol):

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows
+from suffice.places import Place
 from suffice.rows import check_lengths, read_table
 from suffice.rows.frames import is_from_frame_library
 from suffice.sources.arrow_frames import some_rows
 from suffice.tables.table_file import missing_columns
 from suffice.training.labelled_source import refuse_infinite
+from suffice.training.table_columns.spelled_columns import spelled_frame
 from suffice.training.target_labels import labels_of
 from suffice.training.training_rows import (
     TrainingRows,
@@ -26,12 +28,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.rows.tables import Table
+    from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
 
 
 def rows_of_frame(
-    frame: Any, target: str, drop: Sequence[str], hooks: Hooks, *, texts: bool
+    frame: Any,
+    target: str,
+    drop: Sequence[str],
+    hooks: Hooks,
+    reading: TableReading,
+    *,
+    texts: bool,
 ) -> TrainingRows:
     """Return the rows of a frame that have a label in one of its columns."""
     table = read_table(frame)
@@ -41,11 +51,11 @@ def rows_of_frame(
         raise missing_columns("the frame", lacking, names)
     at = names.index(target)
     labels, there = labels_of(table.exact(at), table.kinds[at])
-    return _decided(table, labels, there, target, drop, hooks, frame=frame, texts=texts)
+    return _decided(table, labels, there, target, drop, hooks, reading, frame=frame, texts=texts)
 
 
 def rows_beside_labels(
-    X: Any, y: Any, drop: Sequence[str], hooks: Hooks, *, texts: bool
+    X: Any, y: Any, drop: Sequence[str], hooks: Hooks, reading: TableReading, *, texts: bool
 ) -> TrainingRows:
     """Return the rows whose label, among those beside them, is not blank."""
     table = read_table(X)
@@ -63,7 +73,7 @@ def rows_beside_labels(
     column = read_table(np.asarray(cells, dtype=object).reshape(-1, 1))
     labels, there = labels_of(column.exact(0), column.kinds[0])
     frame = X if is_from_frame_library(X) else None
-    return _decided(table, labels, there, None, drop, hooks, frame=frame, texts=texts)
+    return _decided(table, labels, there, None, drop, hooks, reading, frame=frame, texts=texts)
 
 
 def _cells(y: Any) -> NDArray[Any]:
@@ -81,6 +91,7 @@ def _decided(
     target: str | None,
     drop: Sequence[str],
     hooks: Hooks,
+    reading: TableReading,
     *,
     frame: Any,
     texts: bool,
@@ -97,7 +108,10 @@ def _decided(
     if not kept:
         raise BadRows(f"{place}: there is no column besides the target", hint="drop fewer columns")
     table = table.take(kept)
-    refuse_infinite(table, [names[j] for j in kept], place)
+    spellings: dict[str, Spelling] = {}
+    if table.names is not None and not texts:
+        table, spellings = spelled_frame(table, table.names, hooks, reading.decimal)
+    refuse_infinite(table, [names[j] for j in kept], Place(place))
     without = int((~there).sum())
     if without:
         table = some_rows(table, there)
@@ -105,10 +119,10 @@ def _decided(
     if without:
         hooks.note(unlabelled_rows(without))
     table, dropped = kept_columns(table, place, target, hooks, texts=texts)
-    given = None if frame is None else _selected(frame, table, there)
+    given = None if frame is None or spellings else _selected(frame, table, there)
     return TrainingRows(
         table, labels, True, place, target, (*asked_to_drop(drop), *dropped), without, texts,
-        given=given,
+        given=given, spellings=spellings,
     )  # fmt: skip
 
 

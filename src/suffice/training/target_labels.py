@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import LONGEST, BadLabels, BadSetting, listed, meant
+from suffice.errors import BadLabels, BadSetting, listed, meant
+from suffice.places import LONGEST
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.tables.csv.cells import is_code, number_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ def train(
     drop: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool | None = None,
+    decimal: str | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
     time_limit: float | None = TIME_LIMIT,
@@ -84,8 +86,8 @@ def train(
         single one is better by more than one standard error.
     drop
         Columns that are left out.
-    delimiter, header
-        How a file of text is written; None detects it.
+    delimiter, header, decimal
+        How a table of text is written; None detects it. `decimal` is "." or ",".
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -126,7 +128,7 @@ def train(
     given = {name: value for name, value in settings.items() if value is not None}
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
-        reading=TableReading(delimiter, header), seed=random_state, checkpoint=checkpoint,
+        reading=TableReading(delimiter, header, decimal), seed=random_state, checkpoint=checkpoint,
         time_limit=time_limit,
     )  # fmt: skip
 
@@ -171,9 +173,9 @@ def train_rows(
             judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
-    notes = TableNotes(rows.target, filled, dropped)
+    notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
     # The estimator itself takes the same rows, as one that is loaded from the file does.
-    model._notes = TableNotes(rows.target, filled, dropped, {DECIMALS: decimals})
+    model._notes = replace(notes, more={DECIMALS: decimals})
     return Trained(
         Saved(model, notes, decimals), rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
@@ -198,14 +200,14 @@ def _rows(
                 "labels are given twice: as y, and by the name of a column",
                 hint='leave one out: train(X, y), or train(table, target="y")',
             )
-        return rows_beside_labels(data, y, drop, hooks, texts=texts)
+        return rows_beside_labels(data, y, drop, hooks, reading, texts=texts)
     if target is None:
         raise BadLabels(
             "no labels are given, and no target is named",
             hint='name the column of labels: train("data.csv", target="y")',
         )
     if _is_frame(data):
-        return rows_of_frame(data, target, drop, hooks, texts=texts)
+        return rows_of_frame(data, target, drop, hooks, reading, texts=texts)
     once = name in ONE_PASS
     return TrainingRows.read(
         data, target, reading, drop, hooks, once=once, seed=None if once else seed, texts=texts

@@ -6,7 +6,7 @@ Rows are held where that is possible, and read again where it is not.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import BadRows, BadSetting, listed
@@ -20,14 +20,16 @@ from suffice.sources.sql.source import SqlSource
 from suffice.sources.table_files import TableSource
 from suffice.tables.table_file import missing_columns
 from suffice.training.labelled_source import LabelledSource
+from suffice.training.table_columns.spelled_columns import say_spellings
 from suffice.training.target_labels import check_classes, plain_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from suffice.columns.filled import FilledColumns
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.rows.tables import Table
     from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
@@ -64,6 +66,7 @@ class TrainingRows:
     source          where all of them are; None for rows that are here
     counted         how many rows there are, where they were counted on the way
     given           rows that are here as the frame they came in; None for others
+    spellings       how the texts of columns are written that are numbers or truths
     """
 
     table: Table
@@ -77,6 +80,7 @@ class TrainingRows:
     source: LocalSource | None = None
     counted: int | None = None
     given: Any = None
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -103,7 +107,7 @@ class TrainingRows:
                 f"{source.name} has no column besides the target {target!r}",
                 hint=f"is the delimiter the right one? {hooks.option('delimiter')} names it",
             )
-        counted = _kinds_of(source, (*names, target), hooks)
+        counted, spellings = _kinds_of(source, names, target, hooks, reading)
         labelled = LabelledSource(source, names, target, looked_at=True)
         labelled.total = counted
         most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
@@ -126,7 +130,7 @@ class TrainingRows:
         kept, dropped = kept_columns(found.table, source.name, target, hooks, texts=texts)
         return cls(
             kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
-            without, texts, source, counted,
+            without, texts, source, counted, spellings=spellings,
         )  # fmt: skip
 
     @property
@@ -209,15 +213,26 @@ def _opened(
     return labelled, without
 
 
-def _kinds_of(source: LocalSource, names: Sequence[str], hooks: Hooks) -> int | None:
-    """Look at what the columns of text files hold, and return how many rows were read for that."""
+def _kinds_of(
+    source: LocalSource,
+    names: Sequence[str],
+    target: str,
+    hooks: Hooks,
+    reading: TableReading,
+) -> tuple[int | None, dict[str, Spelling]]:
+    """Look at what the columns of text files hold.
+
+    Returns how many rows were read for that, and how columns are written that are not plain. The
+    target is taken as it is: its texts name classes.
+    """
     if not isinstance(source, TableSource):
-        return None
+        return None, {}
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
-    for said in source.odd_cells(names):
+    say_spellings(source.spell(names, reading.decimal), hooks, reading.decimal)
+    for said in source.odd_cells((*names, target)):
         hooks.note(said)
-    return progress.rows or None
+    return progress.rows or None, source.spellings
 
 
 def check_labels(

@@ -75,6 +75,12 @@ def _merged(models: tuple[Path, ...]) -> Saved:
                 f"{first} was fitted to the target {ours!r}, {path} to {theirs!r}",
                 hint="merge models of the same target",
             )
+        unlike = merged.notes.unlike(other.notes)
+        if unlike is not None:
+            raise DifferentKinds(
+                f"{first} and {path}: {unlike}",
+                hint="fit both in the same way: --decimal and --column say how columns are read",
+            )
         try:
             total = merged.estimator + other.estimator
         except TypeError:
@@ -84,7 +90,7 @@ def _merged(models: tuple[Path, ...]) -> Saved:
                 hint="merge models of the same kind",
             ) from None
         except SufficeError as error:
-            raise type(error)(f"{first} and {path}: {error.problem}", hint=error.hint) from None
+            raise error.within(f"{first} and {path}") from None
         digits = widened(merged.decimals, other.decimals)
         notes = merged.notes if ours is not None else other.notes
         merged = replace(merged, estimator=total, notes=notes, decimals=digits)

@@ -11,6 +11,8 @@ from suffice.cli.terminal.options import json_option, model_argument, seed_optio
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suffice.training.saved_models import Saved
+
 AT_ONCE = 1_000_000
 """Cells that are drawn at a time."""
 
@@ -29,8 +31,10 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
 
     A table like the one it was fitted to: classes are drawn by their shares, then cells as they
     vary in the class. Categories come out as their names, numbers with as many digits as they had;
-    blank only where blank is a category of its own. Logistic regression knows how rows are told
-    apart, and not how they are made: it draws nothing.
+    blank only where blank is a category of its own. Columns that are written in a way of their own
+    come out so that MODEL reads them again: decimal commas, percent signs, the words for yes and
+    no; currencies and separators of thousands are left out. Logistic regression knows how rows are
+    told apart, and not how they are made: it draws nothing.
 
     Example: suffice sample flowers.suffice -n 5 --class virginica
     """
@@ -54,10 +58,18 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     for start in range(0, size, step):
         X, y = estimator.sample(min(step, size - start), chosen, rng)
         cells = [
-            rounded(column, saved.decimals.get(name))
+            _written(rounded(column, saved.decimals.get(name)), saved, name)
             for name, column in zip(names, _cells(X, len(names)), strict=True)
         ]
         printed.write(zip(*cells, y, strict=True))
+
+
+def _written(cells: list[Any], saved: Saved, name: str) -> list[Any]:
+    """Return drawn cells as the table has them."""
+    spelling = saved.notes.spellings.get(name)
+    if spelling is None:
+        return cells
+    return [spelling.written(cell, saved.decimals.get(name)) for cell in cells]
 
 
 def _cells(rows: Any, width: int) -> list[list[Any]]:

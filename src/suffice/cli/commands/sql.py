@@ -35,10 +35,12 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     """Print MODEL as one SELECT that adds the class to every row of a table.
 
     Blank cells, categories and rows far away are treated as predict treats them; what it would
-    refuse is NULL. Names and texts are quoted.
+    refuse is NULL. Names and texts are quoted. Columns that were written in a way of their own,
+    such as $1,200 or 31%, have to be numbers in the table; a note names them.
 
     Example: suffice sql flowers.suffice --dialect postgres --table flowers --proba
     """
+    from suffice.cli.terminal.messages import note
     from suffice.cli.terminal.printed_rows import print_text
     from suffice.errors import BadSetting
     from suffice.sql.dialects import dialect_named
@@ -51,6 +53,8 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
             "a perceptron has classes, but no probabilities",
             hint="leave --proba out, or fit another model",
         )
+    for name, spelling in notes.spellings.items():
+        note(f"{name} has to be {spelling.typed} in the table: its texts were {spelling.words}")
     way = dialect_named(dialect)
     filled = {} if notes.filled is None else _filled(notes.filled, way)
     state: Any = stored.state

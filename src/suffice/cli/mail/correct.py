@@ -81,7 +81,7 @@ def correct(
             try:
                 result = _corrected(state, letter_of(raw), what, policy)
             except (BadLabels, ForgettingUnseen) as error:
-                last = type(error)(f"{name}: {error.problem}", hint=error.hint)
+                last = error.within(name)
                 continue
             done += 1
             _report(name, result, as_json=as_json)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.errors import SufficeError, without_secrets
+from suffice.errors import SufficeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,6 +199,8 @@ def sentence(error: Exception) -> tuple[str, str]:
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
         return "pictures need matplotlib, which is not installed", "pip install 'suffice[plots]'"
     if isinstance(error, OSError) and error.strerror:
+        from suffice.passwords import without_secrets
+
         place = f"{without_secrets(str(error.filename))}: " if error.filename else ""
         hint = HINTS.get(error.errno or 0, "choose another place with --output")
         if error.errno == errno.ENOENT and error.filename:
@@ -224,6 +226,8 @@ def _missing(name: str) -> str:
 
     folder = Path(name).parent
     if not folder.is_dir():
+        from suffice.passwords import without_secrets
+
         shown = without_secrets(str(folder))
         return f"there is no folder {shown}: is the name right? Folders are not made"
     try:

@@ -61,14 +61,23 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Whether the first line names the columns. By default it is found out; columns "
         "without names are x0, x1, …",
     )
+    @click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=None,
+        help="What sets decimals off in numbers that may be read in two ways: 1,234. By default it "
+        "is found out from all cells of a column, or known from the model.",
+    )
     @wraps(command)
-    def with_reading(*args: Any, delimiter: str | None, header: bool | None, **more: Any) -> Any:
+    def with_reading(
+        *args: Any, delimiter: str | None, header: bool | None, decimal: str | None, **more: Any
+    ) -> Any:
         parted = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
         if parted is not None and len(parted) != 1:
             raise click.BadParameter(
                 f"{delimiter!r} is not one character", param_hint="--delimiter"
             )
-        return command(*args, reading=TableReading(parted, header), **more)
+        return command(*args, reading=TableReading(parted, header, decimal), **more)
 
     return with_reading
 

@@ -15,6 +15,7 @@ from suffice.estimators.shared.results import Contrasts, Explanation
 from suffice.estimators.shared.saving import Persistent, first_names, restored_dtype, stored_dtype
 from suffice.estimators.shared.state import NotFitted, class_array
 from suffice.models.linear.averaged_form import AveragedForm
+from suffice.places import Phrase, RowAt
 from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse import SparseRows
 
@@ -251,7 +252,8 @@ class Posteriors(LinearClassifier):
 
 def _too_far(parts: FloatArray) -> BadRows:
     row = int(np.argmin(np.isfinite(parts).all(axis=1)))
+    said = "{row} lies too far out: what its columns contribute leaves the range of a double"
     return BadRows(
-        f"row {row} lies too far out: what its columns contribute leaves the range of a double",
+        Phrase(said, row=RowAt(row)),
         hint="its class and its probabilities are still defined: predict, predict_proba",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +11,14 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
-from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass, listed
+from suffice.errors import (
+    BadSetting,
+    DegenerateData,
+    DidNotConverge,
+    OneClass,
+    listed,
+    warn,
+)
 from suffice.estimators.linear.linear_classifier import Line, Posteriors
 from suffice.estimators.linear.logistic_settings import LogisticSettings
 from suffice.estimators.linear.logistic_sources import SourceRows
@@ -254,10 +260,10 @@ class LogisticLearning(LogisticSettings, Posteriors):
         naming(batch, lambda: refuse_narrow(batch.rows, np.flatnonzero(still)))
         self._streamed(learned, batch, batch.classes.dtype)
         if len(learned.labels) == 1:
-            _warn_of_one_class(learned.labels[0], 4)
+            _warn_of_one_class(learned.labels[0])
         elif still.any():
             told = _constant(batch.columns.names[j] for j in np.flatnonzero(still))
-            warnings.warn(told, DegenerateData, stacklevel=3)
+            warn(told, DegenerateData)
         return self
 
     def _streamed(self, learned: Stochastic, batch: LabelledBatch, dtype: np.dtype[Any]) -> None:
@@ -308,27 +314,25 @@ class LogisticLearning(LogisticSettings, Posteriors):
         """Tell what was not as it should be; from `fit`, the caller's line is two up."""
         line = self._require()
         if len(found.labels) == 1:
-            _warn_of_one_class(found.labels[0], 4)
+            _warn_of_one_class(found.labels[0])
             return
         if not found.estimable.all():
-            warnings.warn(_degenerate(found, line.design.names), DegenerateData, stacklevel=3)
+            warn(_degenerate(found, line.design.names), DegenerateData)
         if found.separation is not None:
             separated = SeparatedClasses.of(found.separation, line.classes, line.design.names)
-            warnings.warn(separated.warning(), separated.category, stacklevel=3)
+            warn(separated.warning(), separated.category)
         elif found.undecided is not None:
-            warnings.warn(
+            warn(
                 f"whether the classes are separated is not known: {found.undecided}. θ predicts, "
                 "but it is not known to be a maximum of the likelihood, and there are no standard "
                 "errors. Hint: a penalty gives finite coefficients either way",
                 DidNotConverge,
-                stacklevel=3,
             )
         elif not found.converged:
-            warnings.warn(
+            warn(
                 f"logistic regression did not converge in {found.passes} passes: it is about "
                 f"{found.decrement:.1g} standard errors away from its optimum{self._advice(found)}",
                 DidNotConverge,
-                stacklevel=3,
             )
 
     def _advice(self, found: LogisticFit) -> str:
@@ -371,9 +375,5 @@ def _width(batch: LabelledBatch) -> int:
     return width
 
 
-def _warn_of_one_class(label: object, stacklevel: int) -> None:
-    warnings.warn(
-        f"there is only one class, {label!r}: its posterior is 1 everywhere",
-        OneClass,
-        stacklevel=stacklevel,
-    )
+def _warn_of_one_class(label: object) -> None:
+    warn(f"there is only one class, {label!r}: its posterior is 1 everywhere", OneClass)

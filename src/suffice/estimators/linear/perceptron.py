@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -12,7 +11,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.columns.design import Design
-from suffice.errors import BadSetting, OneClass
+from suffice.errors import (
+    BadSetting,
+    OneClass,
+    warn,
+)
 from suffice.estimators.linear.linear_classifier import Line, LinearClassifier
 from suffice.estimators.shared.concurrency import lock_of
 from suffice.estimators.shared.labelled_batch import naming, opened, read_batch
@@ -90,10 +93,9 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
             self._learned(found, batch, batch.classes.dtype)
         self._notes = None
         if len(batch.labels) == 1:
-            warnings.warn(
+            warn(
                 f"there is only one class, {batch.labels[0]!r}: every row is predicted to be of it",
                 OneClass,
-                stacklevel=2,
             )
         return self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from numbers import Real
@@ -18,13 +17,14 @@ from suffice.errors import (
     SufficeError,
     listed,
     meant,
+    warn,
 )
 from suffice.estimators.shared.accuracy import Accuracy
 from suffice.estimators.shared.labelled_batch import FLOAT64, naming_cells
 from suffice.estimators.shared.learned import Learned, kept
 from suffice.estimators.shared.randomness import random_generator
 from suffice.estimators.shared.state import check_label_kinds, label_kind
-from suffice.estimators.shared.zero_weights import as_given, taken
+from suffice.estimators.shared.zero_weights import taken
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
 from suffice.models.label_shift import LabelShift, estimate_priors
 from suffice.rows import check_lengths, read_labels, read_weights
@@ -233,9 +233,7 @@ class Answers(Predictions):
         try:
             log_posterior = self.predict_log_proba(taken(X, rest))
         except SufficeError as error:
-            raise as_given(
-                error, rest, lambda index: self.predict_log_proba(taken(X, rest[index]))
-            ) from None
+            raise error.filled(rows=rest) from None
         known = {label: i for i, label in enumerate(self._require().statistics.labels)}
         codes = np.array([_known(label, known) for label in taken(y, rest)], dtype=np.intp)
         new = LeaveOneOut(log_posterior, codes, np.zeros(len(rest)), codes < 0)
@@ -252,7 +250,7 @@ class Answers(Predictions):
     def _approximate(self, said: str) -> None:
         """Tell, from the method that was called, what was approximated."""
         if said:
-            warnings.warn(said, Approximation, stacklevel=3)
+            warn(said, Approximation)
 
 
 def _known(label: Any, known: dict[Any, int]) -> int:

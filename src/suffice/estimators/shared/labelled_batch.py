@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +9,13 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from suffice.engines.uneven_blocks import read_sparse_rows
-from suffice.errors import NotFinite, SufficeError
+from suffice.errors import (
+    NotFinite,
+    SufficeError,
+    warn,
+)
 from suffice.estimators.shared.frames import frame_library
-from suffice.estimators.shared.zero_weights import as_given, rows_with_weight, taken
+from suffice.estimators.shared.zero_weights import rows_with_weight, taken
 from suffice.rows import (
     check_lengths,
     read_labels,
@@ -75,13 +77,7 @@ def read_batch(
         batch = _read(taken(X, kept), taken(y, kept), weights, coded, read)
         return replace(batch, places=kept)
     except SufficeError as error:
-
-        def again(index: IntArray) -> object:
-            some = kept[index]
-            weights = taken(sample_weight, some)
-            return _read(taken(X, some), taken(y, some), weights, coded, read)
-
-        raise as_given(error, kept, again) from None
+        raise error.filled(rows=kept) from None
 
 
 def _read(
@@ -90,11 +86,10 @@ def _read(
     table = read(X)
     labels = read_labels(y)
     if labels.ravelled:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples, ), for example using ravel().",
             DataConversionWarning,
-            stacklevel=5,
         )
     check_lengths(table.size, len(labels.codes))
     weights = read_weights(sample_weight, table.size)
@@ -118,15 +113,11 @@ def naming_cells(
     error: NotFinite, rows: NDArray[Any], columns: Columns, places: IntArray | None = None
 ) -> NotFinite:
     """Return the refusal of a cell with the column's own name, and the caller's row."""
-
-    def again(index: IntArray) -> None:
-        refuse_infinite(rows[index], columns.coded_names)
-
     try:
         refuse_infinite(rows, columns.coded_names)
     except NotFinite as named:
-        return named if places is None else as_given(named, places, again)
-    return error
+        return named.filled(rows=places)
+    return error.filled(columns.coded_names)
 
 
 def naming(batch: LabelledBatch, learn: Callable[[], Any]) -> Any:
@@ -138,13 +129,8 @@ def naming(batch: LabelledBatch, learn: Callable[[], Any]) -> Any:
         try:
             refuse_blanks_of(batch.rows, names)
         except NotFinite as named:
-            if batch.places is None:
-                raise named from None
-            raise as_given(
-                named, batch.places, lambda index: refuse_blanks_of(batch.rows[index], names)
-            ) from None
-        problem = re.sub(r"\bcolumn (\d+)", lambda at: names[int(at[1])], error.problem)
-        raise NotFinite(problem, hint=error.hint) from None
+            raise named.filled(rows=batch.places) from None
+        raise error.filled(names) from None
 
 
 def opened(X: object) -> Any:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import DifferentKinds, NotFinite, OneClass
+from suffice.errors import (
+    DifferentKinds,
+    NotFinite,
+    OneClass,
+    warn,
+)
 from suffice.estimators.shared.concurrency import snapshot
 from suffice.estimators.shared.labelled_batch import LabelledBatch, naming_cells
 from suffice.estimators.shared.saving import (
@@ -179,11 +183,7 @@ class Learned(Persistent, ABC):
     def _warn_of_one_class(self) -> None:
         labels = self._require().statistics.labels
         if len(labels) == 1:
-            warnings.warn(
-                f"there is only one class, {labels[0]!r}: its posterior is 1 everywhere",
-                OneClass,
-                stacklevel=3,
-            )
+            warn(f"there is only one class, {labels[0]!r}: its posterior is 1 everywhere", OneClass)
 
     # What was learned
 
@@ -267,7 +267,7 @@ class Summarizing(Learned):
 
     @abstractmethod
     def _warn(self, fit: Any) -> None:
-        """Tell, after `fit`, what was done about degenerate rows; `stacklevel` 3 is the caller."""
+        """Tell, after `fit`, what was done about degenerate rows."""
 
     def _summary(self, batch: LabelledBatch, learner: Any) -> Any:
         """Return the statistics of one batch."""

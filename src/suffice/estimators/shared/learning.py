@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
-from suffice.errors import DifferentKinds, ForgettingUnseen, SmallSample, listed
+from suffice.errors import (
+    DifferentKinds,
+    ForgettingUnseen,
+    SmallSample,
+    listed,
+    warn,
+)
 from suffice.estimators.shared.collect import Collecting, frame_here, is_elsewhere
 from suffice.estimators.shared.concurrency import lock_of
 from suffice.estimators.shared.state import check_label_kinds, label_kind
@@ -166,11 +171,10 @@ def _warn_of_small_sample(left: Any) -> None:
     """Say when what is fitted to sampled rows rests on few of them; `forget` is two lines up."""
     sample = getattr(left, "sample", None)
     if sample is not None and sample.is_small and left.weight > sample.weight:
-        warnings.warn(
+        warn(
             f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} that "
             "are learned: temperature, smoothing or calibration that are held out rest on them. "
             "Rows that are learned from now on are sampled as rarely; fit again on the rows that "
             "stay for a sample of its full size",
             SmallSample,
-            stacklevel=3,
         )

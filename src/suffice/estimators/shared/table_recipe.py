@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.columns.filled import FilledColumns
+from suffice.columns.spellings.spelling import Spelling, spellings_from, spellings_to
 from suffice.errors import BadFile, NotANumber
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.sparse import SparseRows
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 STATE = "table"
 """Under which name it is kept beside what was learned."""
-KNOWN = {"target", "filled", "dropped"}
+KNOWN = {"target", "filled", "dropped", "spellings"}
 """What this version writes. A file of a later one may hold more, which is kept and written
 again."""
 
@@ -37,6 +38,7 @@ class TableNotes:
     filled   what stands for blank numbers, where the model cannot do without
     dropped  columns that were left out, and are left out again without a word
     more     what else the file says, kept as it is for whoever wrote it
+    spellings  how the texts of columns are written that are numbers or truths
 
     `suffice fit` writes them. A model that is loaded in Python heeds them too, so that it takes
     the rows of the same table: with the target or without, and with its blanks.
@@ -53,6 +55,7 @@ class TableNotes:
     filled: FilledColumns | None = None
     dropped: tuple[str, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    spellings: Mapping[str, Spelling] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -60,6 +63,7 @@ class TableNotes:
             "target": self.target,
             "filled": None if self.filled is None else self.filled.to_dict(),
             "dropped": list(self.dropped),
+            **({"spellings": spellings_to(self.spellings)} if self.spellings else {}),
             **self.more,
         }
 
@@ -77,15 +81,27 @@ class TableNotes:
         if not all(isinstance(name, str) for name in names):
             raise _damaged()
         more = {name: value for name, value in held.items() if name not in KNOWN}
+        spellings = spellings_from(held["spellings"]) if "spellings" in held else {}
         if filled is None:
-            return cls(target, None, dropped, more)
+            return cls(target, None, dropped, more, spellings)
         found = FilledColumns.from_dict(filled)
         if not all(mean is None or isfinite(mean) for mean in found.means):
             raise _damaged()
         pairs = zip(found.means, found.blank, found.columns.columns, strict=True)
         if any(blank and (mean is None or c.kind == CATEGORY) for mean, blank, c in pairs):
             raise _damaged()  # what is not filled has no column that says where it was
-        return cls(target, found, dropped, more)
+        return cls(target, found, dropped, more, spellings)
+
+    def unlike(self, other: TableNotes) -> str | None:
+        """Return which column is written in another way there, in words; None if none is."""
+        for name in sorted({*self.spellings, *other.spellings}):
+            ours, theirs = (
+                one.words if one is not None else "plain"
+                for one in (self.spellings.get(name), other.spellings.get(name))
+            )
+            if ours != theirs:
+                return f"{name} is written in two ways: {ours}; {theirs}"
+        return None
 
     def check_columns(self, state: Any) -> None:
         """Refuse to fill columns that are not those of the model."""
@@ -107,6 +123,10 @@ class TableNotes:
             others = {self.target, *self.dropped} - set(known)
             kept = [j for j, name in enumerate(names) if name not in others]
             table = table.take(kept)
+            if self.spellings:
+                from suffice.columns.spellings.spelled_tables import read_spelled
+
+                table = read_spelled(table, self.spellings)
         return table if self.filled is None else filled_table(self.filled, table)
 
 
@@ -188,13 +208,13 @@ def _refuse_text(cells: Any, levels: set[Any], name: str) -> None:
         return
     for row, cell in enumerate(cells):
         if isinstance(cell, str):
-            raise NotANumber(f"row {row}, {name}: {cell!r} is text: {name} held numbers", hint=HINT)
+            what = f"{cell!r} is text: {name} held numbers"
+            raise NotANumber.of_cell(row, name, what, value=cell, hint=HINT)
 
 
 def _refuse_numbers(cells: Any, kind: str, name: str) -> None:
     there = ~np.isnan(cells) if kind == NUMBER else np.array([c is not None for c in cells])
     if there.any():
         row = int(there.argmax())
-        raise NotANumber(
-            f"row {row}, {name}: {cells[row]} is a {kind}: {name} holds other categories", hint=HINT
-        )
+        what = f"{cells[row]} is a {kind}: {name} holds other categories"
+        raise NotANumber.of_cell(row, name, what, value=cells[row], hint=HINT)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.errors import NotFinite
+from suffice.places import ColumnAt
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class ClassSummary:
             total = within + (held / seen * np.square(places - centre)).sum(axis=0)
         wide = ~np.isfinite(total)
         if wide.any():
-            raise NotFinite.of_range(f"column {j}" for j in np.flatnonzero(wide))
+            raise NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(wide))
         active = total * seen > error
         scale = np.sqrt(np.where(active, total, 1.0))
         if scatter.ndim == 2:

@@ -15,6 +15,7 @@ from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
 from suffice.models.gaussian.predictive.estimate import StudentClasses
 from suffice.models.gaussian.predictive.explanation import student_terms
 from suffice.models.gaussian.predictive.full_students import FullStudents
+from suffice.places import Phrase, RowAt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,8 +129,11 @@ def _refuse_torn(parts: FloatArray) -> None:
     torn = np.isposinf(parts).any(axis=1) & np.isneginf(parts).any(axis=1)
     if torn.any():
         raise BadRows(
-            f"row {int(np.argmax(torn))} lies too far out: what its columns contribute, for and "
-            "against, leaves the range of a double",
+            Phrase(
+                "{row} lies too far out: what its columns contribute, for and against, leaves the "
+                "range of a double",
+                row=RowAt(int(np.argmax(torn))),
+            ),
             hint="its class and its probabilities are still defined: predict, predict_proba",
         )
 

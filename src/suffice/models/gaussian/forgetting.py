@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import ForgettingUnseen, LostDigits, listed
+from suffice.errors import (
+    ForgettingUnseen,
+    LostDigits,
+    warn,
+)
 from suffice.models.gaussian.floors import CLASS_FLOOR
+from suffice.places import ColumnAt, Phrase
 from suffice.statistics import ByClass, ByColumn, ByPattern, DiagonalMoments, Moments
 from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
@@ -38,7 +42,12 @@ def forgotten(
 
     `exempt` marks columns whose variance may vanish without anything being lost.
     """
-    left = held - gone
+    try:
+        left = held - gone
+    except ForgettingUnseen as refusal:
+        if names is None or refusal.part is not None:  # whoever knows the parts names them
+            raise
+        raise refusal.filled(names) from None
     if left.weight == 0.0:
         return left
     losses = visible_losses(left)
@@ -53,12 +62,9 @@ def forgotten(
             "cannot tell cells that are all the same from cells that are nearly so",
         )
     if len(losses) and losses[worst] > NOTICEABLE_LOSS:
-        warnings.warn(
-            f"after forgetting, the variance of {name} is known to "
-            f"{-np.log10(losses[worst]):.0f} digits",
-            LostDigits,
-            stacklevel=4,
-        )
+        said = "after forgetting, the variance of {column} is known to {digits:.0f} digits"
+        digits = -float(np.log10(losses[worst]))
+        warn(Phrase(said, column=ColumnAt(worst, name), digits=digits), LostDigits)
     return left
 
 
@@ -126,17 +132,16 @@ def vouched(statistics: Any) -> Any:
     return statistics
 
 
-def warn_of_small_squares(statistics: Any, names: Sequence[str], stacklevel: int) -> None:
+def warn_of_small_squares(statistics: Any, names: Sequence[str]) -> None:
     """Say which columns have cells so close together that their squares have lost digits."""
     losses = getattr(statistics, "lost", np.zeros(0))
     few = [j for j in np.flatnonzero(losses > NOTICEABLE_LOSS).tolist() if j < len(names)]
     if few:
         worst = max(losses[few])
         digits = "no" if worst >= 1.0 else f"no more than {-np.log10(worst):.0f}"
-        warnings.warn(
-            f"of the variance of {listed(names[j] for j in few)} {digits} digits are known: cells "
-            "so close together have squares below the range of a double; multiply them by a power "
-            "of ten",
-            LostDigits,
-            stacklevel=stacklevel,
+        said = (
+            "of the variance of {columns} {digits} digits are known: cells so close together have "
+            "squares below the range of a double; multiply them by a power of ten"
         )
+        columns = tuple(ColumnAt(j, names[j]) for j in few)
+        warn(Phrase(said, columns=columns, digits=digits), LostDigits)

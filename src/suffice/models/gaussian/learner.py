@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -17,6 +16,7 @@ from suffice.errors import (
     SufficeError,
     listed,
     meant,
+    warn,
 )
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.family import DIAGONAL_FORMS
@@ -25,6 +25,7 @@ from suffice.models.gaussian.law.normal import Normal
 from suffice.models.gaussian.missing.em import expectation_maximization
 from suffice.models.gaussian.missing.pattern_moments import Incomplete
 from suffice.models.gaussian.model import GenerativeModel
+from suffice.places import ColumnAt, Phrase
 from suffice.statistics import ByClass, ByPattern, DiagonalMoments, Moments, PooledMoments
 from suffice.statistics.moments.rounding import PER_OPERATION
 
@@ -93,13 +94,14 @@ class GaussianLearner:
         held: GaussianStatistics,
         gone: GaussianStatistics,
         coded: NDArray[np.bool_] | None = None,
+        names: Sequence[str] | None = None,
     ) -> GaussianStatistics:
         """Return held - gone, and be honest about the digits that are left.
 
         `coded` marks columns of zeros and ones that stand for a level: where their variance is
         gone, the level is, and no digits of anything.
         """
-        found: GaussianStatistics = forgotten(held, gone, None, coded)
+        found: GaussianStatistics = forgotten(held, gone, names, coded)
         return found
 
     def estimate(self, statistics: GaussianStatistics) -> GenerativeModel:
@@ -189,8 +191,9 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
 def warn_of(notes: Sequence[Note], names: Sequence[str], labels: Sequence[Label]) -> None:
     """Tell the user, by name, what was degenerate and what was done about it."""
     if notes:
-        text = ". ".join(note.sentence(names, labels) for note in notes)
-        warnings.warn(text, DegenerateData, stacklevel=4)
+        columns = tuple(ColumnAt(j, names[j]) for note in notes for j in note.columns)
+        said = ". ".join(note.sentence(names, labels) for note in notes)
+        warn(Phrase("{said}", said=said, columns=columns), DegenerateData)
 
 
 class GivenClasses(NamedTuple):
@@ -221,7 +224,8 @@ class GivenClasses(NamedTuple):
             try:
                 laws.append(Normal(means[label], own))
             except SufficeError as error:
-                raise BadSetting(f"class {label!r}: {error.problem}", hint=error.hint) from None
+                refusal = BadSetting(error.problem, hint=error.hint)
+                raise refusal.within(f"class {label!r}") from None
             if laws[-1].width != laws[0].width:
                 raise BadSetting(
                     f"the mean of class {label!r} has {laws[-1].width} numbers, "

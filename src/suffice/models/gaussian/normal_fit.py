@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import BadRows, BadSetting, NoPValue, NotFinite, listed
+from suffice.errors import (
+    BadRows,
+    BadSetting,
+    NoPValue,
+    NotFinite,
+    listed,
+    warn,
+)
 from suffice.linear_algebra import correlation_scaled
 from suffice.models.gaussian.family import DIVISORS, Gaussian
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
@@ -325,10 +331,9 @@ class Evidence:
         unknown: NDArray[np.bool_] = starved | short
         if unknown.any():
             most = int(found.observed[unknown].max())
-            warnings.warn(
+            warn(
                 f"{int(unknown.sum())} row(s) have no p-value: {most} columns were estimated "
                 f"with {max(self.degrees, 0.0):g} degrees of freedom",
                 NoPValue,
-                stacklevel=4,
             )
         return unknown

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
-from suffice.errors import NotFinite, listed
+from suffice.errors import NotFinite
+from suffice.places import ColumnAt, Phrase
 from suffice.rows.bad_cells import refuse_blanks, refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
 from suffice.statistics.algebra import ROUNDING
@@ -77,7 +78,7 @@ class Standardisation:
             squares[empty > 0.0] += empty[empty > 0.0] * np.square(mean[empty > 0.0])
         wide = ~np.isfinite(squares)
         if wide.any():
-            raise NotFinite.of_range(f"column {j}" for j in np.flatnonzero(wide))
+            raise NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(wide))
         return cls._from(mean, squares / total, rows)
 
     @classmethod
@@ -128,8 +129,8 @@ def refuse_narrow(rows: FloatArray | SparseRows, places: IntArray) -> None:
     else:
         narrow = [j for j in places if (rows[:, j] != rows[0, j]).any()]
     if narrow:
+        said = "the spread of {columns} is too small to be squared in double precision"
         raise NotFinite(
-            f"the spread of {listed(f'column {j}' for j in sorted(set(narrow)))} is too small to "
-            "be squared in double precision",
+            Phrase(said, columns=tuple(ColumnAt(int(j)) for j in sorted(set(narrow)))),
             hint="multiply the column by a power of ten: models do not depend on units",
         )

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import BadRows
+from suffice.places import CellAt
 from suffice.rows.category_codes import CodedColumns
-from suffice.rows.cells import CATEGORY, place_of
+from suffice.rows.cells import CATEGORY, column_at, place_of
 from suffice.rows.sparse import MOST_COUNT, SparseRows, refuse_huge
 from suffice.rows.tables import warn_of_rounding
 
@@ -65,9 +66,9 @@ def refuse_large_cells(
     """Refuse dense counts that are too large to be added up."""
     if rows.dtype == np.float64 and not np.nanmax(rows, initial=0.0) <= MOST_COUNT:
 
-        def place(at: int) -> str:
+        def place(at: int) -> CellAt:
             row, column = divmod(at, rows.shape[1])
-            return f"row {row}, {place_of(columns[column], names)}"
+            return CellAt(row, column_at(columns[column], names))
 
         refuse_huge(rows, place)
 
@@ -106,7 +107,10 @@ def refuse_text(table: Table, column: int, family: str) -> None:
     if row is None:
         return
     name = place_of(column, table.names)
-    raise BadRows(
-        f"row {row}, {name}: {cells[row]!r} is no number, but {name} is {family}",
+    raise BadRows.of_cell(
+        row,
+        name,
+        f"{cells[row]!r} is no number, but {name} is {family}",
+        value=cells[row],
         hint="text belongs to the family categorical",
     )

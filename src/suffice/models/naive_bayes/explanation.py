@@ -9,6 +9,7 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.models.gaussian.explanation import MOST_CELLS, LogOdds
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.places import Phrase, RowAt
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
@@ -61,8 +62,11 @@ def explain_columns(
     torn = np.isposinf(every).any(axis=1) & np.isneginf(every).any(axis=1)
     if torn.any():
         raise BadSetting(
-            f"row {int(np.argmax(torn))} is impossible, or infinitely unlikely, in one class for "
-            "one reason and in the other for another: its log odds are no sum of columns",
+            Phrase(
+                "{row} is impossible, or infinitely unlikely, in one class for one reason and in "
+                "the other for another: its log odds are no sum of columns",
+                row=RowAt(int(np.argmax(torn))),
+            ),
             hint="smoothing=1 makes every event possible; priors above 0 every class",
         )
     return LogOdds(of, against, baseline, parts, None)

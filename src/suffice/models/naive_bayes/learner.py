@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -138,21 +137,10 @@ class NaiveBayesLearner:
         try:
             return forgotten(held, gone, [names[j] for j in order])
         except ForgettingUnseen as refusal:
-            problem = self._by_name(refusal.problem, names)
-            raise ForgettingUnseen(problem, hint=refusal.hint) from None
-
-    def _by_name(self, problem: str, names: Sequence[str]) -> str:
-        """Return a refusal in which a column of a part is called by its name."""
-        part = re.search(r"part (\d+): ", problem)
-        if part is None:
-            return problem
-        group = self.product.columns[int(part[1])]
-
-        def named(found: re.Match[str]) -> str:
-            return names[group[int(found[1])]]
-
-        rest = problem[part.end() :]
-        return problem[: part.start()] + re.sub(r"(?:categorical )?column (\d+)", named, rest)
+            if refusal.part is None:
+                raise
+            own = self.product.columns[refusal.part]
+            raise refusal.filled([names[j] for j in own]) from None
 
     # Statistics -> model
 

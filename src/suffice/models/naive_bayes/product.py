@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.errors import BadRows, NotFinite, OutsideSupport, listed
+from suffice.errors import (
+    BadRows,
+    NotFinite,
+    OutsideSupport,
+    listed,
+    warn,
+)
 from suffice.models.naive_bayes.column_blocks import Block, Blocks
 from suffice.models.naive_bayes.families.categorical import Categorical
 from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.notes import Note
+from suffice.places import CellsAt, Phrase
 from suffice.rows import refuse_infinite
 from suffice.rows.category_codes import plain_level
 from suffice.rows.cells import CATEGORY, NUMBER, object_array, place_of
@@ -134,17 +139,13 @@ class Product:
         self, error: NotFinite, block: Block, group: Sequence[int], names: Sequence[str] | None
     ) -> NotFinite:
         """Return a refusal that calls columns by their names, and finds the infinite cell."""
-
-        def called(place: int) -> str:
-            return f"column {group[place]}" if names is None else names[group[place]]
-
+        called = [place_of(column, names) for column in group]
         if isinstance(block, np.ndarray):
             try:
-                refuse_infinite(block, [called(place) for place in range(len(group))])
+                refuse_infinite(block, called)
             except NotFinite as found:
                 return found
-        problem = re.sub(r"column (\d+)", lambda found: called(int(found[1])), error.problem)
-        return NotFinite(problem, hint=error.hint)
+        return error.filled(called)
 
     # Statistics
 
@@ -225,8 +226,8 @@ def within_support(
                     outside |= cells < 0.0
             if not outside.any():
                 continue
-            rows = np.flatnonzero(outside)
-            told.append(f"{place_of(j, table.names)} (row {listed(rows.tolist())})")
+            rows = tuple(np.flatnonzero(outside).tolist())
+            told.append(CellsAt(rows, place_of(j, table.names)))
             if isinstance(inner, Poisson):
                 found[j] = NUMBER, np.where(outside, np.nan, cells)
             else:
@@ -234,12 +235,11 @@ def within_support(
                 found[j] = CATEGORY, object_array(values)
     if not found:
         return table
-    warnings.warn(
-        f"cells that are no whole numbers, in columns that held nothing else so far: "
-        f"{listed(told)}; no class explains them better than another",
-        OutsideSupport,
-        stacklevel=2,
+    said = (
+        "cells that are no whole numbers, in columns that held nothing else so far: {cells}; no "
+        "class explains them better than another"
     )
+    warn(Phrase(said, cells=tuple(told)), OutsideSupport)
     every = range(table.width)
     held = [found.get(j, (table.kinds[j], table.exact(j))) for j in every]
     known = table.levels or (None,) * table.width

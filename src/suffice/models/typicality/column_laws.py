@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from suffice.errors import NoPValue
+from suffice.errors import (
+    NoPValue,
+    warn,
+)
 from suffice.models.typicality.lattice_sums import NOTHING, Atoms
 
 if TYPE_CHECKING:
@@ -166,7 +168,7 @@ def say_unknown(few: NDArray[np.bool_], alone: int, paired: int) -> None:
         said.append(f"without {paired} row(s) nothing is known of how far others of theirs vary")
     if said:
         text = "; ".join(said) + ". Nothing can be said against any row there (p = 1)"
-        warnings.warn(text, NoPValue, stacklevel=6)
+        warn(text, NoPValue)
 
 
 LARGE_VARIANCE = 400.0

@@ -15,6 +15,7 @@ from suffice.errors import BadRows
 from suffice.models.naive_bayes.families.left_out import counted_cells, counts_left_out
 from suffice.models.naive_bayes.families.linear_laws import counted_rows
 from suffice.models.naive_bayes.families.multinomial import SHORT, MultinomialCounts
+from suffice.places import Phrase, RowAt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,9 +129,9 @@ def _lengths(law: MultinomialCounts, block: Block) -> IntArray:
     broken = value != np.floor(value)
     if broken.any():
         i = int(np.argmax(broken))
+        said = "{row} holds {value:g}: there are no draws of fractional counts to compare it with"
         raise BadRows(
-            f"row {int(place[i])} holds {value[i]:g}: there are no draws of fractional counts "
-            "to compare it with",
+            Phrase(said, row=RowAt(int(place[i])), value=float(value[i])),
             hint="typicality needs whole counts; TF-IDF weights have a posterior only",
         )
     lengths = np.bincount(place, value, minlength=len(block))

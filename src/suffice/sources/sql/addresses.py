@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from suffice.errors import LIBPQ_SETTING, BadFile, BadRows, BadSetting, without_secrets
+from suffice.errors import BadFile, BadRows, BadSetting
+from suffice.passwords import LIBPQ_SETTING, without_secrets
 from suffice.sources.sql.source import without_context
 
 if TYPE_CHECKING:

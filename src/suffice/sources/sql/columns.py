@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from suffice.columns import Columns
 from suffice.columns.column import Column
-from suffice.errors import BadLabels, BadRows, NotANumber, StreamedRows
+from suffice.errors import (
+    BadLabels,
+    BadRows,
+    NotANumber,
+    StreamedRows,
+    warn,
+)
 from suffice.rows.cells import BOOLEAN, CATEGORY
 from suffice.rows.labels import sorted_levels
 from suffice.sql.dialects import Cell
@@ -62,11 +67,11 @@ class SqlColumn:
         else:
             hint = f'as text it is read so: SELECT CAST("{self.name}" AS text), …'
         problem = (
-            f"{table}: {role} {self.name!r} is of type {self.type}, "
+            f"{role} {self.name!r} is of type {self.type}, "
             "which is neither numbers nor truths nor text"
         )
         return (BadLabels if role == TARGET else NotANumber)(
-            problem, hint=f"{hint}; or leave it out"
+            problem, hint=f"{hint}; or leave it out", place=table
         )
 
 
@@ -161,16 +166,15 @@ class ColumnExpressions:
 
 def warn_of_streaming(name: str, why: str) -> None:
     """Say that rows leave their database, and what for."""
-    warnings.warn(
-        f"{name}: rows are streamed out of the database, for {why}", StreamedRows, stacklevel=3
-    )
+    warn(f"{name}: rows are streamed out of the database, for {why}", StreamedRows)
 
 
 def connection_gone(name: str, database: str, problem: object) -> BadRows:
     """Return the refusal of a table that can no longer be asked about."""
     return BadRows(
-        f"{name}: the connection to {database} is gone: {without_context(problem)}",
+        f"the connection to {database} is gone: {without_context(problem)}",
         hint="connect anew, and make the source anew: nothing was learned",
+        place=name,
     )
 
 

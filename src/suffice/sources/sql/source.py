@@ -3,7 +3,6 @@
 # ruff: noqa: S608  every name and every text in these queries is quoted by the dialect
 from __future__ import annotations
 
-import re
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -12,6 +11,7 @@ from suffice.columns import Columns
 from suffice.columns.column import Column
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
+from suffice.places import Phrase
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
 from suffice.sources.partitions import CIRCLE, TURN, counts, no_weight
@@ -169,9 +169,7 @@ class SqlSource(ArrowSource):
             self._why = str(beyond)
             return None
         except SufficeError as error:
-            if error.problem.startswith(self.name):
-                raise
-            raise type(error)(f"{self.name}: {error.problem}", hint=error.hint) from None
+            raise error.at(self.name) from None
         if found is not None:
             self.taken = "sums" if found.rest is None else "sums and rows"
         return found
@@ -266,8 +264,7 @@ class SqlSource(ArrowSource):
         try:
             summarize(chunk)
         except SufficeError as error:
-            problem = re.sub(r"\brow 0, ", "", error.problem)
-            raise type(error)(problem, hint=error.hint) from None
+            raise error.without_rows() from None
         raise BadRows("a row cannot be learned from", hint="look for infinite or negative cells")
 
     def _check(self, rows: SqlRows, wanted: Wanted) -> None:
@@ -293,7 +290,8 @@ class SqlSource(ArrowSource):
         count = self.size
         if count:
             raise no_weight(self.name, count)
-        raise BadRows(f"{self.name} has no rows", hint="there is nothing to learn from")
+        said = Phrase("{place} has no rows", place=self.name)
+        raise BadRows(said, hint="there is nothing to learn from")
 
     def _check_weights(self, rows: SqlRows, name: str) -> None:
         if self._columns[name].kind != NUMBER:

@@ -9,6 +9,7 @@ import numpy as np
 from suffice.errors import NotFinite
 from suffice.kernels.dense.scatter import class_squares, sampled_centres
 from suffice.linear_algebra import EPSILON, two_sum
+from suffice.places import ColumnAt
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -197,8 +198,8 @@ def non_finite(rows: FloatArray) -> NotFinite:
     bad = ~np.isfinite(rows)
     if bad.any():
         i, j = (int(v[0]) for v in np.nonzero(bad))
-        return NotFinite.of(i, f"column {j}", float(rows[i, j]))
+        return NotFinite.of(i, ColumnAt(j), float(rows[i, j]))
     with np.errstate(over="ignore"):
         spread = np.ptp(rows.astype(np.float64), axis=0) * np.sqrt(len(rows))
         wide = ~np.isfinite(np.square(spread))
-    return NotFinite.of_range(f"column {j}" for j in np.flatnonzero(wide))
+    return NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(wide))

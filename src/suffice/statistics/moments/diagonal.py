@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.kernels.dense.double_double import Pair, compiled_twin, minus, plus, squared
 from suffice.kernels.dense.scatter import additions
+from suffice.places import ColumnAt
 from suffice.statistics.algebra import checked_factor, differences
 from suffice.statistics.moments.centres import (
     PER_ADDITION,
@@ -227,7 +228,7 @@ class DiagonalMoments(SecondMoments):
         found = None if weight[0] == 0.0 else self._combined(other, -1.0)
         if found is not None:
             return found
-        left = differences(self.counts, other.counts, lambda j: f"column {j}", exact=False)
+        left = differences(self.counts, other.counts, ColumnAt, exact=False)
         gap = minus((self.mean, self.low), (other.mean, other.low))
         if weight[0] == 0.0:
             refuse_leftovers(self, other, gap[0], self.scatter - other.scatter)

@@ -10,6 +10,7 @@ from suffice.errors import DifferentKinds, ForgettingUnseen
 from suffice.kernels.dense.columns_apart import ColumnsApart
 from suffice.kernels.dense.double_double import Pair, minus
 from suffice.linear_algebra import EPSILON
+from suffice.places import ColumnAt, Phrase
 from suffice.statistics.algebra import ROUNDING
 from suffice.statistics.moments.rounding import NO_VARIANCE
 
@@ -126,8 +127,9 @@ def refuse_unbounded(error: FloatArray, what: str) -> None:
     """Refuse what would leave squares beyond all doubles."""
     if not np.isfinite(error).all():
         j = int(np.argmin(np.isfinite(error)))
+        said = "{what} would leave {column} with a spread beyond the range of a double"
         raise ForgettingUnseen(
-            f"{what} would leave column {j} with a spread beyond the range of a double",
+            Phrase(said, what=what, column=ColumnAt(j)),
             hint="subtract only what was merged in before: (a + b) - b",
         )
 
@@ -136,8 +138,9 @@ def refuse_negative(variances: FloatArray, error: FloatArray) -> None:
     """Refuse a subtraction that leaves a negative variance: it took away what was not there."""
     if np.any(variances < -error):
         j = int(np.argmin(variances + error))
+        said = "forgetting would leave {column} with a negative variance ({value:g})"
         raise ForgettingUnseen(
-            f"forgetting would leave column {j} with a negative variance ({variances[j]:g})",
+            Phrase(said, column=ColumnAt(j), value=float(variances[j])),
             hint="subtract only what was merged in before: (a + b) - b",
         )
 
@@ -157,8 +160,13 @@ def refuse_leftovers(
     if strange.any():
         j = int(np.argmax(strange))
         raise ForgettingUnseen(
-            f"the rows to forget have the weight of all that is there, but column {j} differs: "
-            f"their mean is {gone.mean[j]:g}, not {held.mean[j]:g}, or their spread is another",
+            Phrase(
+                "the rows to forget have the weight of all that is there, but {column} differs: "
+                "their mean is {theirs:g}, not {ours:g}, or their spread is another",
+                column=ColumnAt(j),
+                theirs=float(gone.mean[j]),
+                ours=float(held.mean[j]),
+            ),
             hint="subtract only what was merged in before: (a + b) - b",
         )
 
@@ -177,8 +185,12 @@ def refuse_leftover_classes(
     if strange.any():
         c, j = (int(v[0]) for v in np.nonzero(strange))
         raise ForgettingUnseen(
-            f"the rows to forget have the weight of all of class {held.labels[c]!r}, but "
-            f"column {j} has another mean or another spread there",
+            Phrase(
+                "the rows to forget have the weight of all of class {label}, but {column} has "
+                "another mean or another spread there",
+                label=repr(held.labels[c]),
+                column=ColumnAt(j),
+            ),
             hint="subtract only what was merged in before: (a + b) - b",
         )
 

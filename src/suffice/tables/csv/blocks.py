@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.spellings.spelling import spelling_of
 from suffice.errors import SufficeError
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
-from suffice.tables.csv.cells import DIGITS, LOOK, ColumnEvidence, is_code, typed_cells
+from suffice.tables.csv.cells import DIGITS, LOOK, ColumnEvidence, is_code
 from suffice.tables.csv.inert_cells import plain_text
 from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
+from suffice.tables.csv.typed_cells import typed_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -110,6 +112,10 @@ class CsvBlocks:
             # A fraction is told by its value: in a file as large as this there would be one.
             fraction = seen.is_whole_yet and bool((numbers - np.floor(numbers) > 0.0).any())
             seen.see_numbers(len(cells) - cells.null_count, decimal=fraction)
+            if not seen.shows_point and _has_points(cells):
+                seen.see_points(_texts(cells.slice(0, LOOK)))
+                if not seen.shows_point:
+                    seen.see_points(_texts(cells))
             return True
         head = _texts(cells.slice(0, LOOK))
         some = _texts(cells.take(self._pa.array(range(0, len(cells), 1 + len(cells) // LOOK))))
@@ -164,7 +170,7 @@ class CsvBlocks:
             words = [name for name, kind in zip(names, kinds, strict=True) if kind == CATEGORY]
             for block in self._blocks(words):
                 columns = [
-                    (kind, self._column(block.column(at), kind, name))
+                    (str(kind), self._column(block.column(at), kind, name))
                     for at, name, kind in zip(places, names, kinds, strict=True)
                 ]
                 yield done, table_of_columns(columns, tuple(names), None)
@@ -173,7 +179,7 @@ class CsvBlocks:
             yield done, None
 
     def _column(self, cells: Any, kind: str, name: str) -> NDArray[Any]:
-        if kind == NUMBER:
+        if kind == NUMBER and spelling_of(kind) is None:
             found = self._numbers(cells, codeless=name in self.codeless)
             if found is not None:
                 return found
@@ -188,6 +194,12 @@ class CsvBlocks:
         codes = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
         column: NDArray[Any] = levels[codes]
         return column
+
+
+def _has_points(cells: Any) -> bool:
+    """Whether a point is anywhere in some texts."""
+    held = cells.buffers()[2]
+    return held is not None and b"." in memoryview(held).tobytes()
 
 
 def _texts(cells: Any) -> list[str]:

@@ -14,15 +14,15 @@ and `1` are two, and so are two account numbers that differ in their last digit 
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.errors import NotANumber, NotFinite
+from suffice.columns.spellings.blank_cells import TRUTHS, is_blank
+from suffice.columns.spellings.written_numbers import shows_point
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
@@ -30,17 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Line = Callable[[int], str]
 
-BLANKS = frozenset(
-    {
-        "NA", "N/A", "n/a", "#NA", "#N/A", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan",
-        "null", "Null", "NULL", "None", "none", "?", "-", ".",
-    }
-)  # fmt: skip
-"""Words that say, beside numbers and truths, that there is none."""
-TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-"""Cells that are truths; `yes` and `1` are not, since they are words and numbers elsewhere."""
 DIGITS = 15
 """Digits of a whole number that a double holds for certain; one with more is a code."""
 LOOK, FEW = 256, 64
@@ -91,19 +81,28 @@ class ColumnEvidence:
     'category'
     """
 
-    __slots__ = ("_codes", "_decimal", "_first", "_number", "_numbers", "_odd", "_text", "_truth",
-                 "_truths", "_word")  # fmt: skip
+    __slots__ = ("_decimal", "_number", "_text", "_truth", "_word", "code_count", "first",
+                 "may_be_thousands", "number_count", "odd_count", "shows_point", "spelled",
+                 "truth_count")  # fmt: skip
 
     def __init__(self) -> None:
+        from suffice.tables.csv.spelled_cells import SpelledCells  # models know their kinds
+
         self._number = self._truth = self._word = self._text = self._decimal = False
-        self._numbers = self._truths = self._odd = self._codes = 0
-        self._first: dict[str, OddCell] = {}
+        self.number_count = self.truth_count = self.odd_count = self.code_count = 0
+        self.shows_point = False
+        """Whether a plain number can only be written with a decimal point."""
+        self.may_be_thousands = False
+        """Whether plain numbers have points, and all may be thousands in a table with commas."""
+        self.first: dict[str, OddCell] = {}
+        self.spelled = SpelledCells()
 
     def see(self, cells: Sequence[str], place: Callable[[int], str | int] | None = None) -> None:
         """Look at some cells; `place(i)` says where the i-th stands."""
-        numbers = _plain_numbers(cells) if self.may_be_numbers else None
+        numbers = plain_numbers(cells) if self.may_be_numbers else None
         if numbers is not None:
             self.see_numbers(len(numbers), decimal=not self._decimal and _has_decimals(cells))
+            self.see_points(cells)
         elif not self.are_words(cells[:LOOK], cells, len(cells)):
             first = None if place is None else lambda cell: place(cells.index(cell))
             self.see_counts(Counter(cells), first)
@@ -114,17 +113,22 @@ class ColumnEvidence:
         So it is where there are many of them, and no number among them yet; or where it was so
         before. Then nobody has to look at all `size` cells.
         """
-        if self._odd > MANY + 10 * (self._numbers + self._truths + self._codes):
-            self._odd += size
+        others = self.number_count + self.truth_count + self.code_count + self._spelled_count
+        if self.odd_count > MANY + 10 * others:
+            self.odd_count += size
             return True
-        if self._numbers or self._truths or self._codes:
+        if others:
             return False
+        from suffice.tables.csv.spelled_cells import may_be_spelled
+
         few = _spread(some) if self._text else head
         known = self._text or len(set(head)) > FEW
-        if not known or any(number_of(cell) is not None or cell in TRUTHS for cell in few):
+        if not known or any(
+            number_of(cell) is not None or cell in TRUTHS or may_be_spelled(cell) for cell in few
+        ):
             return False
         self._text = True
-        self._odd += size
+        self.odd_count += size
         return True
 
     def see_counts(
@@ -136,29 +140,32 @@ class ColumnEvidence:
                 continue
             if cell in TRUTHS:
                 self._truth = True
-                self._truths += times
+                self.truth_count += times
                 self._note("truth", cell, place)
-            elif cell in BLANKS:
+            elif is_blank(cell):
                 self._word = True
             elif is_code(cell):
                 self._text = True
-                self._codes += times
+                self.code_count += times
                 self._note("code", cell, place)
             elif number_of(cell) is not None:
                 self.see_numbers(times, decimal=not self._decimal and _has_decimals((cell,)))
+                self.see_points((cell,))
                 self._note("number", cell, place)
             else:
                 self._text = True
-                self._odd += times
-                self._note("odd", cell, place)
+                marks = self.spelled.see(cell, times)
+                self.odd_count += 0 if marks else times
+                for mark in marks or ("odd",):
+                    self._note(mark, cell, place)
 
     def _note(self, kind: str, cell: str, place: Callable[[str], str | int] | None) -> None:
-        if place is not None and kind not in self._first:
-            self._first[kind] = OddCell(cell, place(cell))
+        if place is not None and kind not in self.first:
+            self.first[kind] = OddCell(cell, place(cell))
 
     def located(self, find: Callable[[int], str]) -> None:
         """Know how to say where rows stand that only have a number."""
-        self._first = {kind: replace(odd, find=find) for kind, odd in self._first.items()}
+        self.first = {kind: replace(odd, find=find) for kind, odd in self.first.items()}
 
     def see_kind(self, kind: str) -> None:
         """Know what a typed column holds."""
@@ -174,23 +181,40 @@ class ColumnEvidence:
         both._word = self._word or other._word
         both._text = self._text or other._text
         both._decimal = self._decimal or other._decimal
-        both._numbers = self._numbers + other._numbers
-        both._truths = self._truths + other._truths
-        both._odd = self._odd + other._odd
-        both._codes = self._codes + other._codes
-        both._first = other._first | self._first
+        both.number_count = self.number_count + other.number_count
+        both.truth_count = self.truth_count + other.truth_count
+        both.odd_count = self.odd_count + other.odd_count
+        both.code_count = self.code_count + other.code_count
+        both.first = other.first | self.first
+        both.shows_point = self.shows_point or other.shows_point
+        both.may_be_thousands = not both.shows_point and (
+            self.may_be_thousands or other.may_be_thousands
+        )
+        both.spelled = self.spelled | other.spelled
         return both
+
+    def see_points(self, cells: Sequence[str]) -> None:
+        """Look for a plain number that can only be written with a decimal point, unless known."""
+        if not self.shows_point:
+            joined = "\n".join(cells)
+            self.may_be_thousands = self.may_be_thousands or "." in joined
+            self.shows_point = shows_point(joined)
+            self.may_be_thousands = self.may_be_thousands and not self.shows_point
+
+    @property
+    def _spelled_count(self) -> int:
+        return self.spelled.numbers + self.spelled.truths
 
     def see_numbers(self, times: int, *, decimal: bool = True) -> None:
         """Know of some cells that they are numbers, and whether one is written as a fraction."""
         self._number = self._number or times > 0
         self._decimal = self._decimal or decimal
-        self._numbers += times
+        self.number_count += times
 
     @property
     def may_be_numbers(self) -> bool:
         """Whether the next cells may all be numbers, as far as one can tell."""
-        return not self._text or self._numbers > self._odd + self._codes
+        return not self._text or self.number_count > self.odd_count + self.code_count
 
     @property
     def is_whole(self) -> bool:
@@ -208,17 +232,18 @@ class ColumnEvidence:
 
         None where they are not few: a column of words holds some numbers, too.
         """
-        if self.kind != CATEGORY or not (self._numbers or self._truths):
+        if self.kind != CATEGORY or not (self.number_count or self.truth_count):
             return None
-        total = self._numbers + self._truths + self._odd + self._codes
-        if self._numbers >= self._truths:
-            odd, kinds = self._odd + self._truths, ("odd", "code", "truth")
-            many = self._numbers
+        others = self.odd_count + self._spelled_count
+        total = self.number_count + self.truth_count + others + self.code_count
+        if self.number_count >= self.truth_count:
+            odd, kinds = others + self.truth_count, ("odd", "spelt", "code", "truth")
+            many = self.number_count
         else:
-            odd, kinds = self._odd + self._numbers, ("odd", "code", "number")
-            many = self._truths
-        first = next((self._first[kind] for kind in kinds if kind in self._first), None)
-        return None if first is None or odd > many else (first, odd + self._codes, total)
+            odd, kinds = others + self.number_count, ("odd", "spelt", "code", "number")
+            many = self.truth_count
+        first = next((self.first[kind] for kind in kinds if kind in self.first), None)
+        return None if first is None or odd > many else (first, odd + self.code_count, total)
 
     @property
     def is_known(self) -> bool:
@@ -277,7 +302,7 @@ def _has_decimals(cells: Sequence[str]) -> bool:
     return "." in joined or "e" in joined or "E" in joined
 
 
-def _plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
+def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
     """Return cells as numbers, where every one of them is finite: the common case, and quick."""
     try:
         numbers = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
@@ -300,62 +325,3 @@ def _may_hold_codes(joined: str) -> bool:
         return False
     zeros = joined.translate(ZEROS)
     return any(f"{start}0" in zeros for start in starts)
-
-
-def typed_cells(cells: Sequence[str], kind: str, name: str, line: Line) -> NDArray[Any]:
-    """Return text as cells of one kind; `line(i)` says where the i-th of them stands.
-
-    Every distinct text is looked at once, and becomes one object.
-    """
-    if kind == CATEGORY:
-        words = {cell: None if not cell or cell.isspace() else cell for cell in set(cells)}
-        return np.fromiter(map(words.__getitem__, cells), dtype=object, count=len(cells))
-    if kind == NUMBER:
-        numbers = _plain_numbers(cells)
-        if numbers is not None:
-            return numbers
-    known: dict[str, Any] = {}
-    wrong = set()
-    for cell in set(cells):
-        value = _value(cell, kind)
-        if value is None:
-            wrong.add(cell)
-        known[cell] = value
-    if wrong:
-        place = next(i for i, cell in enumerate(cells) if cell in wrong)
-        raise _refusal(cells[place], kind, f"{line(place)}, {name}")
-    if kind == BOOLEAN:
-        truths = {cell: None if math.isnan(v) else bool(v) for cell, v in known.items()}
-        return np.fromiter(map(truths.__getitem__, cells), dtype=object, count=len(cells))
-    return np.fromiter(map(known.__getitem__, cells), dtype=np.float64, count=len(cells))
-
-
-def _value(cell: str, kind: str) -> float | None:
-    """Return the number or truth that a text is, NaN for a blank one; None if it is neither."""
-    if not cell or cell.isspace() or cell in BLANKS:
-        return math.nan
-    if cell in TRUTHS:
-        return float(TRUTHS[cell])
-    number = None if is_code(cell) else number_of(cell)
-    if number is None or math.isinf(number) or (kind == BOOLEAN and number not in (0.0, 1.0)):
-        return None
-    return number
-
-
-def _refusal(cell: str, kind: str, place: str) -> NotANumber | NotFinite:
-    number = number_of(cell)
-    if number is not None and math.isinf(number):
-        return NotFinite(
-            f"{place}: {cell.strip()} is not a finite number",
-            hint="drop the row, or leave the cell empty: missing values are marginalised",
-        )
-    if kind == NUMBER and is_code(cell):
-        return NotANumber(
-            f"{place}: {cell!r:.60} {OddCell(cell, place).what}: a code, and not a number",
-            hint="the column held numbers so far; write it without the zeros if it is one",
-        )
-    what = "a number" if kind == NUMBER else "true or false"
-    return NotANumber(
-        f"{place}: {cell!r:.60} is not {what}",
-        hint="the column held nothing else so far; leave the cell empty if it is not known",
-    )

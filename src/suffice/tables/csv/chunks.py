@@ -15,7 +15,8 @@ from typing import IO, TYPE_CHECKING
 from suffice.errors import BadRows
 from suffice.rows.tables import Table, table_of_columns
 from suffice.tables.byte_streams import PATIENCE
-from suffice.tables.csv.cells import ColumnEvidence, typed_cells
+from suffice.tables.csv.cells import ColumnEvidence
+from suffice.tables.csv.typed_cells import typed_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -52,7 +53,7 @@ class TextChunk:
         """Return some columns as a table; a cell of another kind is refused by its line."""
         line = partial(_line, file, self.lines)
         columns = [
-            (kind, typed_cells(self.columns[place], kind, name, line))
+            (str(kind), typed_cells(self.columns[place], kind, name, line))
             for place, name, kind in zip(places, names, kinds, strict=True)
         ]
         return table_of_columns(columns, tuple(names), None)

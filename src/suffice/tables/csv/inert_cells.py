@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from suffice.columns.spellings.written_numbers import written_number
 from suffice.tables.csv.cells import number_of
 
 FORMULA = "=+-@"
@@ -20,8 +21,8 @@ def inert(text: str) -> str:
     Numbers and single signs are no formulas. What stands before a sign and cannot be seen, such as
     blanks, does not keep a spreadsheet from it.
 
-    >>> inert("=cmd()"), inert("-1.5"), inert("+"), inert("'=x"), inert(" ＝x")
-    ("'=cmd()", '-1.5', '+', "''=x", "' ＝x")
+    >>> inert("=cmd()"), inert("-1.5"), inert("-1,5"), inert("+"), inert("'=x"), inert(" ＝x")
+    ("'=cmd()", '-1.5', '-1,5', '+', "''=x", "' ＝x")
     """
     if text[:1].isalnum():  # nearly all are
         return text
@@ -50,4 +51,7 @@ def _is_formula(text: str) -> bool:
     if len(text) > 1 and text[0] in BREAKS:
         return number_of(text) is None
     sign = unicodedata.normalize("NFKC", seen[:1])
-    return len(seen) > 1 and sign in FORMULA and sign != "" and number_of(text) is None
+    if len(seen) < 2 or sign not in FORMULA or sign == "" or number_of(text) is not None:
+        return False
+    found = written_number(text)  # -1,5 and -3% are no formulas either
+    return found is None or bool(found.unit or found.currency)

@@ -105,9 +105,15 @@ class AveragingLearner:
             rows, codes, weights = rows[kept], codes[kept], weights[kept]
         return WithRows(held, sampled_rows(rows, columns, codes, labels, weights))
 
-    def forget(self, held: Any, gone: Any, coded: NDArray[np.bool_] | None = None) -> Any:
+    def forget(
+        self,
+        held: Any,
+        gone: Any,
+        coded: NDArray[np.bool_] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Any:
         """Return held - gone, and be honest about the digits that are left."""
-        return forgotten(held, gone, None, coded)
+        return forgotten(held, gone, names, coded)
 
     def estimate(self, statistics: Any) -> GenerativeModel:
         """Turn statistics, from wherever they came, into a model."""

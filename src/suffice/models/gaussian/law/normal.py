@@ -15,8 +15,6 @@ import numpy as np
 
 from suffice.errors import BadSetting, DifferentKinds, NotFinite, NotLinear
 from suffice.linear_algebra import EPSILON, LOG_TAU
-from suffice.models.gaussian.law import ellipses
-from suffice.models.gaussian.law.ellipses import Distances, patterns
 from suffice.models.gaussian.law.factored_covariance import NEGLIGIBLE, Spread
 from suffice.models.gaussian.law.inputs import (
     checked_columns,
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from suffice.models.gaussian.law.ellipses import Distances
     from suffice.rows import FloatArray, IntArray
 
 
@@ -103,6 +102,8 @@ class Normal:
 
     def distances(self, rows: ArrayLike) -> Distances:
         """Return distance, number of cells, rank and volume of every row, pattern by pattern."""
+        from suffice.models.gaussian.law.ellipses import Distances, patterns
+
         x = checked_rows(rows, self.width)
         found = Distances.zero(len(x))
         for places, seen in patterns(x):
@@ -158,6 +159,8 @@ class Normal:
         within about 1e-5, so that it is no measure of very small probabilities.
         """
         from scipy.special import ndtr
+
+        from suffice.models.gaussian.law.ellipses import patterns
 
         x = checked_rows(rows, self.width)
         found = np.ones(len(x))
@@ -262,7 +265,9 @@ class Normal:
 
         The sign of an axis is such that its largest component is positive.
         """
-        return ellipses.principal_axes(self.spread)
+        from suffice.models.gaussian.law.ellipses import principal_axes
+
+        return principal_axes(self.spread)
 
     def contour(
         self, *, mass: float | None = None, sigmas: float | None = None, points: int = 181
@@ -272,8 +277,9 @@ class Normal:
         `sigmas` is its Mahalanobis radius; `mass` instead asks for the radius that encloses
         that probability, √(-2 log(1 - mass)) where both directions vary.
         """
-        reach = ellipses.radius(mass, sigmas, self.rank)
-        return self.mean + ellipses.ellipse(self.spread, reach, points)
+        from suffice.models.gaussian.law.ellipses import ellipse, radius
+
+        return self.mean + ellipse(self.spread, radius(mass, sigmas, self.rank), points)
 
     def entropy(self) -> float:
         """Return the differential entropy ½(d log 2πe + log|C|); -inf if directions are missing."""

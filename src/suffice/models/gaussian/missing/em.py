@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.errors import DidNotConverge
+from suffice.errors import (
+    DidNotConverge,
+    warn,
+)
 from suffice.models.gaussian.floors import CLASS_FLOOR, VARIANCE_FLOOR
 
 if TYPE_CHECKING:
@@ -83,11 +85,10 @@ def expectation_maximization(
                 leaps.forget()
             here = leaps.following(here, one, aid.given + aid.trifle)
     if best.moved > STILL and most_steps > 1:
-        warnings.warn(
+        warn(
             f"EM stopped after {steps} steps while parameters still moved by {best.moved:.1g} "
             "standard deviations",
             DidNotConverge,
-            stacklevel=2,
         )
     assert best.parameters is not None
     assert best.summary is not None

@@ -7,14 +7,16 @@ separation, Wald's intervals mislead and these do not; of separated classes an e
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from suffice.engines.threads import pinned
-from suffice.errors import DidNotConverge
+from suffice.errors import (
+    DidNotConverge,
+    warn,
+)
 from suffice.linear_algebra import EPSILON
 from suffice.models.linear.logistic.inference import checked_level
 from suffice.models.linear.logistic.newton import Factor
@@ -259,11 +261,7 @@ class Profile:
             here, seen = there, _Reduced.of(there, basis)
         if here.value < target and self._away(here) > SEPARATED_DISTANCE * size:
             return np.inf  # rounding kept it from going on
-        warnings.warn(
-            "the end of a profile interval was not found to all its digits",
-            DidNotConverge,
-            stacklevel=4,
-        )
+        warn("the end of a profile interval was not found to all its digits", DidNotConverge)
         return s if here.value < target else inside
 
     def _away(self, here: Point) -> float:

@@ -12,6 +12,7 @@ from suffice.engines.threads import collect_blocks
 from suffice.errors import DifferentKinds, NotFinite
 from suffice.models.linear.form import LinearForm
 from suffice.models.linear.standardisation import SMALLEST_DEVIATION, Standardisation
+from suffice.places import ColumnAt
 from suffice.rows.bad_cells import refuse_blanks_of
 from suffice.rows.sparse_rows import SparseRows
 from suffice.statistics.labels import ordered
@@ -210,7 +211,7 @@ def _stored_moments(rows: SparseRows, weights: FloatArray | None) -> DiagonalMom
         scatter = _sums(places, own * np.square(cells - mean[places]), width)
     if not np.isfinite(scatter).all():
         refuse_blanks_of(rows)
-        raise NotFinite.of_range(f"column {j}" for j in np.flatnonzero(~np.isfinite(scatter)))
+        raise NotFinite.of_range(ColumnAt(int(j)) for j in np.flatnonzero(~np.isfinite(scatter)))
     weight = float(len(rows) if weights is None else weights.sum())
     error = relative_rounding(_sums(places, np.ones(len(places)), width)) * scatter
     return DiagonalMoments(weight, counts, mean, np.zeros(width), scatter, error)

@@ -26,7 +26,7 @@ from suffice.models.naive_bayes.families.smoothing import (
     log_shares,
 )
 from suffice.rows import refuse_infinite
-from suffice.rows.cells import place_of
+from suffice.rows.cells import column_at, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,9 +86,12 @@ class Bernoulli:
             bad = ~((rows == 0.0) | (rows == 1.0) | np.isnan(rows))
             if bad.any():
                 row, place = divmod(int(bad.argmax()), rows.shape[1])
-                raise BadRows(
-                    f"row {row}, {place_of(columns[place], table.names)}: "
-                    f"{rows[row, place]:g} is neither 1 nor 0",
+                value = float(rows[row, place])
+                raise BadRows.of_cell(
+                    row,
+                    column_at(columns[place], table.names),
+                    f"{value:g} is neither 1 nor 0",
+                    value=value,
                     hint="Bernoulli(threshold=…) counts cells above the threshold as 1",
                 )
         return rows

@@ -20,7 +20,7 @@ from suffice.models.naive_bayes.families.categorical import (
 )
 from suffice.models.naive_bayes.families.tally_laws import TallyLaws
 from suffice.rows.category_codes import CodedColumns
-from suffice.rows.cells import place_of
+from suffice.rows.cells import column_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,8 +96,8 @@ class Binned:
         rows = read_numbers(table, columns, self.name)
         if np.isinf(rows).any():
             row, place = divmod(int(np.isinf(rows).argmax()), rows.shape[1])
-            name = place_of(columns[place], table.names)
-            raise NotFinite.of(row, name, float(rows[row, place]))
+            column = column_at(columns[place], table.names)
+            raise NotFinite.of(row, column, float(rows[row, place]))
         return rows
 
     def coded(self, block: NDArray[Any]) -> CodedColumns:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
-from suffice.errors import BadRows, BadSetting, NotFinite, OutsideSupport, listed
+from suffice.errors import (
+    BadRows,
+    BadSetting,
+    NotFinite,
+    OutsideSupport,
+    warn,
+)
 from suffice.linear_algebra import LOG_TAU
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.naive_bayes.column_blocks import read_numbers
 from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.places import CellsAt, ColumnAt, Phrase
 from suffice.rows import refuse_infinite
-from suffice.rows.cells import place_of
+from suffice.rows.cells import column_at, place_of
 from suffice.statistics import ByClass, DiagonalMoments
 
 if TYPE_CHECKING:
@@ -149,9 +155,12 @@ class LogNormal(GaussianColumns):
             return rows
         if learning:
             row, place = divmod(int(bad.argmax()), rows.shape[1])
-            raise BadRows(
-                f"row {row}, {place_of(columns[place], table.names)}: "
-                f"{rows[row, place]:g} is not positive, but the column is log-normal",
+            value = float(rows[row, place])
+            raise BadRows.of_cell(
+                row,
+                column_at(columns[place], table.names),
+                f"{value:g} is not positive, but the column is log-normal",
+                value=value,
                 hint="choose gaussian for columns that can be zero or negative",
             )
         _warn_of(bad, [place_of(column, table.names) for column in columns])
@@ -168,16 +177,15 @@ class LogNormal(GaussianColumns):
 
 def _warn_of(outside: NDArray[np.bool_], names: Sequence[str]) -> None:
     """Say where cells are not positive though their columns are log-normal."""
-    places = np.flatnonzero(outside.any(axis=0)).tolist()
-    told = listed(
-        f"{names[j]} (row {listed(np.flatnonzero(outside[:, j]).tolist())})" for j in places
+    found = tuple(
+        CellsAt(tuple(np.flatnonzero(outside[:, j]).tolist()), names[j])
+        for j in np.flatnonzero(outside.any(axis=0)).tolist()
     )
-    warnings.warn(
-        f"cells that are not positive, in columns learned as log-normal: {told}; no class explains "
-        "them, so they say nothing about the class",
-        OutsideSupport,
-        stacklevel=2,
+    said = (
+        "cells that are not positive, in columns learned as log-normal: {cells}; no class explains "
+        "them, so they say nothing about the class"
     )
+    warn(Phrase(said, cells=found), OutsideSupport)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +359,7 @@ def logarithms(block: NDArray[Any]) -> FloatArray:
     """
     if np.isinf(block).any():
         row, place = divmod(int(np.isinf(block).argmax()), block.shape[1])
-        raise NotFinite.of(row, f"column {place}", float(block[row, place]))
+        raise NotFinite.of(row, ColumnAt(place), float(block[row, place]))
     with np.errstate(divide="ignore", invalid="ignore"):
         found: FloatArray = np.log(block.astype(np.float64, copy=False))
     found[np.isneginf(found)] = np.nan

@@ -13,6 +13,7 @@ from suffice.engines.uneven_blocks import collect_class_sums
 from suffice.errors import BadRows, NotFinite
 from suffice.kernels.sparse.sums import score_table, sparse_scores
 from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.places import ColumnAt, Phrase
 from suffice.rows.sparse import MOST_COUNT, SparseRows, refuse_huge_stored, refuse_stored
 from suffice.statistics import ByClass, Totals
 
@@ -222,8 +223,9 @@ def class_totals(
 def _refuse_overflow(sums: FloatArray) -> None:
     wide = ~(sums <= MOST_SUM).all(axis=0)
     if wide.any():
+        said = "{column}: counts and weights add up to more than a number holds"
         raise NotFinite(
-            f"column {int(np.argmax(wide))}: counts and weights add up to more than a number holds",
+            Phrase(said, column=ColumnAt(int(np.argmax(wide)))),
             hint="divide the counts, or the weights, by a power of ten",
         )
 

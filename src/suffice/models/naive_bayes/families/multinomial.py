@@ -25,7 +25,7 @@ from suffice.models.naive_bayes.families.smoothing import (
     log_shares,
 )
 from suffice.rows.bad_cells import refuse_counts
-from suffice.rows.cells import place_of
+from suffice.rows.cells import column_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,9 +83,10 @@ class Multinomial:
             blank = np.isnan(rows)
             if blank.any():
                 row, place = divmod(int(blank.argmax()), rows.shape[1])
-                raise BadRows(
-                    f"row {row}, {place_of(columns[place], table.names)}: the count is missing "
-                    "(NaN), so the row has no length",
+                raise BadRows.of_cell(
+                    row,
+                    column_at(columns[place], table.names),
+                    "the count is missing (NaN), so the row has no length",
                     hint="write 0 where nothing was counted, or use another family",
                 )
         if not (rows >= 0.0).all() or np.isinf(rows).any():

@@ -64,8 +64,11 @@ class Poisson:
             negative = cells < 0.0
             if negative.any():
                 row = int(negative.argmax())
-                raise BadRows(
-                    f"row {row}, {name}: {cells[row]:g} is negative",
+                raise BadRows.of_cell(
+                    row,
+                    name,
+                    f"{cells[row]:g} is negative",
+                    value=float(cells[row]),
                     hint="Poisson columns count events; use gaussian for what can be negative",
                 )
         refuse_large_cells(rows, columns, table.names)

@@ -1,0 +1,29 @@
+"""Words that say that there is nothing, and the plain words for truths."""
+
+from __future__ import annotations
+
+BLANKS = frozenset(
+    {
+        "NA", "N/A", "n/a", "#NA", "#N/A", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan",
+        "null", "Null", "NULL", "None", "none", "?", "-", ".",
+        "na", "n.a.", "N.A.", "n.a", "N.A", "n. a.", "#N/A N/A", "(null)", "<null>", "\\N", "nil",
+        "NONE", "??", "???", "--", "---", "–", "—", "..", "...", "…", "(blank)", "(empty)",
+        "unknown", "Unknown", "UNKNOWN", "missing", "Missing", "MISSING", "not available", "tbd",
+        "TBD", "k.A.", "k. A.", "k.a.", "unbekannt", "s/d", "s.d.", "n.d.", "N.D.", "nd", "ND",
+        "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!",
+        "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!", "#NUL!",
+        "#¡VALOR!", "#¡DIV/0!", "#¡REF!", "#¿NOMBRE?", "#¡NUM!", "#VALORE!", "#RIF!", "#NOME?",
+        "#DZIEL/0!", "#ARG!", "#ADR!", "#LICZBA!", "#ДЕЛ/0!", "#ЗНАЧ!", "#Н/Д", "#ССЫЛКА!",
+        "#ЧИСЛО!", "n.c.",
+    }
+)  # fmt: skip
+"""Words that say, beside numbers, dates and truths, that there is none: what people type, what
+databases and laboratories write, and the errors of spreadsheets in the languages that have their
+own. Among words each may be a category like any other."""
+TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+"""Cells that are truths in any table; `yes` and `no` are where a whole column is made of them."""
+
+
+def is_blank(cell: str) -> bool:
+    """Whether a cell says nothing, beside numbers, dates or truths."""
+    return not cell or cell.isspace() or cell in BLANKS or cell.strip() in BLANKS

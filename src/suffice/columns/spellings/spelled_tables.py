@@ -1,0 +1,59 @@
+"""Tables in memory whose texts are read as what they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from suffice.columns.spellings.spelling import read_cells
+from suffice.errors import NotANumber
+from suffice.rows.cells import CATEGORY
+from suffice.rows.tables import table_of_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.columns.spellings.spelling import Spelling
+    from suffice.rows.tables import Table
+
+
+def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
+    """Return a table whose columns of text are read by their spelling; typed ones stay.
+
+    >>> import numpy as np
+    >>> from suffice.columns.spellings.spelling import Spelling
+    >>> from suffice.rows.tables import table_of_columns
+    >>> cells = np.array(["$1,200", None], dtype=object)
+    >>> table = table_of_columns([("category", cells)], ("price",), None)
+    >>> read_spelled(table, {"price": Spelling("number", currency="$")}).matrix
+    array([[1200.],
+           [  nan]])
+    """
+    names = table.names
+    if names is None or not any(
+        name in spellings and kind == CATEGORY
+        for name, kind in zip(names, table.kinds, strict=True)
+    ):
+        return table
+    columns = []
+    for j, (name, kind) in enumerate(zip(names, table.kinds, strict=True)):
+        spelling = spellings.get(name) if kind == CATEGORY else None
+        if spelling is None:
+            columns.append((kind, table.column(j)))
+        else:
+            columns.append((spelling.kind, _cells(table.column(j).tolist(), spelling, name)))
+    found = table_of_columns(columns, names, None)
+    return replace(
+        found, levels=table.levels if found.cells is not None else None, whole=table.whole
+    )
+
+
+def _cells(cells: list[Any], spelling: Spelling, name: str) -> Any:
+    def refusal(row: int) -> NotANumber:
+        return NotANumber(
+            f"row {row}, {name}: {cells[row]!r:.60} cannot be read as the column is: "
+            f"{spelling.words}",
+            hint="write it like the others, or leave the cell empty if it is not known",
+        )
+
+    return read_cells(cells, spelling, refusal)

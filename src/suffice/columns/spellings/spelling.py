@@ -1,0 +1,214 @@
+"""How one column is written: what its texts stand for, and how to write them again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from suffice.columns.spellings.blank_cells import TRUTHS, is_blank
+from suffice.columns.spellings.written_numbers import COMMA, POINT, written_number
+from suffice.errors import BadFile
+from suffice.rows.cells import BOOLEAN, NUMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+LONGEST = 40
+"""Characters of a text that a spelling may hold: a currency, a unit, a word for yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How the cells of a column are written, and what they stand for.
+
+    kind       "number" or "boolean"
+    decimal    what sets decimals off; the other mark, blanks and apostrophes part thousands
+    currency   what may stand before or after a number
+    percent    whether numbers are followed by a percent sign: 31% is 0.31
+    unit       what has to follow a number
+    yes, no    the words that are written for truths; others of the same language are read, too
+
+    >>> Spelling("number", currency="€", decimal=",").value("1.234,50 €")
+    1234.5
+    >>> Spelling("boolean", yes="ja", no="nein").value("JA")
+    1.0
+    """
+
+    kind: str
+    decimal: str = POINT
+    currency: str = ""
+    percent: bool = False
+    unit: str = ""
+    yes: str = ""
+    no: str = ""
+
+    def value(self, cell: str) -> float | None:
+        """Return what a cell that is not blank stands for; None if it is written otherwise."""
+        if self.kind == BOOLEAN:
+            return self._truth(cell)
+        found = written_number(cell)
+        if found is None or found.percent != self.percent:
+            # Typed numbers among others are written with an exponent: they mean what they are.
+            plain = found is not None and self.percent and "e" in cell
+            return found.point if plain and found is not None else None
+        same = found.currency in ("", self.currency) and found.unit in ("", self.unit)
+        return found.value(self.decimal) if same else None
+
+    def _truth(self, cell: str) -> float | None:
+        if cell in TRUTHS:
+            return float(TRUTHS[cell])
+        from suffice.columns.spellings.yes_and_no import PAIRS, plain_word
+
+        word, ours = plain_word(cell), (plain_word(self.yes), plain_word(self.no))
+        for yes, no in (*PAIRS, (frozenset(ours[:1]), frozenset(ours[1:]))):
+            if ours[0] in yes and ours[1] in no and word in yes | no:
+                return float(word in yes)
+        return None
+
+    def written(self, value: Any, digits: int | None = None) -> Any:
+        """Return a cell as the column has it; what is blank, or is no number, as it is.
+
+        Decimals by their mark and percent signs, without currencies, units and separators of
+        thousands: those may be left out when it is read again.
+
+        >>> Spelling("number", decimal=",", currency="€").written(1234.5)
+        '1234,5'
+        >>> Spelling("number", percent=True).written(0.31, 2)
+        '31%'
+        """
+        if self.kind == BOOLEAN:
+            return value if value is None else (self.yes if value else self.no)
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            return value
+        if not self.percent and self.decimal == POINT:
+            return value
+        if self.percent:
+            value = round(value * 100.0, 12 if digits is None else max(0, digits - 2))
+        text = np.format_float_positional(value + 0.0, trim="-")
+        return text.replace(POINT, self.decimal) + "%" * self.percent
+
+    @property
+    def typed(self) -> str:
+        """What a database should have in the column, in words."""
+        if self.kind == BOOLEAN:
+            return "a boolean"
+        return "a number, 0.31 for 31%" if self.percent else "a number"
+
+    @property
+    def words(self) -> str:
+        """What it is, in words.
+
+        >>> Spelling("number", decimal=",", currency="€").words
+        'numbers, in €, with decimal commas'
+        """
+        if self.kind == BOOLEAN:
+            return f"yes and no ({self.yes}, {self.no})"
+        parts = ["percentages (31% is 0.31)" if self.percent else "numbers"]
+        parts += [f"in {text}" for text in (self.currency, self.unit) if text]
+        parts += ["with decimal commas"] if self.decimal == COMMA else []
+        return ", ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values: what is not as usual."""
+        held = {field.name: getattr(self, field.name) for field in fields(self)}
+        usual = {field.name: field.default for field in fields(self)}
+        return {name: value for name, value in held.items() if value != usual[name]}
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Self:
+        """Return what `to_dict` wrote; anything else is refused."""
+        known = {field.name: field for field in fields(cls)}
+        if not isinstance(content, dict) or not content.keys() <= known.keys():
+            raise _damaged()
+        for name, value in content.items():
+            kind = bool if name == "percent" else str
+            if type(value) is not kind or (isinstance(value, str) and len(value) > LONGEST):
+                raise _damaged()
+        try:
+            found = cls(**content)
+        except TypeError:
+            raise _damaged() from None
+        truths = found.kind == BOOLEAN
+        if (
+            found.kind not in (NUMBER, BOOLEAN)
+            or found.decimal not in (POINT, COMMA)
+            or truths != bool(found.yes and found.no)
+        ):
+            raise _damaged()
+        return found
+
+
+def _damaged() -> BadFile:
+    return BadFile(
+        "the model file does not say how its table is written", hint="it is damaged: fit again"
+    )
+
+
+class SpelledKind(str):
+    """The kind of a column whose cells are written in a way of their own.
+
+    It is the kind, for everyone who asks what a column holds; whoever turns its texts into cells
+    reads them by `spelling`.
+
+    >>> kind = SpelledKind(Spelling("number", percent=True))
+    >>> kind == "number", spelling_of(kind).percent, spelling_of("number")
+    (True, True, None)
+    """
+
+    __slots__ = ("spelling",)
+    spelling: Spelling
+
+    def __new__(cls, spelling: Spelling) -> Self:
+        """Return the kind of what a spelling stands for."""
+        found = super().__new__(cls, spelling.kind)
+        found.spelling = spelling
+        return found
+
+
+def spelling_of(kind: str) -> Spelling | None:
+    """Return how the cells of a kind are written; None for plain ones."""
+    return kind.spelling if isinstance(kind, SpelledKind) else None
+
+
+def read_cells(
+    cells: Sequence[Any], spelling: Spelling, refusal: Callable[[int], Exception]
+) -> NDArray[Any]:
+    """Return texts as the cells they stand for; `refusal(i)` is for the first that stands for none.
+
+    Every distinct text is looked at once; numbers among them are what they are.
+    """
+    known: dict[Any, Any] = {
+        cell: math.nan
+        if cell is None or (isinstance(cell, str) and is_blank(cell))
+        else spelling.value(cell)
+        if isinstance(cell, str)
+        else float(cell)
+        if isinstance(cell, Real)
+        else None
+        for cell in set(cells)
+    }
+    wrong = {cell for cell, value in known.items() if value is None}
+    if wrong:
+        raise refusal(next(i for i, cell in enumerate(cells) if cell in wrong))
+    if spelling.kind == BOOLEAN:
+        truths = {cell: None if math.isnan(v) else bool(v) for cell, v in known.items()}
+        return np.fromiter(map(truths.__getitem__, cells), dtype=object, count=len(cells))
+    return np.fromiter(map(known.__getitem__, cells), dtype=np.float64, count=len(cells))
+
+
+def spellings_from(content: Any) -> dict[str, Spelling]:
+    """Return the spellings of columns that a model file holds."""
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise _damaged()
+    return {name: Spelling.from_dict(held) for name, held in content.items()}
+
+
+def spellings_to(spellings: Mapping[str, Spelling]) -> dict[str, Any]:
+    """Return spellings as a model file holds them."""
+    return {name: spelling.to_dict() for name, spelling in spellings.items()}

@@ -1,0 +1,144 @@
+"""Numbers as people write them: separators, currencies, percent, and signs that are no hyphens."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+POINT, COMMA = ".", ","
+"""The two decimal marks."""
+_CODES = """
+AED ARS AUD BGN BHD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HRK HUF IDR ILS INR ISK JPY KES
+KRW KWD KZT MAD MXN MYR NGN NOK NZD PEN PHP PKR PLN QAR RON RSD RUB SAR SEK SGD THB TND TRY TWD UAH
+USD UYU VND ZAR kr kr. Kr Kr. Kč zł Ft lei руб руб. р. грн лв лв. Fr Fr. SFr. sFr. Rs Rs. RM Rp Rp.
+TL Euro euro Euros euros EURO DM din din.
+"""  # for CURRENCIES
+CURRENCIES = frozenset(_CODES.split())
+"""Codes and abbreviations of currencies beside the signs that Unicode knows (€, $, US$, R$, ₹ …).
+Codes are read in capitals only: `5 all` and `5 top` are words."""
+SPACES = "\u00a0\u2007\u2009\u202f"
+"""Blanks that part thousands besides the ordinary one."""
+_AFFIX = r"[^\d\s()+\-\u2212\u2013%\uff05\u066a.,'’]{1,12}\.?"  # a currency or a unit
+_SIGN = r"[+\-\u2212\u2013\ufe63\uff0d]"  # plus, and all that is used for minus
+_CELL = re.compile(
+    rf"""\s*(?P<open>\()?\s*(?P<sign>{_SIGN})?\s*(?:(?P<before>{_AFFIX})\s*)?(?P<inner>{_SIGN})?
+    \s*(?P<body>(?:\d[\d.,'’\ {SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?)
+    (?P<dash>(?<=[.,])[-–—]{{1,2}})?\s*(?P<percent>[%\uff05\u066a])?\s*(?P<after>{_AFFIX})?
+    \s*(?P<trail>[-\u2212])?\s*(?P<close>\))?\s*""",
+    re.VERBOSE,
+)  # the parts of a cell; what it holds is looked at by `_BODIES`
+_BODIES = {
+    POINT: re.compile(
+        r"(?:(?:[1-9]\d{0,2}(?:([, '])\d{3})(?:\1\d{3})*|[1-9]\d?(?:,\d{2})+,\d{3}"
+        r"|0|[1-9]\d*|0+(?=\.))(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+    ),
+    COMMA: re.compile(
+        r"(?:(?:[1-9]\d{0,2}(?:([. '])\d{3})(?:\1\d{3})*|0|[1-9]\d*|0+(?=,))(?:,\d*)?|,\d+)"
+        r"(?:[eE][+-]?\d+)?"
+    ),
+}  # digits in groups of three, or as in India of two and then three; no group begins with a zero
+_PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+")  # whatever else the column has
+_UNIFIED = str.maketrans({**dict.fromkeys(SPACES, " "), "’": "'"})  # separators that mean the same
+MOST_DIGITS = 15
+"""Digits of a whole number that a double holds for certain; more are a code, and no number."""
+
+
+class WrittenNumber(NamedTuple):
+    """A cell that is a number, in one reading or in two.
+
+    point, comma   its value by either decimal mark; None where it cannot be written so
+    currency, unit what stands before or after it
+    percent        whether it is followed by a percent sign: the value is in hundredths already
+    """
+
+    point: float | None
+    comma: float | None
+    currency: str = ""
+    unit: str = ""
+    percent: bool = False
+
+    def value(self, decimal: str) -> float | None:
+        """Return the number by one decimal mark."""
+        return self.point if decimal == POINT else self.comma
+
+
+@lru_cache(maxsize=1 << 12)
+def is_currency(text: str) -> bool:
+    """Whether a text before or after a number is a currency.
+
+    >>> [is_currency(text) for text in ("€", "US$", "CHF", "kg", "Fr.")]
+    [True, True, True, False, True]
+    """
+    if text in CURRENCIES:
+        return True
+    signs = [unicodedata.category(letter) == "Sc" for letter in text]
+    return sum(signs) == 1 and len(text) <= 4
+
+
+def written_number(cell: str) -> WrittenNumber | None:
+    """Return what number a cell is, or None.
+
+    >>> written_number("$1,653.76")
+    WrittenNumber(point=1653.76, comma=None, currency='$', unit='', percent=False)
+    >>> written_number("(1,234)").point, written_number("(1,234)").comma
+    (-1234.0, -1.234)
+    >>> written_number("31%").point, written_number("12 kg").unit, written_number("A12")
+    (0.31, 'kg', None)
+    """
+    if _PLAIN.fullmatch(cell):
+        return WrittenNumber(float(cell), float(cell))
+    if len(cell) > 64 or (parts := _CELL.fullmatch(cell)) is None:
+        return None
+    before, after = parts["before"] or "", parts["after"] or ""
+    if (before and not is_currency(before)) or (before and is_currency(after)):
+        return None
+    signs = [parts["sign"], parts["inner"], parts["trail"], parts["open"]]
+    if sum(sign is not None for sign in signs) > 1 or (parts["open"] is None) != (
+        parts["close"] is None
+    ):
+        return None
+    negative = any(sign is not None and sign != "+" for sign in signs)
+    body = parts["body"].rstrip(f" {SPACES}").translate(_UNIFIED)
+    percent = parts["percent"] is not None
+    if parts["dash"] is not None:
+        body = body[:-1]  # 12.– and 5,-- are amounts without cents
+    found = [_value(body, mark, negative, percent) for mark in (POINT, COMMA)]
+    if found == [None, None]:
+        return None
+    unit = "" if is_currency(after) else after
+    return WrittenNumber(found[0], found[1], before or ("" if unit else after), unit, percent)
+
+
+def _value(body: str, mark: str, negative: bool, percent: bool) -> float | None:
+    """Return the number that digits are by one decimal mark."""
+    if _BODIES[mark].fullmatch(body) is None:
+        return None
+    other = COMMA if mark == POINT else POINT
+    digits = body.replace(other, "").replace(" ", "").replace("'", "").replace(mark, POINT)
+    if len(digits) > MOST_DIGITS and digits.isdigit():
+        return None
+    value = (
+        float(digits) / 100.0
+        if percent and "e" in digits.lower()
+        else float(f"{digits}e-2" if percent else digits)
+    )
+    if value in (float("inf"), float("-inf")):
+        return None
+    return -value if negative else value
+
+
+# What `shows_point` looks for: decimals that are no three digits, and nothing before them.
+_POINTED = re.compile(r"\.(?!\d{3}(?![\d.eE]))|(?:^|[^\d.])[+-]?0*\.|\d{4}\.|[eE]")
+
+
+def shows_point(cells: str) -> bool:
+    r"""Whether one of some plain numbers, a line each, can only be written with a decimal point.
+
+    `12.345` may be twelve thousand where decimals have commas; `0.345` and `12.5` may not.
+
+    >>> shows_point("12.345\n7"), shows_point("12.5"), shows_point("0.345"), shows_point("1234.500")
+    (False, True, True, True)
+    """
+    return "." in cells and any(_POINTED.search(cell) is not None for cell in cells.split("\n"))

@@ -1,0 +1,62 @@
+"""Yes and no, true and false, in the languages that spreadsheets are written in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(yes.split()), frozenset(no.split()))
+    for yes, no in (
+        ("yes y true t", "no n false f"),  # English
+        ("ja j wahr", "nein n falsch"),  # German
+        ("oui o vrai", "non n faux"),  # French
+        ("sí si s verdadero", "no n falso"),  # Spanish
+        ("sì si s vero", "no n falso"),  # Italian
+        ("sim s verdadeiro", "não nao n falso"),  # Portuguese
+        ("ja j waar", "nee n onwaar"),  # Dutch
+        ("ja j sann sant sand", "nej nei n falskt usant falsk"),  # Swedish, Norwegian, Danish
+        ("kyllä k tosi", "ei e epätosi"),  # Finnish
+        ("tak t prawda", "nie n fałsz"),  # Polish
+        ("ano a pravda", "ne n nepravda"),  # Czech
+        ("igen i igaz", "nem n hamis"),  # Hungarian
+        ("da d adevărat", "nu n fals"),  # Romanian
+        ("evet e doğru", "hayır h yanlış"),  # Turkish
+        ("ναι αληθής", "όχι οχι ψευδής"),  # Greek
+        ("да д истина", "нет н ложь"),  # Russian
+        ("так т істина", "ні н хибність"),  # Ukrainian
+        ("是 有", "否 无"),  # Chinese
+        ("はい", "いいえ"),  # Japanese
+        ("예 네", "아니요 아니오"),  # Korean
+        ("نعم", "لا"),  # Arabic
+        ("כן", "לא"),  # Hebrew
+        ("हाँ हां", "नहीं"),  # Hindi
+    )
+)
+"""Words for yes and for no, a language each; single letters are their beginnings. `on` and `off`,
+`m` and `f`, `1` and `0` are other things."""
+KNOWN = frozenset().union(*(yes | no for yes, no in PAIRS))
+"""All of these words: what else a column has makes it one of categories."""
+
+
+def yes_words(words: Iterable[str]) -> frozenset[str] | None:
+    """Return which of a column's words mean yes; None where they are not all yes and no.
+
+    Both have to be there: a column of `no` alone may be anything.
+
+    >>> sorted(yes_words(["Ja", "nein", "JA"])), yes_words(["no", "No"]), yes_words(["y", "nein"])
+    (['JA', 'Ja'], None, None)
+    """
+    given = {word: plain_word(word) for word in words}
+    plain = set(given.values())
+    for yes, no in PAIRS:
+        if plain <= yes | no and plain & yes and plain & no:
+            return frozenset(word for word, same in given.items() if same in yes)
+    return None
+
+
+def plain_word(word: str) -> str:
+    """Return a word as the pairs have it: in small letters, without blanks around it."""
+    return word.strip().lower().replace("i̇", "i")
