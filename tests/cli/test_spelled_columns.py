@@ -240,7 +240,7 @@ def test_labels_stay_the_words_that_they_are(run: Any, tmp_path: Path) -> None:
         (["5%", "6"], "line 2: '5%' is a percentage, and 30 of 60 cells"),
         (
             ["12 kg", "13 kg"],
-            "line 2: '12 kg' has a unit",
+            "line 2: '12 kg' has a unit; --column x=number reads the number",
         ),
         (["12 kg", "13 g"], "line 2: '12 kg' and {path}, line 3: '13 g' are two units"),
     ],

@@ -17,7 +17,7 @@ from suffice.sources.local import LocalSource, identity_of
 from suffice.sources.source import Chunk, Wanted
 from suffice.tables import table_file as table_files
 from suffice.tables.csv.chunks import CHARACTERS
-from suffice.tables.csv.spelled_cells import UsualMarks, spelling_of_column
+from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
 from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
@@ -109,12 +109,16 @@ class TableSource(LocalSource):
         return self._kinds
 
     def spell(
-        self, names: Collection[str], decimal: str | None = None
+        self,
+        names: Collection[str],
+        decimal: str | None = None,
+        declared: Mapping[str, str] | None = None,
     ) -> Mapping[str, ColumnSpelling]:
         """Read the texts of some columns as what they stand for, and return what was decided.
 
         Whoever asks for that keeps `spellings`: later rows are read by them. `decimal` is the
-        decimal mark, where somebody has named it.
+        decimal mark, where somebody has named it, and `declared` what columns are, by name: one
+        that cannot be read as that is refused by its first cell.
         """
         kinds = self.kinds()
         if any(file.is_typed for file in self._files):
@@ -122,7 +126,9 @@ class TableSource(LocalSource):
         seen = [self._evidence[name] for name in names]
         usual = UsualMarks.of(seen, {file.delimiter for file in self._files})
         self._spelled = {
-            name: spelling_of_column(self._evidence[name], decimal=decimal, usual=usual)
+            name: spelling_as_declared(
+                self._evidence[name], name, (declared or {}).get(name), decimal, usual
+            )
             for name in names
         }
         kinds.update({name: SpelledKind(one) for name, one in self.spellings.items()})

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.spellings.spelling import spelling_of
 from suffice.errors import NotANumber, NotFinite
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.rows.frames import table_of_frame
@@ -124,7 +125,11 @@ class ArrowTable:
         for name, kind in zip(names, kinds, strict=True):
             field, cells = batch.schema.field(name), plain_cells(batch.column(name))
             found, values, is_whole = self._column(cells, name)
-            if found == CATEGORY and kind != CATEGORY:
+            spelling = spelling_of(kind)
+            if found != CATEGORY and spelling is not None and spelling.kind == CATEGORY:
+                found, is_whole = CATEGORY, False
+                values = typed_cells(values.tolist(), kind, field.name, str)
+            elif found == CATEGORY and kind != CATEGORY:
 
                 def line(row: int) -> str:
                     return f"{self.name}, row {start + row}"

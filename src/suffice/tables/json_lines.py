@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.columns.spellings.spelling import spelling_of
 from suffice.errors import BadFile, BadRows
+from suffice.rows.cells import CATEGORY
 from suffice.tables.allowances import MOST_COLUMNS, too_wide
 from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines, TextRows
 
@@ -91,7 +92,9 @@ class JsonTable(TextRows):
     ) -> Iterator[Table]:
         """Yield the rows of some columns, `size` at a time, as these kinds, after `start` rows."""
         pairs = zip(names, kinds, strict=True)
-        self._spelled = frozenset(name for name, kind in pairs if spelling_of(kind) is not None)
+        self._spelled = frozenset(
+            name for name, kind in pairs if kind != CATEGORY and spelling_of(kind) is not None
+        )
         yield from super().tables(names, kinds, size, start)
 
     def _objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:

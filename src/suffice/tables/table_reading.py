@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from suffice.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+IGNORED = ("id", "ignore")
+"""What a column is that is not learned from: what names rows, and whatever else."""
+COLUMN_KINDS = ("number", "category", *IGNORED)
+"""What somebody may say that a column is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +23,27 @@ class TableReading:
     delimiter   the character between cells
     header      whether the first line names the columns
     decimal     what sets decimals off, "." or ","
+    columns     what columns are, by name, where somebody says so: one of COLUMN_KINDS
     """
 
     delimiter: str | None = None
     header: bool | None = None
     decimal: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
             raise BadSetting(
                 f"decimals cannot be set off by {self.decimal!r:.20}", hint="by '.' or ','"
             )
+        for name, kind in self.columns.items():
+            if kind not in COLUMN_KINDS:
+                raise BadSetting(
+                    f"{name}: a column cannot be {kind!r:.40}",
+                    hint=f"say what it is: {', '.join(COLUMN_KINDS)}",
+                )
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The columns that are not to be learned from."""
+        return tuple(name for name, kind in self.columns.items() if kind in IGNORED)

@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.errors import SimilarLabels
 from suffice.sources.arrow_frames import frame_of, some_rows
+from suffice.training.table_columns.spelled_columns import check_declared
 from suffice.training.training_rows import TrainingRows
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class ComparedRows(NamedTuple):
         all_rows: bool,
     ) -> ComparedRows:
         """Read rows; of many, some are drawn at random from all over the source."""
+        check_declared(reading.columns, target)
+        drop = tuple(dict.fromkeys((*drop, *reading.ignored)))
         rows = TrainingRows.read(list(tables), target, reading, drop, hooks, seed=seed)
         table, labels, origin = rows.table, rows.labels, rows.place
         some = None if all_rows else sampled(table.size, table.width, seed)

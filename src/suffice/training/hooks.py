@@ -47,3 +47,7 @@ class Hooks:
         """Return how a setting is written where it can be changed: a command has other words."""
         name = name.replace("-", "_")
         return f"{name}=" if value is None else f'{name}="{value}"'
+
+    def column(self, name: str, kind: str) -> str:
+        """Return how somebody says what a column is."""
+        return f"columns={{{name!r}: {kind!r}}}"

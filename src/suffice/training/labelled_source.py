@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.spellings.spelled_tables import read_spelled
 from suffice.errors import NotFinite
 from suffice.places import Phrase, Place
 from suffice.rows.cells import NUMBER
@@ -18,11 +19,12 @@ from suffice.sources.source import Chunk, Wanted
 from suffice.training.target_labels import labels_of, plain_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from suffice.columns.filled import FilledColumns
+    from suffice.columns.spellings.spelling import Spelling
     from suffice.evaluation.work_progress import ProgressMeter
     from suffice.rows.tables import Table
     from suffice.sources.local import Part
@@ -49,9 +51,11 @@ class LabelledSource(LocalSource):
         filled: FilledColumns | None = None,
         *,
         looked_at: bool = False,
+        spellings: Mapping[str, Spelling] | None = None,
     ) -> None:
         self._source, self._columns, self._target, self._filled = source, names, target, filled
         self.spreads = source.spreads
+        self._spellings = spellings or {}
         self._looked_at = looked_at
         self._all_labelled = isinstance(source, ParquetSource) and source.all_labelled(target)
         marks = () if filled is None else filled.marks
@@ -147,6 +151,8 @@ class LabelledSource(LocalSource):
             blank = int((~there).sum())
             if blank:
                 table = some_rows(table, there)
+        if self._spellings:
+            table = read_spelled(table, self._spellings)
         if self._filled is not None:
             from suffice.estimators.shared.table_recipe import filled_table
 

@@ -46,7 +46,7 @@ def rows_of_frame(
     """Return the rows of a frame that have a label in one of its columns."""
     table = read_table(frame)
     names = table.names or ()
-    lacking = [name for name in (target, *drop) if name not in names]
+    lacking = [name for name in (target, *drop, *reading.columns) if name not in names]
     if lacking:
         raise missing_columns("the frame", lacking, names)
     at = names.index(target)
@@ -60,7 +60,7 @@ def rows_beside_labels(
     """Return the rows whose label, among those beside them, is not blank."""
     table = read_table(X)
     names = table.names or tuple(f"x{j}" for j in range(table.width))
-    lacking = [name for name in drop if name not in names]
+    lacking = [name for name in (*drop, *reading.columns) if name not in names]
     if lacking:
         raise missing_columns("X", lacking, names)
     cells = y if isinstance(y, np.ndarray) else _cells(y)
@@ -110,7 +110,7 @@ def _decided(
     table = table.take(kept)
     spellings: dict[str, Spelling] = {}
     if table.names is not None and not texts:
-        table, spellings = spelled_frame(table, table.names, hooks, reading.decimal)
+        table, spellings = spelled_frame(table, table.names, hooks, reading)
     refuse_infinite(table, [names[j] for j in kept], Place(place))
     without = int((~there).sum())
     if without:

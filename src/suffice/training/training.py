@@ -29,11 +29,12 @@ from suffice.training.model_choice import (
 )
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
+from suffice.training.table_columns.spelled_columns import check_declared
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from suffice.columns.filled import FilledColumns
     from suffice.evaluation.work_progress import ShowsProgress
@@ -57,6 +58,7 @@ def train(
     delimiter: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
+    columns: Mapping[str, str] | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
     time_limit: float | None = TIME_LIMIT,
@@ -88,6 +90,9 @@ def train(
         Columns that are left out.
     delimiter, header, decimal
         How a table of text is written; None detects it. `decimal` is "." or ",".
+    columns
+        What columns are, by name, where they are not what they look like: "number" (units such as
+        12 kg are passed over), "category" (numbers that are codes), "id" or "ignore" (left out).
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -128,8 +133,8 @@ def train(
     given = {name: value for name, value in settings.items() if value is not None}
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
-        reading=TableReading(delimiter, header, decimal), seed=random_state, checkpoint=checkpoint,
-        time_limit=time_limit,
+        reading=TableReading(delimiter, header, decimal, dict(columns or {})), seed=random_state,
+        checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
 
 
@@ -193,6 +198,8 @@ def _rows(
     seed: int,
 ) -> TrainingRows:
     """Return labelled rows, wherever they are."""
+    check_declared(reading.columns, target)
+    drop = tuple(dict.fromkeys((*drop, *reading.ignored)))
     texts = name == "text"
     if y is not None:
         if target is not None:

@@ -20,7 +20,11 @@ from suffice.sources.sql.source import SqlSource
 from suffice.sources.table_files import TableSource
 from suffice.tables.table_file import missing_columns
 from suffice.training.labelled_source import LabelledSource
-from suffice.training.table_columns.spelled_columns import say_spellings
+from suffice.training.table_columns.spelled_columns import (
+    check_numbers,
+    declared_categories,
+    say_spellings,
+)
 from suffice.training.target_labels import check_classes, plain_labels
 
 if TYPE_CHECKING:
@@ -108,7 +112,7 @@ class TrainingRows:
                 hint=f"is the delimiter the right one? {hooks.option('delimiter')} names it",
             )
         counted, spellings = _kinds_of(source, names, target, hooks, reading)
-        labelled = LabelledSource(source, names, target, looked_at=True)
+        labelled = LabelledSource(source, names, target, looked_at=True, spellings=spellings)
         labelled.total = counted
         most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
         size = max(1, most // (len(names) + 1))
@@ -122,6 +126,7 @@ class TrainingRows:
                 found, whole = spread_rows(labelled, wanted, size, seed)
         if found is None or not found.table.size:
             raise _nothing_to_learn(labelled, target)
+        check_numbers(found.table, reading.columns, source.name)
         labels = plain_labels(found.labels)
         check_labels(labels, source.name, target, hooks, whole=whole)
         if whole:
@@ -158,7 +163,9 @@ class TrainingRows:
         """Return all rows that have a label, with blanks filled where the model needs that."""
         assert self.source is not None
         assert self.target is not None
-        found = LabelledSource(self.source, self.names, self.target, filled)
+        found = LabelledSource(
+            self.source, self.names, self.target, filled, spellings=self.spellings
+        )
         found.total = self.counted
         return found
 
@@ -189,7 +196,8 @@ def _opened(
         header=reading.header,
         expected=(target, *drop),
     )
-    lacking = [name for name in (target, *drop) if name not in source.names]
+    asked = dict.fromkeys((target, *drop, *reading.columns))
+    lacking = [name for name in asked if name not in source.names]
     if lacking:
         raise missing_columns(source.name, lacking, source.names)
     if not isinstance(source, LocalSource):
@@ -226,13 +234,22 @@ def _kinds_of(
     target is taken as it is: its texts name classes.
     """
     if not isinstance(source, TableSource):
-        return None, {}
+        found = declared_categories(reading.columns, names)
+        if found and isinstance(source, SqlSource):
+            raise BadSetting(
+                f"{source.name}: {listed(found)} cannot be declared a category: a database adds up "
+                "by the types that columns have",
+                hint="cast it in a query: ?query=SELECT CAST(code AS VARCHAR) AS code, …",
+            )
+        return None, found
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
-    say_spellings(source.spell(names, reading.decimal), hooks, reading.decimal)
+    decided = source.spell(names, reading.decimal, reading.columns)
+    say_spellings(decided, hooks, reading.decimal)
     for said in source.odd_cells((*names, target)):
         hooks.note(said)
-    return progress.rows or None, source.spellings
+    typed = {} if decided else declared_categories(reading.columns, names)
+    return progress.rows or None, source.spellings or typed
 
 
 def check_labels(

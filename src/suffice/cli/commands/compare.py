@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
+    columns_options,
     json_option,
     reading_options,
     seed_option,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 @seed_option("folds and splits")
 @json_option("everything")
 @reading_options
+@columns_options
 def compare(
     tables: tuple[str, ...],
     target: str,

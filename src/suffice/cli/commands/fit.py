@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.terminal.options import (
+    columns_options,
     force_option,
     json_option,
     output_option,
@@ -155,6 +156,7 @@ class Priors(ParamType):
 @seed_option("how rows are parted to compare and to judge models")
 @json_option("a summary")
 @reading_options
+@columns_options
 def fit(
     tables: tuple[str, ...],
     target: str,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from suffice.cli.terminal.options import (
+    columns_options,
     force_option,
     json_option,
     output_option,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @seed_option("folds and splits")
 @json_option("what is on the page")
 @reading_options
+@columns_options
 def report(
     tables: tuple[str, ...],
     target: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.tables.table_reading import TableReading
+from suffice.errors import BadFile
+from suffice.tables.table_reading import COLUMN_KINDS, TableReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 """Names for `--delimiter`, since a shell makes other things of some of these marks."""
+
+
+LONGEST_DECLARATIONS = 1 << 24
+"""Bytes of a file of declarations: a hundred thousand columns with long names have fewer."""
 
 
 def model_argument(name: str = "model") -> Decorator:
@@ -80,6 +86,66 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, reading=TableReading(parted, header, decimal), **more)
 
     return with_reading
+
+
+def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what columns are; they arrive in `reading`, which stands above."""
+
+    @click.option(
+        "--column", "declared", multiple=True, metavar="NAME=KIND",
+        help="What a column is, where it is not what it looks like: number (12 kg is 12), category "
+        "(numbers that are codes), id or ignore (left out); repeatable.",
+    )  # fmt: skip
+    @click.option(
+        "--columns", "columns_file", type=click.Path(path_type=Path), metavar="FILE",
+        help="A file of such declarations, NAME=KIND, one a line; lines that begin with # are "
+        "passed over. --column goes before it.",
+    )  # fmt: skip
+    @wraps(command)
+    def with_columns(
+        *args: Any,
+        declared: tuple[str, ...],
+        columns_file: Path | None,
+        reading: TableReading,
+        **more: Any,
+    ) -> Any:
+        given = {} if columns_file is None else _columns_of(columns_file)
+        for one in declared:
+            name, equals, kind = one.rpartition("=")
+            if not equals or kind not in COLUMN_KINDS:
+                kinds = ", ".join(COLUMN_KINDS)
+                raise click.BadParameter(
+                    f"{one[:80]!r} is not NAME=KIND, with one of {kinds}", param_hint="--column"
+                )
+            given[name] = kind
+        return command(*args, reading=replace(reading, columns=given), **more)
+
+    return with_columns
+
+
+def _columns_of(path: Path) -> dict[str, str]:
+    """Return what a file says that columns are."""
+    if path.stat().st_size > LONGEST_DECLARATIONS:
+        raise BadFile(f"{path} has more than {LONGEST_DECLARATIONS:,} bytes", hint="is it a table?")
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise BadFile(f"{path} is not text in UTF-8", hint="one NAME=KIND a line") from None
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        name, equals, kind = (part.strip() for part in line.rpartition("="))
+        if not equals or kind not in COLUMN_KINDS:
+            raise BadFile(
+                f"{path}, line {number}: {line.strip()!r:.80} is not NAME=KIND",
+                hint=f"kinds are {', '.join(COLUMN_KINDS)}",
+            )
+        if found.setdefault(name, kind) != kind:
+            raise BadFile(
+                f"{path}, line {number}: {name!r:.60} is declared twice", hint="keep one of them"
+            )
+    return found
 
 
 def json_option(what: str) -> Decorator:

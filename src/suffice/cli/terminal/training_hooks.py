@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from suffice.cli.terminal.messages import ProgressLine, note
 from suffice.training.hooks import Hooks
 
@@ -16,3 +18,7 @@ class CommandHooks(Hooks):
         """Return an option as it is typed."""
         name = name.replace("_", "-")
         return f"--{name}" if value is None else f"--{name} {value}"
+
+    def column(self, name: str, kind: str) -> str:
+        """Return how somebody says what a column is."""
+        return f"--column {quote(f'{name}={kind}')}"

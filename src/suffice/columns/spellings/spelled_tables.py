@@ -31,28 +31,32 @@ def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
     """
     names = table.names
     if names is None or not any(
-        name in spellings and kind == CATEGORY
+        name in spellings and (kind == CATEGORY) != (spellings[name].kind == CATEGORY)
         for name, kind in zip(names, table.kinds, strict=True)
     ):
         return table
-    columns = []
+    columns: list[tuple[str, Any]] = []
+    whole: list[Any] = []
     for j, (name, kind) in enumerate(zip(names, table.kinds, strict=True)):
-        spelling = spellings.get(name) if kind == CATEGORY else None
-        if spelling is None:
+        spelling = spellings.get(name)
+        if spelling is None or (kind == CATEGORY) == (spelling.kind == CATEGORY):
             columns.append((kind, table.column(j)))
+            whole.append(False if table.whole is None else table.whole[j])
         else:
-            columns.append((spelling.kind, _cells(table.column(j).tolist(), spelling, name)))
+            columns.append((spelling.kind, _cells(table.exact(j).tolist(), spelling, name)))
+            whole.append(False)
     found = table_of_columns(columns, names, None)
-    return replace(
-        found, levels=table.levels if found.cells is not None else None, whole=table.whole
-    )
+    levels = None if found.cells is None else table.levels
+    return replace(found, levels=levels, whole=None if table.whole is None else tuple(whole))
 
 
 def _cells(cells: list[Any], spelling: Spelling, name: str) -> Any:
     def refusal(row: int) -> NotANumber:
-        return NotANumber(
-            f"row {row}, {name}: {cells[row]!r:.60} cannot be read as the column is: "
-            f"{spelling.words}",
+        return NotANumber.of_cell(
+            row,
+            name,
+            f"{cells[row]!r:.60} cannot be read as the column is: {spelling.words}",
+            value=cells[row],
             hint="write it like the others, or leave the cell empty if it is not known",
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +13,7 @@ import numpy as np
 from suffice.columns.spellings.blank_cells import TRUTHS, is_blank
 from suffice.columns.spellings.written_numbers import COMMA, POINT, written_number
 from suffice.errors import BadFile
-from suffice.rows.cells import BOOLEAN, NUMBER
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,7 @@ LONGEST = 40
 class Spelling:
     """How the cells of a column are written, and what they stand for.
 
-    kind       "number" or "boolean"
+    kind       "number", "boolean", or "category": numbers whose digits are names
     decimal    what sets decimals off; the other mark, blanks and apostrophes part thousands
     currency   what may stand before or after a number
     percent    whether numbers are followed by a percent sign: 31% is 0.31
@@ -49,7 +50,7 @@ class Spelling:
     no: str = ""
 
     def value(self, cell: str) -> float | None:
-        """Return what a cell that is not blank stands for; None if it is written otherwise."""
+        """Return the number that a cell stands for; None if it is written in another way."""
         if self.kind == BOOLEAN:
             return self._truth(cell)
         found = written_number(cell)
@@ -84,6 +85,8 @@ class Spelling:
         """
         if self.kind == BOOLEAN:
             return value if value is None else (self.yes if value else self.no)
+        if self.kind == CATEGORY:
+            return value
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             return value
         if not self.percent and self.decimal == POINT:
@@ -98,6 +101,8 @@ class Spelling:
         """What a database should have in the column, in words."""
         if self.kind == BOOLEAN:
             return "a boolean"
+        if self.kind == CATEGORY:
+            return "text"
         return "a number, 0.31 for 31%" if self.percent else "a number"
 
     @property
@@ -109,6 +114,8 @@ class Spelling:
         """
         if self.kind == BOOLEAN:
             return f"yes and no ({self.yes}, {self.no})"
+        if self.kind == CATEGORY:
+            return "categories"
         parts = ["percentages (31% is 0.31)" if self.percent else "numbers"]
         parts += [f"in {text}" for text in (self.currency, self.unit) if text]
         parts += ["with decimal commas"] if self.decimal == COMMA else []
@@ -136,7 +143,7 @@ class Spelling:
             raise _damaged() from None
         truths = found.kind == BOOLEAN
         if (
-            found.kind not in (NUMBER, BOOLEAN)
+            found.kind not in (NUMBER, BOOLEAN, CATEGORY)
             or found.decimal not in (POINT, COMMA)
             or truths != bool(found.yes and found.no)
         ):
@@ -176,6 +183,26 @@ def spelling_of(kind: str) -> Spelling | None:
     return kind.spelling if isinstance(kind, SpelledKind) else None
 
 
+_WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))\.0*")  # a whole number that has a point
+
+
+def level_of(cell: Any) -> str | None:
+    """Return the name of a category that may be written as a number; None for a blank cell.
+
+    A table of text, a typed one and a frame have to name it alike.
+
+    >>> [level_of(cell) for cell in (3, 3.0, "3", "3.0", "03", 2.5, " ", None)]
+    ['3', '3', '3', '3', '03', '2.5', None, None]
+    """
+    if isinstance(cell, str):
+        whole = _WHOLE.fullmatch(cell)
+        return cell if whole is None and cell and not cell.isspace() else whole and whole[1]
+    if cell is None or cell != cell:  # noqa: PLR0124  NaN is blank
+        return None
+    is_whole = isinstance(cell, Real) and float(cell).is_integer()
+    return str(int(cell)) if is_whole else str(cell)
+
+
 def read_cells(
     cells: Sequence[Any], spelling: Spelling, refusal: Callable[[int], Exception]
 ) -> NDArray[Any]:
@@ -183,6 +210,9 @@ def read_cells(
 
     Every distinct text is looked at once; numbers among them are what they are.
     """
+    if spelling.kind == CATEGORY:
+        names = {cell: level_of(cell) for cell in set(cells)}
+        return np.fromiter(map(names.__getitem__, cells), dtype=object, count=len(cells))
     known: dict[Any, Any] = {
         cell: math.nan
         if cell is None or (isinstance(cell, str) and is_blank(cell))

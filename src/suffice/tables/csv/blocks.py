@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.columns.spellings.spelling import spelling_of
+from suffice.columns.spellings.spelling import level_of, spelling_of
 from suffice.errors import SufficeError
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.tables import Table, table_of_columns
@@ -187,6 +187,8 @@ class CsvBlocks:
         words = coded.dictionary.to_pylist()
         if kind == CATEGORY:
             known = [None if word.isspace() else plain_text(word) for word in words]
+            if spelling_of(kind) is not None:
+                known = [level_of(word) for word in known]
             levels = np.array([*known, None], dtype=object)
         else:
             held = typed_cells(words, kind, name, str)

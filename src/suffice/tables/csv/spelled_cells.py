@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from suffice.columns.spellings.spelling import Spelling
 from suffice.columns.spellings.written_numbers import COMMA, POINT, WrittenNumber, written_number
 from suffice.columns.spellings.yes_and_no import KNOWN, plain_word, yes_words
-from suffice.rows.cells import BOOLEAN, NUMBER
+from suffice.errors import NotANumber
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,6 +111,7 @@ class ColumnSpelling(NamedTuple):
     spelling   how it is written; None for plain columns and for categories
     whole      whether all of its numbers are whole
     example    a cell that is no plain one; empty where all are
+    asks       whether it would be one of numbers, if somebody said that units may be passed over
     doubt      why it is not read as what most of its cells are, or which of two readings was
                taken; a sentence that goes on after the name of the column
     """
@@ -118,6 +120,7 @@ class ColumnSpelling(NamedTuple):
     whole: bool = False
     doubt: str = ""
     example: str = ""
+    asks: bool = False
 
 
 class UsualMarks(NamedTuple):
@@ -178,7 +181,9 @@ def spelling_of_column(
         return ColumnSpelling(None)
     why = _not_one_thing(seen, units=units)
     if why:
-        return ColumnSpelling(None, doubt=why.removeprefix(UNSAID))
+        return ColumnSpelling(
+            None, doubt=why.removeprefix(UNSAID), asks=len(held.affixes["unit"]) == 1 and not units
+        )
     marks = (held.marks - {EITHER}) | ({POINT} if seen.shows_point else set())
     if len(marks) > 1:
         return ColumnSpelling(None, doubt=_two_marks(seen))
@@ -198,6 +203,27 @@ def spelling_of_column(
     spelling = Spelling(NUMBER, mark, currency, percent, unit)
     whole = not percent and mark not in held.fractions and (mark == COMMA or seen.is_whole_yet)
     return ColumnSpelling(spelling, whole, doubt, _example(seen))
+
+
+def spelling_as_declared(
+    seen: ColumnEvidence, name: str, declared: str | None, decimal: str | None, usual: UsualMarks
+) -> ColumnSpelling:
+    """Return how a column is written, given what somebody says it is, if anybody does."""
+    if declared == CATEGORY:
+        return ColumnSpelling(Spelling(CATEGORY))
+    if declared is None:
+        return spelling_of_column(seen, decimal=decimal, usual=usual)
+    found = spelling_of_column(seen, decimal=decimal, usual=usual, units=True)
+    kind = seen.kind if found.spelling is None else found.spelling.kind
+    if kind != NUMBER:
+        marks = ("odd", "code", "truth", "spelt")
+        mark = next((mark for mark in marks if mark in seen.first), "")
+        what = found.doubt or f"{_named(seen, mark)} is no number"
+        raise NotANumber(
+            f"{name} is declared a number: {what}",
+            hint="correct the cell, or leave it empty if it is not known",
+        )
+    return found
 
 
 def _truths(seen: ColumnEvidence) -> ColumnSpelling:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suffice.columns.spellings.spelled_tables import read_spelled
+from suffice.columns.spellings.spelling import Spelling
 from suffice.columns.spellings.written_numbers import COMMA, POINT
-from suffice.errors import listed
-from suffice.rows.cells import BOOLEAN, CATEGORY
+from suffice.errors import BadSetting, NotANumber, listed
+from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.tables.csv.cells import ColumnEvidence
-from suffice.tables.csv.spelled_cells import UsualMarks, spelling_of_column
+from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suffice.columns.spellings.spelling import Spelling
     from suffice.rows.tables import Table
     from suffice.tables.csv.spelled_cells import ColumnSpelling
+    from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
 
 
@@ -26,14 +27,16 @@ def say_spellings(
     """Say which columns are read as what, which of two readings was taken, and what is not read."""
     alike: dict[Spelling, list[str]] = {}
     for name, found in decided.items():
-        if found.spelling is not None:
+        if found.spelling is not None and found.spelling.kind != CATEGORY:
             alike.setdefault(found.spelling, []).append(name)
     for spelling, names in alike.items():
         are = "is" if len(names) == 1 else "are"
         hooks.note(f"{listed(names)} {are} read as {spelling.words}{_shown(decided[names[0]])}")
     for name, found in decided.items():
         if found.doubt and found.spelling is None:
-            hooks.note(f"{name} is read as categories: {found.doubt}")
+            alone = f"; {hooks.column(name, 'number')} reads the number alone"
+            asked = alone if found.asks else ""
+            hooks.note(f"{name} is read as categories: {found.doubt}{asked}")
         elif found.doubt and found.spelling is not None:
             other = COMMA if found.spelling.decimal == POINT else POINT
             change = hooks.option("decimal", other)
@@ -52,11 +55,19 @@ def _shown(found: ColumnSpelling) -> str:
 
 
 def spelled_frame(
-    table: Table, names: Sequence[str], hooks: Hooks, decimal: str | None
+    table: Table, names: Sequence[str], hooks: Hooks, reading: TableReading
 ) -> tuple[Table, dict[str, Spelling]]:
     """Return a frame's table with texts read as what they stand for, and how they are written."""
     seen = {}
     for j, name in enumerate(names):
+        declared = reading.columns.get(name)
+        if declared == CATEGORY:
+            seen[name] = ColumnEvidence()
+            continue
+        if declared == NUMBER and table.kinds[j] == BOOLEAN:
+            raise NotANumber(
+                f"{name} is declared a number: it holds true and false", hint="declare it otherwise"
+            )
         if table.kinds[j] != CATEGORY or (table.levels is not None and table.levels[j] is not None):
             continue
         cells = table.column(j).tolist()
@@ -65,8 +76,33 @@ def spelled_frame(
             seen[name].see([cell or "" for cell in cells], lambda i: f"row {i + 1}")
     usual = UsualMarks.of(seen.values(), {None})
     decided = {
-        name: spelling_of_column(one, decimal=decimal, usual=usual) for name, one in seen.items()
+        name: spelling_as_declared(one, name, reading.columns.get(name), reading.decimal, usual)
+        for name, one in seen.items()
     }
-    say_spellings(decided, hooks, decimal)
+    say_spellings(decided, hooks, reading.decimal)
     found = {name: one.spelling for name, one in decided.items() if one.spelling is not None}
     return read_spelled(table, found), found
+
+
+def declared_categories(declared: Mapping[str, str], names: Sequence[str]) -> dict[str, Spelling]:
+    """Return how columns of a typed table are read that somebody says are categories."""
+    return {name: Spelling(CATEGORY) for name in names if declared.get(name) == CATEGORY}
+
+
+def check_numbers(table: Table, declared: Mapping[str, str], place: str) -> None:
+    """Refuse a declared number whose type holds something else: there is nothing to find out."""
+    for name, kind in zip(table.names or (), table.kinds, strict=True):
+        if declared.get(name) == NUMBER and kind != NUMBER:
+            raise NotANumber(
+                f"{place}, {name}: it is declared a number, and its type holds a {kind}",
+                hint="give the column a type of numbers, or leave the declaration out",
+            )
+
+
+def check_declared(declared: Mapping[str, str], target: str | None) -> None:
+    """Refuse to declare the target: its cells are the names of classes."""
+    if target is not None and target in declared:
+        raise BadSetting(
+            f"{target!r:.60} is the target: its cells are the names of classes",
+            hint="declare other columns; labels are taken as they are written",
+        )
