@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
-from suffice.estimators.shared.saving import HOMES
-from suffice.estimators.shared.state import NotFitted
+from suffice.estimators.fitting_notes import NotFitted
+from suffice.estimators.saving import HOMES
 from suffice.rows import read_table
 from suffice.storage.model_file import read_model, stored_posterior
 from tests.reference.saved_models import CASES, fitted, laws
@@ -333,6 +333,8 @@ def test_every_public_estimator_is_saved_and_comes_back(name: str, tmp_path: Pat
     kind, y = estimators()[name], np.arange(40) % 2
     if kind is suffice.MultivariateNormal:
         model, questions = kind.fit(x), ("log_density", "mahalanobis", "typicality")
+    elif kind is suffice.GaussianMixture:
+        model, questions = kind(2, "EEE").fit(x), ("predict", "score_samples", "typicality")
     else:
         if kind is suffice.TextClassifier:
             x = [" ".join("abcde"[int(v)] for v in row) for row in x]

@@ -45,13 +45,18 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     from suffice.errors import BadSetting
     from suffice.sql.dialects import dialect_named
     from suffice.sql.scorer import scorer_sql
-    from suffice.training.saved_models import open_model
+    from suffice.training.opened_files import open_model
 
     stored, notes = open_model(model)
     if stored.estimator == "Perceptron" and proba:
         raise BadSetting(
             "a perceptron has classes, but no probabilities",
             hint="leave --proba out, or fit another model",
+        )
+    if getattr(stored.state.get("mixture"), "noise", 0.0) > 0.0:
+        raise BadSetting(
+            "this mixture has a component of noise, which no query knows",
+            hint="fit it with noise=False",
         )
     for name, spelling in notes.spellings.items():
         note(f"{name} has to be {spelling.typed} in the table: its texts were {spelling.words}")

@@ -1,0 +1,313 @@
+"""What a fitted naive Bayes answers about rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.columns import PlainColumns
+from suffice.errors import BadRows, BadSetting, SufficeError
+from suffice.learning.answers import LearnedDensity, checked_size, comparison
+from suffice.learning.frames import frame_of_cells
+from suffice.learning.randomness import random_generator
+from suffice.learning.results import Explanation
+from suffice.learning.table_recipe import check_kinds
+from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
+from suffice.models.gaussian.learner import warn_of
+from suffice.models.label_shift import estimate_column_priors
+from suffice.models.naive_bayes.column_blocks import Blocks
+from suffice.models.naive_bayes.explanation import explain_columns
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, checked_lengths
+from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
+from suffice.models.naive_bayes.learner import NaiveBayesFit
+from suffice.models.naive_bayes.leave_one_out import left_out
+from suffice.places import CellAt, Phrase
+from suffice.rows import refuse_infinite
+from suffice.rows.category_codes import CodedColumns
+from suffice.rows.cells import BOOLEAN
+from suffice.rows.sparse import SparseRows, refuse_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import TypeVar
+
+    from numpy.typing import NDArray
+
+    from suffice.learning.learners.naive_bayes import ColumnsLearner
+    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+    from suffice.models.label_shift import LabelShift
+    from suffice.models.naive_bayes.product import Product
+    from suffice.rows import FloatArray, Label
+
+    T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
+    """Independent columns: samples, explanations, priors and leave-one-out."""
+
+    learner: ColumnsLearner
+
+    def warn(self) -> None:
+        """Tell, after `fit`, what was done about degenerate rows."""
+        fit = self.fit
+        if fit.notes:
+            warn_of(fit.notes, self.columns.names, fit.model.labels)
+        normals = [law.normals for law in fit.model.laws if hasattr(law, "normals")]
+        if any(
+            each.scale.min(initial=1.0) < SMALL_DEVIATION or not each.active.all()
+            for each in normals
+        ):
+            names = [self.columns.names[j] for group in fit.model.product.columns for j in group]
+            warn_of_small_squares(self.statistics, names)
+
+    # Rows
+
+    def rows(self, X: object) -> Blocks:
+        """Return rows read by the families of their columns."""
+        table = self.columns.matched(self.as_learned(self.learner.opened(X)), self.learner.name)
+        check_kinds(self, table)
+        chosen = partial(chosen_by_looks, self.learner.chosen.asked, self.columns)
+        return blocks(self.learner.chosen.product, table, learning=False, chosen=chosen)
+
+    def asked(self, X: object, answer: Callable[[Any], T]) -> T:
+        """Answer about rows; a cell that is not finite is refused by name."""
+        rows = self.rows(X)
+        try:
+            return answer(rows)
+        except BadRows as error:
+            self._refuse(rows)  # blocks count their own rows: look again in the whole
+            raise error from None
+
+    def _refuse(self, rows: Blocks) -> None:
+        """Refuse, by name and place, what is wrong with rows that could not be scored."""
+        pairs = zip(rows.parts, self.learner.chosen.product.columns, self.model.laws, strict=True)
+        for block, group, law in pairs:
+            if isinstance(block, SparseRows) and isinstance(law, LinearLaws):
+                refuse_stored(block, float("nan"), signed=law.signed)
+            elif isinstance(block, np.ndarray):
+                refuse_infinite(block, [self.columns.names[j] for j in group])
+
+    def given_back(self, rows: Any) -> Any:
+        """Return rows as the user gave them: levels as they were."""
+        blank = self.model.blank
+        return rows_given_back(rows, self.learner.chosen.product, self.columns, self.frame, blank)
+
+    def sample(
+        self,
+        n: int = 1,
+        y: Label | None = None,
+        random_state: object = None,
+        lengths: object = None,
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows and their labels; of one class if `y` names it.
+
+        Rows come back as they were given: as a frame of the same library, levels as they were.
+        Multinomial rows have lengths drawn from a Poisson law with the class's mean, unless
+        `lengths` says how long they are.
+        """
+        size = checked_size(n)
+        model = self.model
+        long = checked_lengths(lengths, size)
+        counted = [g for g, law in enumerate(model.laws) if isinstance(law, MultinomialCounts)]
+        if long is not None and len(counted) != 1:
+            raise BadSetting(
+                f"lengths are given, but {len(counted)} groups of columns are multinomial",
+                hint="only multinomial rows have a length, and one length needs one group",
+            )
+        given = None if long is None else {counted[0]: long}
+        rows, codes = model.sample(size, random_generator(random_state), y, given)
+        return self.given_back(rows), self.classes[codes]
+
+    def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:
+        """Return, per class, the p-value of each row: small everywhere means "none of these".
+
+        The probability that a row of the class is no more likely, however few rows the class was
+        learned from: every column adds a part whose law has no unknowns, and missing cells add
+        nothing. Among new rows 5 % have p < 0.05 if columns are normal or log-normal, and no more
+        than that if they are counted. Rows of words are compared with 9,999 draws of their length
+        (fixed seed); their p-values are approximate.
+
+        Give `y`, the labels, for rows that were in the fit: each is taken out first, with the
+        weight that it had (1 unless `sample_weight` says otherwise), and then judged like a new
+        row. Where nothing is known, p = 1, with a warning (`NoPValue`): of a class of one row whose
+        columns are all normal with variances of their own, and of the class of a row that is alone
+        in it. A column of which nothing is known says nothing; the others do.
+        """
+        from suffice.models.typicality.naive_bayes import naive_bayes_typicality
+
+        fit = self.fit
+
+        def answer(rows: Blocks) -> FloatArray:
+            self._refuse(rows)
+            codes, gone = self.label_codes(y, len(rows)), self.gone(y, sample_weight, len(rows))
+            return naive_bayes_typicality(fit, rows, codes, gone)
+
+        return self.asked(X, answer)
+
+    # Priors, explanations, the other school
+
+    def estimate_priors(self, X: object) -> LabelShift:
+        """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
+        model = self.model
+        return self.asked(X, lambda rows: estimate_column_priors(model, rows))
+
+    def explain(
+        self,
+        X: object,
+        of: Label | None = None,
+        against: Label | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Split the log odds of every row by column: prior odds first, then what each column says.
+
+        By default the predicted class is compared with the runner-up; `of` and `against`
+        name others. `names` are for columns that came without, such as the words of a
+        vocabulary.
+        """
+        model = self.model
+        pair = comparison(model.labels, of, against)
+        known = self.columns
+        if names is not None and len(names) != len(known.columns):
+            raise BadSetting(
+                f"there are {len(names)} names for {len(known.columns)} columns",
+                hint="give one name for each column, in their order",
+            )
+
+        def answer(rows: Blocks) -> Any:
+            return explain_columns(model, rows, *pair(model.posterior(rows, log=True)))
+
+        found = self.asked(X, answer)
+        return Explanation(
+            self.classes[found.of],
+            self.classes[found.against],
+            found.baseline,
+            found.contributions,
+            None,
+            known.names if names is None else tuple(map(str, names)),
+        )
+
+    def linear_rows(self, X: object) -> Any:
+        """Return rows as the linear form multiplies them: indicators where there is a threshold."""
+        return linear_rows(self.model, self.rows(X), self.columns.names)
+
+    # Each row as if never seen
+
+    def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
+        """Judge the rows this was fitted on, each by a model of all the others, without refits.
+
+        Exact: counts lose the row, variances are downdated. Families, smoothing and temperature
+        are those of the fit. X, y and the weights must be those of the fit, whole. There is one
+        judgement a row; rows of weight zero are answered as new ones.
+        """
+        fit = self.fit
+        batch = self.learner.read(X, y, sample_weight, self)
+        codes = self.codes_of_fit(batch)
+        given = fit.model.log_priors if self.learner.has_fixed_priors else None
+
+        try:
+            rows = blocks(self.learner.chosen.product, batch.rows)
+            self._refuse(rows)
+        except SufficeError as error:
+            raise error.filled(rows=batch.places) from None
+        found = left_out(fit, rows, codes, batch.weights, given)
+        return self.with_weightless(found, batch, X, y)
+
+
+def blocks(
+    product: Product,
+    table: Any,
+    *,
+    learning: bool = True,
+    chosen: Callable[[], Collection[int]] | None = None,
+) -> Blocks:
+    """Return rows as read, cut into blocks."""
+    if isinstance(table, SparseRows):
+        family = product.families[0]
+        if isinstance(family, Bernoulli):
+            family.check_sparse()
+        return Blocks((table,))
+    return product.read(table, learning=learning, chosen=chosen)
+
+
+def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
+    """Return blocks side by side as one matrix of numbers, in the order of the columns."""
+    if isinstance(rows.parts[0], SparseRows):
+        part, law = rows.parts[0], model.laws[0]
+        sound = np.isfinite(part.cells.sum()) and (not part.stored or part.cells.min() >= 0)
+        refuse_stored(part, 0.0 if sound else float("nan"), signed=law.signed)
+        if law.threshold is None:
+            return part
+        counted = (part.data > law.threshold).astype(np.float64)
+        return SparseRows(counted, part.indices, part.indptr, part.width)
+    out = np.empty((len(rows), model.product.width))
+    for block, law, group in zip(rows.parts, model.laws, model.product.columns, strict=True):
+        dense: Any = block
+        out[:, list(group)] = law.cells(dense) if isinstance(law, LinearLaws) else dense
+    if np.isnan(out).any():
+        row, column = divmod(int(np.isnan(out).argmax()), out.shape[1])
+        said = "{cell} is missing: a logistic model has no way to skip a cell"
+        raise BadSetting(
+            Phrase(said, cell=CellAt(row, names[column])),
+            hint="ask the naive Bayes model itself; it skips missing cells exactly",
+        )
+    return out
+
+
+def rows_given_back(
+    rows: Blocks, product: Product, columns: Any, library: Any, blank: Sequence[int] = ()
+) -> Any:
+    """Return drawn rows: a frame of the library that was read, or an array.
+
+    Columns in which nothing was ever seen stay blank.
+    """
+    if isinstance(rows.parts[0], SparseRows) and isinstance(columns, PlainColumns):
+        return _sparse_array(rows.parts[0])
+    kinds = [getattr(column, "kind", "number") for column in columns.columns]
+    found: dict[int, NDArray[Any]] = {}
+    for part, group in zip(rows.parts, product.columns, strict=True):
+        block = part.toarray() if isinstance(part, SparseRows) else part
+        for place, j in enumerate(group):
+            found[j] = _column(block, place, kinds[j])
+            if j in blank:
+                found[j] = np.full(len(rows), np.nan)
+    cells = [found[j] for j in range(len(kinds))]
+    if library is None or not columns.named:
+        return _array(cells)
+    return frame_of_cells(dict(zip(columns.names, cells, strict=True)), library)
+
+
+def _sparse_array(rows: SparseRows) -> Any:
+    """Return sparse rows as SciPy's: what was learned from sparse rows is drawn as such."""
+    from scipy.sparse import csr_array
+
+    return csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _column(block: Any, place: int, kind: str) -> NDArray[Any]:
+    """Return one column of a block: numbers, truths, or levels."""
+    if isinstance(block, CodedColumns):
+        levels = np.fromiter((*block.levels[place], None), dtype=object)
+        cells = levels[block.codes[:, place]]
+        if kind == BOOLEAN:
+            return np.array([None if v is None else bool(v) for v in cells], dtype=object)
+        if all(isinstance(v, (int, float)) for v in cells.tolist()):
+            return cells.astype(np.float64)
+        return cells
+    numbers: NDArray[Any] = block[:, place]
+    return numbers > 0.5 if kind == BOOLEAN else numbers
+
+
+def _array(cells: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns side by side: as floats if all are numbers, else as objects."""
+    if all(column.dtype.kind in "fb" for column in cells):
+        return np.column_stack([column.astype(np.float64) for column in cells])
+    out = np.empty((len(cells[0]), len(cells)), dtype=object)
+    for j, column in enumerate(cells):
+        out[:, j] = column
+    return out

@@ -1,0 +1,168 @@
+"""What estimators answer besides arrays: explanations, contrasts between classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from suffice.errors import BadSetting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from suffice.models.text.model import Part
+    from suffice.rows import FloatArray
+
+Reasons: TypeAlias = list[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """Log odds split by column: `log_odds = baseline + contributions.sum(axis=1)`.
+
+    of, against     the two classes compared, for each row
+    baseline        the log odds before any column is looked at: prior odds and volumes
+    contributions   (rows, columns), one-hot columns added up for the column they code
+    pairs           (rows, columns, columns) for quadratic boundaries, else None; symmetric,
+                    its rows add up to the contributions
+    columns         the names of the columns
+    """
+
+    of: NDArray[Any]
+    against: NDArray[Any]
+    baseline: FloatArray
+    contributions: FloatArray
+    pairs: FloatArray | None
+    columns: tuple[str, ...]
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """What the parts add up to."""
+        total: FloatArray = self.baseline + self.contributions.sum(axis=1)
+        return total
+
+    def __str__(self) -> str:
+        """Return the first rows as text, the largest contributions first."""
+        lines = []
+        for i in range(min(5, len(self.of))):
+            lines.append(
+                f"row {i}: log odds of {self.of[i]} against {self.against[i]} "
+                f"{self.log_odds[i]:+.3f} = {self.baseline[i]:+.3f}"
+            )
+            parts = self.contributions[i]
+            largest = np.argsort(-np.abs(parts), kind="stable")[:10]
+            lines += [
+                f"    {parts[j]:+10.3f}  {self.columns[j]}" for j in largest if parts[j] != 0.0
+            ]
+        return "\n".join(lines)
+
+    def reasons(self, row: int = 0, most: int = 5) -> tuple[Reasons, Reasons]:
+        """Return the strongest reasons of one row for its class, and those against it.
+
+        Each is a list of (column, log odds), the strongest first; for counts of words the
+        columns are the words.
+        """
+        if not -len(self.of) <= row < len(self.of):
+            raise BadSetting(
+                f"there is no row {row} among {len(self.of)} explained",
+                hint="rows are counted from 0, in the order they were given",
+            )
+        parts = self.contributions[row]
+        order = np.argsort(-parts, kind="stable")
+        top = [(self.columns[j], float(parts[j])) for j in order[:most] if parts[j] > 0.0]
+        low = [(self.columns[j], float(parts[j])) for j in order[::-1][:most] if parts[j] < 0.0]
+        return top, low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrasts:
+    """θ and θ₀ of classes against one of them, in the user's units.
+
+    reference   the class that others are compared with
+    classes     the others, one row of `coef` and one entry of `intercept` each
+    columns     the names of the columns of `coef`
+    """
+
+    reference: Any
+    classes: NDArray[Any]
+    coef: FloatArray
+    intercept: FloatArray
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextExplanation:
+    """Log odds split by piece: `log_odds[i] = baseline[i] + sum of the parts of document i`.
+
+    of, against   the two classes compared, for each document
+    baseline      the log odds before any word is looked at: priors and shifts
+    parts         for each document (kind, piece, log odds): its terms, and its bytes word by word
+
+    >>> from suffice import TextClassifier
+    >>> texts = ["cheap pills", "cheap watches", "lunch at one?", "see you at lunch"]
+    >>> model = TextClassifier("boolean").fit(texts, ["spam", "spam", "ham", "ham"])
+    >>> found = model.explain(["cheap lunch"], of="spam")
+    >>> found.columns, bool(found.contributions[0, 0] > 0 > found.contributions[0, 1])
+    (('cheap', 'lunch'), True)
+    """
+
+    of: NDArray[Any]
+    against: NDArray[Any]
+    baseline: FloatArray
+    parts: tuple[tuple[Part, ...], ...]
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """What the parts add up to."""
+        added = np.array([sum(p.log_odds for p in parts) for parts in self.parts], dtype=float)
+        found: FloatArray = self.baseline + added
+        return found
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All words of all documents, each once."""
+        words = (part.word for parts in self.parts for part in parts)
+        return tuple(dict.fromkeys(words))
+
+    @property
+    def contributions(self) -> FloatArray:
+        """What each word adds in each document, one column for each of `columns`."""
+        places = {word: j for j, word in enumerate(self.columns)}
+        found = np.zeros((len(self.parts), len(places)))
+        for i, parts in enumerate(self.parts):
+            for part in parts:
+                found[i, places[part.word]] += part.log_odds
+        return found
+
+    def reasons(self, row: int = 0, most: int = 5) -> tuple[Reasons, Reasons]:
+        """Return the words of one document that speak most for its class, and those against it.
+
+        What a word says as a term and by its bytes is added up.
+        """
+        if not -len(self.of) <= row < len(self.of):
+            raise BadSetting(
+                f"there is no document {row} among {len(self.of)} explained",
+                hint="documents are counted from 0, in the order they were given",
+            )
+        total: dict[str, float] = {}
+        for part in self.parts[row]:
+            total[part.word] = total.get(part.word, 0.0) + part.log_odds
+        order = sorted(total, key=lambda name: -total[name])
+        top = [(name, total[name]) for name in order[:most] if total[name] > 0.0]
+        low = [(name, total[name]) for name in order[::-1][:most] if total[name] < 0.0]
+        return top, low
+
+    def __str__(self) -> str:
+        """Return the first documents as text, the strongest words first."""
+        lines = []
+        for i in range(min(5, len(self.of))):
+            lines.append(
+                f"document {i}: log odds of {self.of[i]} against {self.against[i]} "
+                f"{self.log_odds[i]:+.3f} = {self.baseline[i]:+.3f}"
+            )
+            found = sorted(chain(*self.reasons(i)), key=lambda reason: -abs(reason[1]))
+            lines += [f"    {value:+10.3f}  {name}" for name, value in found]
+        return "\n".join(lines)
