@@ -125,7 +125,7 @@ STAGES = {
 HELD_UP = """
 import importlib, json, operator, os, sys, time
 import pyarrow.csv, pyarrow.parquet, sklearn.base, scipy.stats
-import suffice.training.training, suffice.training.model_choice
+import suffice.training.model_choice
 from suffice.cli import main
 print("ready", flush=True)
 for line in sys.stdin:
