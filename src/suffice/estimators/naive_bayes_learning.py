@@ -22,8 +22,8 @@ from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_sq
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
 from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
+from suffice.models.naive_bayes.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
 from suffice.rows import read_table
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import table_of_array
