@@ -120,7 +120,6 @@ def test_the_core_cases_exist(tmp_path: Path) -> None:
     assert set(commits.CORE) <= set(commits.cases(tmp_path))
 
 
-@pytest.mark.skipif(not ratios.TABLE.exists(), reason="no table of ratios yet: make bench-table")
 def test_the_table_has_every_pair_and_says_what_it_was_measured_with() -> None:
     table = ratios.read()
     assert list(table["ratios"]) == list(ratios.cases())
