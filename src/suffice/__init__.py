@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from suffice.estimators.linear.logistic_regression import LogisticRegression
     from suffice.estimators.linear.perceptron import Perceptron
     from suffice.estimators.load import load
+    from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import NaiveBayes
     from suffice.estimators.naive_bayes_counts import (
@@ -56,6 +57,7 @@ __all__ = [
     "BernoulliNaiveBayes",
     "ComplementNaiveBayes",
     "GaussianDiscriminant",
+    "GaussianMixture",
     "LogisticRegression",
     "MultinomialNaiveBayes",
     "MultivariateNormal",
@@ -86,6 +88,7 @@ _HOMES = {
     "BernoulliNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "ComplementNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
+    "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",

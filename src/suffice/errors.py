@@ -19,6 +19,7 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
 
 SufficeWarning (UserWarning)      the answer stands, with this reservation
   DegenerateData                  columns or directions that say nothing, or too little
+  UnitsMatter                     a form that depends on units, of columns in units far apart
   OneClass                        a classifier that has seen a single class
   LostDigits                      forgetting has cancelled most of the digits
   OutsideSupport                  cells that a law has no density for, and that are not counted
@@ -329,6 +330,10 @@ def warn(said: str | Phrase | Warning, category: type[Warning] = SufficeWarning)
 
 class DegenerateData(SufficeWarning):
     """Columns or directions that say nothing, or too little."""
+
+
+class UnitsMatter(SufficeWarning):
+    """What was learned depends on the units of columns, and these are far apart."""
 
 
 class OneClass(SufficeWarning):

@@ -92,6 +92,7 @@ def far_rows(table: pa.Table) -> pa.Table:
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical")
 
 
+@pytest.mark.filterwarnings("ignore::suffice.errors.UnitsMatter")
 @pytest.mark.parametrize("form", FORMS)
 def test_discriminants_answer_in_sql(any_database: Any, form: str) -> None:
     rows, labels = training_rows()

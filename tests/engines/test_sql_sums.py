@@ -64,6 +64,7 @@ def assert_same(one: Any, other: Any) -> None:
     assert_alike(ours.statistics, theirs.statistics)
 
 
+@pytest.mark.filterwarnings("ignore::suffice.errors.UnitsMatter")
 @pytest.mark.parametrize("form", FORMS)
 def test_a_database_adds_up_what_an_array_does(any_database: Any, form: str) -> None:
     table = rows_of_every_kind()

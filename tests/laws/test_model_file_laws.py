@@ -333,6 +333,8 @@ def test_every_public_estimator_is_saved_and_comes_back(name: str, tmp_path: Pat
     kind, y = estimators()[name], np.arange(40) % 2
     if kind is suffice.MultivariateNormal:
         model, questions = kind.fit(x), ("log_density", "mahalanobis", "typicality")
+    elif kind is suffice.GaussianMixture:
+        model, questions = kind(2, "EEE").fit(x), ("predict", "score_samples", "typicality")
     else:
         if kind is suffice.TextClassifier:
             x = [" ".join("abcde"[int(v)] for v in row) for row in x]

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from suffice import GaussianDiscriminant, LogisticRegression, Pool
+from suffice import GaussianDiscriminant, GaussianMixture, LogisticRegression, Pool
 from suffice.errors import ColumnMismatch, NotLinear, SufficeError, SufficeWarning
 
 X, y = load_iris(return_X_y=True)
@@ -56,6 +56,7 @@ SETTINGS = [
     {"covariance": "auto", "average": True, "temperature": "left-out"},
 ]
 POOL = [{"members": ["naive Bayes", "logistic", "GDA"]}]
+MIXTURE = [{"components": 2, "covariance": "VVI"}]
 LOGISTIC = [{}, {"penalty": 1.0}, {"correction": "firth"}, {"solver": "sgd"}]
 STEPS = "a step for a row of weight 2 is not two steps, as with scikit-learn's SGDClassifier"
 FORMS = ["shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto"]
@@ -66,7 +67,12 @@ def name_of(setting):
 
 
 def checks():
-    kinds = ((GaussianDiscriminant, SETTINGS), (LogisticRegression, LOGISTIC), (Pool, POOL))
+    kinds = (
+        (GaussianDiscriminant, SETTINGS),
+        (GaussianMixture, MIXTURE),
+        (LogisticRegression, LOGISTIC),
+        (Pool, POOL),
+    )
     for kind, settings in kinds:
         for setting in settings:
             for estimator, check in estimator_checks_generator(kind(**setting)):

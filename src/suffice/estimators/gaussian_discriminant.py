@@ -28,6 +28,7 @@ from suffice.models.gaussian.averages.learner import (
     averaged_leave_one_out,
 )
 from suffice.models.gaussian.explanation import explain
+from suffice.models.gaussian.forms import letters_of
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
 from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
 from suffice.models.gaussian.missing.e_step import imputed
@@ -222,7 +223,7 @@ T = TypeVar("T")
 
 
 def _has_coordinates(estimator: Any) -> bool:
-    if estimator.covariance == "shared":
+    if letters_of(estimator.covariance) == "EEE":
         if estimator.predictive is None:
             return True
         raise AttributeError(
@@ -302,7 +303,8 @@ class GaussianDiscriminant(
     | setting       | default    | meaning                                                      |
     |---------------|------------|--------------------------------------------------------------|
     | covariance    | "shared"   | "shared" (GDA, LDA), "per-class" (QDA), "diagonal",          |
-    |               |            | "shared-diagonal", "spherical"; "auto" chooses by            |
+    |               |            | "shared-diagonal", "spherical"; or one of mclust's fourteen  |
+    |               |            | forms by its letters, "EII" … "VVV"; "auto" chooses by       |
     |               |            | leave-one-out among pooled and shrunk per-class ones         |
     | pool          | None       | 0 … 1, per-class only: how much of the pooled scatter enters |
     | shrink        | None       | 0 … 1, shared and per-class: off-diagonals toward the target |
@@ -359,6 +361,6 @@ class GaussianDiscriminant(
         """Tell scikit-learn that missing cells are legal, and whether there is a transform."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        if self.covariance != "shared" or self.predictive is not None:
+        if letters_of(self.covariance) != "EEE" or self.predictive is not None:
             tags.transformer_tags = None
         return tags

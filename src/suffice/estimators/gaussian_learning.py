@@ -22,6 +22,7 @@ from suffice.models.gaussian.averages.learner import AveragingLearner
 from suffice.models.gaussian.averages.row_samples import embedded_sample
 from suffice.models.gaussian.averages.shares import LEFT_OUT
 from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.forms import letters_of
 from suffice.models.gaussian.learner import (
     GaussianLearner,
     GivenClasses,
@@ -140,7 +141,7 @@ class GaussianLearning(GaussianParameters, Learning):
             table = self._as_learned(table)
         columns = Columns.infer(table)
         apart = getattr(table, "apart", None)
-        summed = self.covariance == "shared" and not self._judged_by_rows()
+        summed = letters_of(self.covariance) == "EEE" and not self._judged_by_rows()
         if known is None and apart is not None and summed:
             return columns, apart  # added up where they lie: there is a kernel for it
         if known is not None:

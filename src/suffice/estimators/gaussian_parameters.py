@@ -13,6 +13,7 @@ from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragedFit, A
 from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
 from suffice.models.gaussian.family import FORMS, Gaussian
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
+from suffice.models.gaussian.forms import BY_LETTERS, LETTERS
 from suffice.models.gaussian.learner import (
     Fit,
     GaussianLearner,
@@ -89,10 +90,10 @@ class GaussianParameters(Learned):
 
     def _family(self, chosen: Gaussian | None) -> Gaussian:
         """Return the settings as a family, checked."""
-        if self.covariance not in (*FORMS, "auto"):
+        if self.covariance not in (*FORMS, *LETTERS, "auto"):
             raise BadSetting(
                 f"covariance={self.covariance!r} is not known",
-                hint=f"choose one of {listed((*FORMS, 'auto'))}",
+                hint=f"choose one of {listed((*FORMS, 'auto'))}{BY_LETTERS}",
             )
         if self.average not in (True, False):
             raise BadSetting(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suffice.errors import listed
+from suffice.errors import DegenerateData, SufficeWarning, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ class Note:
     classes: tuple[int, ...] = ()
     silent: bool = False
     """Whether it concerns only directions that say nothing, so that no answer depends on it."""
+    category: type[SufficeWarning] = DegenerateData
 
     def sentence(self, names: Sequence[str], labels: Sequence[Label]) -> str:
         """Return the note as a sentence that names columns and classes."""

@@ -75,12 +75,19 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     """Return what is assumed about the covariances of normal classes."""
     settings, chosen = stored.settings, stored.state.get("chosen")
     form = str(settings.get("covariance", "shared"))
+    if "mixture" in stored.state:
+        form = stored.state["mixture"].form
+    words = FORMS
+    if form not in FORMS:  # who has one of our words need not load the letters
+        from suffice.models.gaussian.forms import IN_WORDS, SPOKEN
+
+        form, words = SPOKEN.get(form, form), FORMS | IN_WORDS
     pool, shrink = settings.get("pool"), settings.get("shrink")
     form = "per-class" if settings.get("average") else form
     if chosen is not None:
         pool, shrink = chosen.pool, chosen.shrink
         form = "shared" if pool == 1.0 else "per-class"
-    found = ["the rows of each class are normal", FORMS.get(form, form)]
+    found = ["the rows of each class are normal", words.get(form, form)]
     found += _of_averages(settings)
     if pool and form == "per-class":
         found.append(f"pooled with that of all classes, by {pool:g}")

@@ -29,6 +29,7 @@ MODEL_OF = {
     "BernoulliNaiveBayes": "NaiveBayesModel",
     "ComplementNaiveBayes": "NaiveBayesModel",
     "GaussianDiscriminant": "GenerativeModel",
+    "GaussianMixture": "GenerativeModel",
     "LogisticRegression": "LinearForm",
     "MultinomialNaiveBayes": "NaiveBayesModel",
     "MultivariateNormal": "Normal",
@@ -153,6 +154,11 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
         raise BadSetting(
             f"a {reader} is a law of rows without classes: there is nothing to predict",
             hint="suffice.load(path) gives it back: log_density, typicality, sample",
+        )
+    if reader == "GaussianMixture" and stored.state["mixture"].noise > 0.0:
+        raise BadSetting(
+            "this mixture has a component of noise, which belongs to no class",
+            hint="suffice.load(path).predict says -1 for its rows",
         )
     if name_of(model) in ("AveragedForm", "LinearForm"):
         return columns.rows(table, reader)

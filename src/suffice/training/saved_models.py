@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LAW = "MultivariateNormal"
 """The estimator without classes: most commands have nothing to ask it."""
+MIXTURE = "GaussianMixture"
+"""The estimator of classes that nobody has named."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,4 +74,10 @@ def load_saved(path: Path) -> Saved:
     from suffice.training.decimals import decimals_in
 
     stored, notes = open_classifier(path)
+    if stored.estimator == MIXTURE:
+        raise BadSetting(
+            f"{path} is a {MIXTURE}: this command knows classes that have names",
+            hint="suffice predict, inspect, diff and sql read it; in Python, suffice.load gives it "
+            "back: sample, typicality, explain",
+        )
     return Saved(restored(path, stored), notes, decimals_in(stored.state))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadLabels, SimilarLabels
 from suffice.estimators.shared.table_recipe import TableNotes
+from suffice.models.gaussian.forms import letters_of
 from suffice.rows.frames import is_from_frame_library
 from suffice.tables.table_reading import TableReading
 from suffice.training.decimals import STATE as DECIMALS
@@ -167,7 +168,7 @@ def train_rows(
             model, choice, judged, fitted = choose(rows, seed, hooks, time_limit, single=single)
         else:
             model = named_model(name, settings)
-        full = settings.get("covariance") in (None, "shared", "per-class", "auto")
+        full = letters_of(str(settings.get("covariance")))[2:] != "I"
         if name in ("gda", "qda") and full:
             check_width(rows.table, name, hooks)
         filled = _filled(model, rows, hooks)

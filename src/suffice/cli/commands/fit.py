@@ -19,6 +19,7 @@ from suffice.cli.terminal.options import (
     time_limit_option,
     wait_option,
 )
+from suffice.models.gaussian.forms import LETTERS
 from suffice.training.model_choice import AUTO, BEST, CHOICES, MODELS, ONE_PASS, SETTINGS
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ else:
     ParamType = click.ParamType  # before 8.4 it takes no parameters
 
 FORMS = ("shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto")
-"""What `--covariance` may be."""
+"""What `--covariance` may be, besides three letters."""
 
 
 class Smoothing(ParamType):
@@ -101,8 +102,9 @@ class Priors(ParamType):
     help="Write a smaller file that answers, but cannot learn, forget or merge.",
 )  # fmt: skip
 @click.option(
-    "--covariance", metavar="FORM", type=click.Choice(FORMS),
-    help=f"gda: how columns vary together: {', '.join(FORMS)}.  [default: shared]",
+    "--covariance", metavar="FORM", type=click.Choice((*FORMS, *LETTERS)),
+    help=f"gda: how columns vary together: {', '.join(FORMS)}, or one of mclust's forms, "
+    f"{LETTERS[0]} … {LETTERS[-1]}.  [default: shared]",
 )  # fmt: skip
 @click.option(
     "--pool", metavar="P", type=float,

@@ -53,6 +53,11 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
             "a perceptron has classes, but no probabilities",
             hint="leave --proba out, or fit another model",
         )
+    if getattr(stored.state.get("mixture"), "noise", 0.0) > 0.0:
+        raise BadSetting(
+            "this mixture has a component of noise, which no query knows",
+            hint="fit it with noise=False",
+        )
     for name, spelling in notes.spellings.items():
         note(f"{name} has to be {spelling.typed} in the table: its texts were {spelling.words}")
     way = dialect_named(dialect)

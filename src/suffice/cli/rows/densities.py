@@ -68,7 +68,7 @@ def _too_few(estimator: Any) -> NDArray[np.bool_]:
     least = 2.0
     if form.startswith("shared") or getattr(family, "pool", None):
         least = 0.0
-    elif form == "per-class":
+    elif form == "per-class" or getattr(family, "is_tied", False):
         least = estimator._require().columns.width + 1.0
     few: NDArray[np.bool_] = weights <= least
     return few & ~few.all()

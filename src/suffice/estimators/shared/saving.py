@@ -29,6 +29,7 @@ HOMES = {
     "BernoulliNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "ComplementNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
+    "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes_counts",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",

@@ -17,6 +17,7 @@ from suffice.models.gaussian.floors import (
     VARIANCE_FLOOR,
     Pooled,
     class_covariance,
+    lacking_directions,
     pooled_covariance,
     raised,
 )
@@ -39,7 +40,7 @@ FULL_FORMS = ("shared", "per-class")
 DIAGONAL_FORMS = ("diagonal", "shared-diagonal", "spherical")
 """Forms without, for which sums of squares by column suffice."""
 FORMS = FULL_FORMS + DIAGONAL_FORMS
-"""What `covariance` may be."""
+"""What `covariance` may be, besides three letters."""
 SHRINK_TARGETS = ("diagonal", "scaled")
 """What a covariance may be drawn to: its own diagonal, or the mean of that for all columns."""
 DIVISORS = ("mle", "unbiased")
@@ -59,7 +60,8 @@ class Gaussian:
 
     | setting       | default    | range                                                        |
     |---------------|------------|--------------------------------------------------------------|
-    | covariance    | "shared"   | shared, per-class, diagonal, shared-diagonal, spherical      |
+    | covariance    | "shared"   | shared, per-class, diagonal, shared-diagonal, spherical, or  |
+    |               |            | the three letters of one of the fourteen forms (EII … VVV)   |
     | pool          | None       | 0 … 1: share of the pooled scatter in a per-class covariance |
     | shrink        | None       | 0 … 1: how far off-diagonals move toward the target          |
     | shrink_target | "diagonal" | diagonal (the class's own), scaled (shared, rescaled)        |
@@ -79,8 +81,12 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
+        if self.covariance not in FORMS:
+            # Who has one of our words need not load the letters.
+            from suffice.models.gaussian.forms import spoken
+
+            object.__setattr__(self, "covariance", spoken(self.covariance, FORMS))
         for name, value, choices in (
-            ("covariance", self.covariance, FORMS),
             ("shrink_target", self.shrink_target, SHRINK_TARGETS),
             ("divisor", self.divisor, DIVISORS),
         ):
@@ -88,6 +94,17 @@ class Gaussian:
                 raise BadSetting(
                     f"{name}={value!r} is not known", hint=f"choose one of {listed(choices)}"
                 )
+        self._check_shares()
+        self._check_prior()
+
+    def _check_shares(self) -> None:
+        """Refuse shares that are none, and settings that the form has not."""
+        if self.is_tied and (self.divisor != "mle" or self.predictive is not None):
+            name = "predictive" if self.divisor == "mle" else "divisor"
+            raise BadSetting(
+                f'{name}={getattr(self, name)!r} does not belong to covariance="{self.covariance}"',
+                hint=f"leave {name} out: forms that tie classes together are maximum likelihood",
+            )
         for name, share in (("pool", self.pool), ("shrink", self.shrink)):
             number = isinstance(share, Real) and not isinstance(share, bool)
             if share is not None and not (number and 0.0 <= share <= 1.0):
@@ -104,7 +121,6 @@ class Gaussian:
                 f'shrink={self.shrink:g} does not belong to covariance="{self.covariance}"',
                 hint='only "shared" and "per-class" have off-diagonals to shrink',
             )
-        self._check_prior()
 
     def _check_prior(self) -> None:
         """Refuse a prior without meaning, and settings that have none beside it."""
@@ -142,9 +158,14 @@ class Gaussian:
     # Rows -> statistics
 
     @property
+    def is_tied(self) -> bool:
+        """Whether classes share part of their covariances: volumes, shapes or axes."""
+        return self.covariance not in FORMS
+
+    @property
     def keeps_patterns(self) -> bool:
         """Whether missing cells are kept as patterns (diagonal forms just skip them)."""
-        return self.covariance in FULL_FORMS
+        return self.covariance not in DIAGONAL_FORMS
 
     def accepts(self, statistics: object) -> bool:
         """Whether these are the statistics that `summarize` collects."""
@@ -211,6 +232,10 @@ class Gaussian:
         if not summary.active.all():
             columns = tuple(int(j) for j in np.flatnonzero(~summary.active))
             notes.append(Note("columns that never vary", "they are left out", columns, silent=True))
+        if self.is_tied or self.covariance == "spherical":
+            from suffice.models.gaussian.forms.estimate import units_notes
+
+            notes += units_notes(self.covariance, summary)
         if self.predictive is not None:
             # Who plugs estimates in need not load what averages over them.
             from suffice.models.gaussian.predictive.estimate import predictive_classes
@@ -285,10 +310,15 @@ class Gaussian:
 
     def _full(self, summary: ClassSummary) -> tuple[FullNormals, list[Note]]:
         pooled = self.floored(summary)
-        notes = [] if pooled.basis is None else [_lacking_directions(summary, pooled)]
+        notes = [] if pooled.basis is None else [lacking_directions(summary, pooled)]
         if self.covariance == "shared":
             factors, whitenings = pooled.factor[np.newaxis], pooled.whitening[np.newaxis]
             return FullNormals.of(summary, factors, whitenings, pooled), notes
+        if self.is_tied:
+            from suffice.models.gaussian.forms.estimate import tied_normals
+
+            tied, more = tied_normals(self.covariance, summary, pooled)
+            return tied, notes + more
         variances = np.square(pooled.deviations)
         size, width = summary.size, len(variances)
         factors, whitenings = np.empty((size, width, width)), np.empty((size, width, width))
@@ -309,20 +339,6 @@ class Gaussian:
                 )
             )
         return FullNormals.of(summary, factors, whitenings, pooled), notes
-
-
-def _lacking_directions(summary: ClassSummary, pooled: Pooled) -> Note:
-    """Name the columns that take part in directions without variance within classes."""
-    assert pooled.basis is not None
-    assert pooled.missing is not None
-    loads = np.abs(pooled.basis[:, pooled.missing]).max(axis=1, initial=0.0)
-    involved = np.flatnonzero(summary.active)[(loads > 0.1) | pooled.constant]
-    return Note(
-        f"{pooled.lacking} directions have no variance within classes, among these columns",
-        "a floor far below every real variance stands in",
-        tuple(int(j) for j in involved),
-        silent=pooled.silent is not None and pooled.lacking == pooled.silent.shape[1],
-    )
 
 
 def diagonal_variances(family: Gaussian, summary: ClassSummary) -> tuple[FloatArray, list[Note]]:

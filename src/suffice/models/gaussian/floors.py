@@ -20,10 +20,12 @@ from suffice.linear_algebra import (
     lower_inverse,
     smallest_eigenvalue_bound,
 )
+from suffice.models.notes import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.rows import FloatArray
 
 VARIANCE_FLOOR = 1e-20
@@ -168,3 +170,17 @@ def raised(theta: FloatArray, weight: float | FloatArray) -> tuple[FloatArray, b
     """Return θ + max(0, 1 - θ/1e-8)/max(1, W): continuous, and the identity above 1e-8."""
     lacking = np.maximum(0.0, 1.0 - theta / CLASS_FLOOR)
     return theta + lacking / np.maximum(1.0, weight), bool(np.any(lacking > 0.0))
+
+
+def lacking_directions(summary: ClassSummary, pooled: Pooled) -> Note:
+    """Name the columns that take part in directions without variance within classes."""
+    assert pooled.basis is not None
+    assert pooled.missing is not None
+    loads = np.abs(pooled.basis[:, pooled.missing]).max(axis=1, initial=0.0)
+    involved = np.flatnonzero(summary.active)[(loads > 0.1) | pooled.constant]
+    return Note(
+        f"{pooled.lacking} directions have no variance within classes, among these columns",
+        "a floor far below every real variance stands in",
+        tuple(int(j) for j in involved),
+        silent=pooled.silent is not None and pooled.lacking == pooled.silent.shape[1],
+    )

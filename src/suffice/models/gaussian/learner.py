@@ -12,7 +12,6 @@ import numpy as np
 from suffice.errors import (
     BadRows,
     BadSetting,
-    DegenerateData,
     SufficeError,
     listed,
     meant,
@@ -190,10 +189,11 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
 
 def warn_of(notes: Sequence[Note], names: Sequence[str], labels: Sequence[Label]) -> None:
     """Tell the user, by name, what was degenerate and what was done about it."""
-    if notes:
-        columns = tuple(ColumnAt(j, names[j]) for note in notes for j in note.columns)
-        said = ". ".join(note.sentence(names, labels) for note in notes)
-        warn(Phrase("{said}", said=said, columns=columns), DegenerateData)
+    for category in dict.fromkeys(note.category for note in notes):
+        chosen = [note for note in notes if note.category is category]
+        columns = tuple(ColumnAt(j, names[j]) for note in chosen for j in note.columns)
+        said = ". ".join(note.sentence(names, labels) for note in chosen)
+        warn(Phrase("{said}", said=said, columns=columns), category)
 
 
 class GivenClasses(NamedTuple):

@@ -44,11 +44,12 @@ def typicality(
     `codes` are the classes of rows that were in the fit: each is taken out first, with the weight
     `gone` (n,), and then judged like any new row. Exact under normality and ignorable missingness
     for every form; approximate with pooling, and where full covariances were estimated from rows
-    with missing cells. Shrinking plays no part: distances are in the class's own scatter.
+    with missing cells. Shrinking plays no part, nor does what a form ties together: distances are
+    in the class's own scatter.
 
     | form                      | law                                                          |
     |---------------------------|--------------------------------------------------------------|
-    | shared, per-class         | F, of the Mahalanobis distance                               |
+    | shared, per-class, tied   | F, of the Mahalanobis distance                               |
     | diagonal, shared-diagonal | sum over columns of Student's log densities                  |
     | spherical                 | F, of the Euclidean distance                                 |
     | too few rows for a matrix | the smallest of the columns' p-values, times their number;   |
@@ -70,8 +71,9 @@ def normal_p_values(
     else:
         work = _full
         students: Any = fit.normals if family.predictive is not None else None
-        if family.shrink or not isinstance(fit.normals, FullNormals):
-            family = replace(family, shrink=None, predictive=None, prior_rows=0.0)
+        if family.shrink or family.is_tied or not isinstance(fit.normals, FullNormals):
+            form = "per-class" if family.is_tied else family.covariance
+            family = replace(family, covariance=form, shrink=None, predictive=None, prior_rows=0.0)
             normals, notes = family.estimate(fit.summary)
             model = replace(fit.model, densities=normals)
             fit = replace(fit, model=model, notes=notes)

@@ -76,6 +76,8 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     if name_of(model) in LINEAR:
         _check_linear(state, sizes, width)
     elif name_of(model) == "GenerativeModel":
+        if "mixture" in state and name_of(state["mixture"]) != "MixtureRecord":
+            raise refusal("mixture", "is none")
         if name_of(columns) != "Columns" or columns.width != width:
             raise refusal("columns", f"are not the {width} of the model")
         if state["chosen"] is not None and name_of(state["chosen"]) != "Gaussian":

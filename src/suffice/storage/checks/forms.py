@@ -140,6 +140,22 @@ FORMS: dict[str, dict[str, str]] = {
         "shares": "weight g b",
     },
     # Models
+    "MixtureRecord": {
+        "form": "text",
+        "noise": "weight",
+        "log_volume": "float",
+        "log_likelihood": "float",
+        "weight": "weight",
+        "parameters": "count",
+        "converged": "truth",
+        "penalised": "truth",
+        "history": "float s",
+        "forms": "(text) t",
+        "numbers": "place t",
+        "likelihoods": "log t",
+        "counts": "place t",
+        "criteria": "log t",
+    },
     "GenerativeModel": {
         "labels": "labels k",
         "log_priors": "log k",

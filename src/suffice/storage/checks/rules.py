@@ -274,6 +274,15 @@ def _pool(value: Any, sizes: Sizes) -> str:
     return "" if set(value.kinds) <= KINDS else "has columns of no kind that is known"
 
 
+def _mixture(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    """Forms are among the fourteen, and noise is a share."""
+    from suffice.models.gaussian.forms import LETTERS  # other files have none
+
+    if not {value.form, *value.forms} <= set(LETTERS):
+        return "has a form that is not known"
+    return "" if value.noise < 1.0 else f"has noise in {value.noise:g} of all rows"
+
+
 def _law(value: Any, sizes: Sizes) -> str:
     if not sizes["d"]:
         return "has no columns"
@@ -304,6 +313,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "FullNormals": _full,
     "FullStudents": _full_students,
     "GenerativeModel": priors,
+    "MixtureRecord": _mixture,
     "Moments": _scatter,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,

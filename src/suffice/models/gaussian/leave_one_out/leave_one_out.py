@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.errors import BadSetting
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.class_moments import ClassSummary
+from suffice.models.gaussian.forms import UNIT_FORMS, letters_of
 from suffice.models.gaussian.leave_one_out.downdates import (
     diagonal_log_densities,
     full_log_densities,
 )
+from suffice.models.gaussian.leave_one_out.shrunk_downdates import Downdated
 from suffice.models.gaussian.model import GenerativeModel
 
 if TYPE_CHECKING:
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray
 
+MOST_REFITS = 20_000
+"""Refits for rows left out, where there is no formula. A choice: at one to a few milliseconds each,
+about a minute."""
 CELLS = 20_000_000
 """Rows times classes (or columns) that are judged at once (160 MB); more are judged in parts."""
 
@@ -150,6 +156,8 @@ def leave_one_out(
 
             found, said = student_log_densities(family, summary, z, y, w, exact_budget)
             approximate += said
+        elif family.is_tied:
+            found = _all_anew(family, summary, z)
         elif summary.is_diagonal:
             found = diagonal_log_densities(family, summary, z, y, w)
         else:
@@ -170,10 +178,9 @@ def leave_one_out(
         else:
             approximate.append("floors of directions without variance were held fixed")
     # Without a row that all but carries a direction, a difference has no digits: sum again.
-    heavy = found.unsafe & ~vanished
+    heavy = found.unsafe & ~vanished & (not family.is_tied)
     again = complete and float(heavy.sum()) * rows.size * width <= refit_budget
-    if family.covariance == "spherical" and refit.any():
-        summary, z = _in_one_unit(summary, z)
+    summary, z = _in_one_unit(family, summary, z)
     for i in np.flatnonzero(refit):
         if heavy[i] and again:
             row = rows[chosen[i]].astype(np.float64)
@@ -186,6 +193,18 @@ def leave_one_out(
             row = z[i]
         log_posterior[i] = judged_by(family, rest, there, row, log_prior[i])
     return LeaveOneOut(normalized(log_posterior), y, held[chosen], vanished, "; ".join(approximate))
+
+
+def _all_anew(family: Gaussian, summary: ClassSummary, z: FloatArray) -> Downdated:
+    """Have every row judged by a refit: what classes share moves in no simple way without a row."""
+    if len(z) > MOST_REFITS:
+        raise BadSetting(
+            f'covariance="{family.covariance}" has no formula for rows left out: {len(z):,} rows '
+            "would be as many refits",
+            hint=f"ask about {MOST_REFITS:,} rows at most, or use cross-validation",
+        )
+    shape = len(z), summary.size
+    return Downdated(np.zeros(shape), np.ones(len(z), dtype=bool))
 
 
 def left_out_priors(
@@ -209,22 +228,28 @@ def left_out_priors(
     return priors
 
 
-def _in_one_unit(summary: ClassSummary, z: FloatArray) -> tuple[ClassSummary, FloatArray]:
+def _in_one_unit(
+    family: Gaussian, summary: ClassSummary, z: FloatArray
+) -> tuple[ClassSummary, FloatArray]:
     """Return moments and rows (n, d) in the unit of the widest column, the same for all columns.
 
     One variance for all columns has the columns' units: measured in standard deviations of its
-    own, each column would weigh alike in it, and that is another model.
+    own, each column would weigh alike in it, and that is another model. Forms that do not depend
+    on units leave things as they are.
     """
+    if letters_of(family.covariance) not in UNIT_FORMS:
+        return summary, z
     act = summary.active
     widest = float(summary.scale[act].max(initial=0.0))
     # As in `diagonal_variances`: the square of a smaller unit would be no number.
     unit = np.where(act & (widest > 0.0), np.maximum(summary.scale / (widest or 1.0), 1e-150), 1.0)
-    scatters = None if summary.scatters is None else summary.scatters * np.square(unit)
+    square = np.square(unit) if summary.is_diagonal else np.multiply.outer(unit, unit)
+    scatters = None if summary.scatters is None else summary.scatters * square
     common = replace(
         summary,
         scale=summary.scale / unit,
         means=summary.means * unit,
-        scatter=summary.scatter * np.square(unit),
+        scatter=summary.scatter * square,
         scatters=scatters,
     )
     return common, z * unit

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import DidNotConverge
+from suffice.errors import BadSetting, DidNotConverge
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.learner import Fit, GaussianLearner
 from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
@@ -68,6 +68,11 @@ def leave_one_out_missing(
     Equal to refits as far as EM itself is exact: it stops when parameters move by 1e-10 standard
     deviations, which leaves log posteriors that are good to about 1e-7.
     """
+    if family.is_tied:
+        raise BadSetting(
+            f'covariance="{family.covariance}" has no leave-one-out where cells are missing',
+            hint="judge it by cross-validation, or fill in cells with impute first",
+        )
     found = judged_missing(family, (family,), statistics, fit, rows, codes, weights, log_priors)
     return found[0]
 

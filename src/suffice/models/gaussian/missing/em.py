@@ -183,7 +183,12 @@ def _covariances(family: Gaussian, summary: ClassSummary) -> FloatArray:
     pooled = family.pooled(summary)
     variances = np.maximum(np.diagonal(pooled), VARIANCE_FLOOR)
     shared = family.covariance == "shared"
-    matrices = [pooled] if shared else [family.mixed(summary, c) for c in range(summary.size)]
+    if family.is_tied:
+        from suffice.models.gaussian.forms.estimate import unfloored_covariances
+
+        matrices = list(unfloored_covariances(family.covariance, summary))
+    else:
+        matrices = [pooled] if shared else [family.mixed(summary, c) for c in range(summary.size)]
     result = np.broadcast_to(np.eye(width), (len(matrices), width, width)).copy()
     for c, matrix in enumerate(matrices):
         if family.predictive is not None:  # cells are expected under the prior, too

@@ -1,0 +1,1 @@
+"""Hidden classes, with the conventions of scikit-learn."""

@@ -1,0 +1,274 @@
+"""GaussianMixture: normal components that nobody has named, by scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+
+from suffice.columns import Columns
+from suffice.errors import BadRows, BadSetting, DidNotConverge, warn
+from suffice.estimators.mixtures.answers import MixtureAnswers
+from suffice.estimators.mixtures.settings import read_settings
+from suffice.estimators.multivariate_normal_columns import (
+    check_infinite,
+    places,
+    refuse_categories,
+)
+from suffice.estimators.shared.saving import first_names, saving
+from suffice.estimators.shared.state import NotFitted
+from suffice.models.gaussian.learner import warn_of
+from suffice.models.mixture.coordinates import checked_rows
+from suffice.models.mixture.fitting import MixtureFit, fit_mixture
+from suffice.models.mixture.record import MixtureRecord
+from suffice.models.mixture.starts import read_start
+from suffice.rows import read_table, read_weights
+from suffice.storage.model_file import StoredModel, write_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from suffice.rows import FloatArray, IntArray
+
+
+class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
+    """Rows of several normal components, and which is whose is hidden: clusters, and a density.
+
+    | setting      | default | meaning                                                           |
+    |--------------|---------|-------------------------------------------------------------------|
+    | components   | "auto"  | how many: a number, several to choose from, or "auto" (1 … 9)     |
+    | covariance   | "auto"  | one of mclust's fourteen forms, "EII" … "VVV", or our word for it |
+    |              |         | ("shared", "per-class", …), several of them, or "auto": all       |
+    | noise        | False   | True adds a component that is everywhere alike, over the box      |
+    |              |         | around all rows; a number is the volume it is spread over         |
+    | start        | None    | a class for each row (n,), or responsibilities (n, k), to begin   |
+    |              |         | with; None: agglomeration and k-means, on a sample                |
+    | criterion    | "bic"   | what number and form are chosen by: "bic" or "icl"                |
+    | prior        | False   | True: Fraley and Raftery's (2007), which keeps components from    |
+    |              |         | collapsing; without, it steps in where one does, and that is said |
+    | tol          | 1e-8    | EM ends when less than that is still to be gained, a row (Aitken) |
+    | max_iter     | 1000    | steps of EM, at most                                              |
+    | random_state | None    | seed of k-means++; the same rows give the same mixture anyway     |
+
+    EM never loses likelihood. Cells that are missing (NaN) are integrated out, in every step and in
+    every answer; a weight of 2 is two rows. `bic`, `aic` and `icl` are smaller where a mixture is
+    better, as in scikit-learn (mclust has the other sign).
+
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> model = GaussianMixture(components=range(1, 4), covariance=["VEV", "VVV"]).fit(X)
+    >>> model.components_, model.covariance_form_, round(model.bic(X), 1)
+    (2, 'VEV', 561.7)
+    >>> model.predict(X[[0, 60, 120]])
+    array([1, 0, 0])
+    """
+
+    _fit: MixtureFit | None = None
+    _columns: Columns | None = None
+
+    def __init__(
+        self,
+        components: Any = "auto",
+        covariance: Any = "auto",
+        *,
+        noise: bool | float = False,
+        start: Any = None,
+        criterion: str = "bic",
+        prior: bool = False,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.components = components
+        self.covariance = covariance
+        self.noise = noise
+        self.start = start
+        self.criterion = criterion
+        self.prior = prior
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    # Learning
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
+        """Learn the components; `y` is not looked at.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, d)
+            Numbers; blanks are legal. A row without any cell counts for nothing.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts; BIC counts their sum.
+
+        """
+        table = read_table(X)
+        columns = Columns.infer(table)
+        refuse_categories(columns)
+        cells = columns.encode(table, type(self).__name__)
+        check_infinite(cells, places(columns))
+        weights = read_weights(sample_weight, table.size)
+        rows = checked_rows(np.asarray(cells), weights)
+        start = None
+        if self.start is not None:
+            start = read_start(self.start, table.size, self._given_components())
+            if rows.size < table.size:
+                blank = np.isnan(cells).all(axis=1)
+                kept = ~blank if weights is None else ~blank & (weights > 0.0)
+                start = start[kept]
+        settings = read_settings(self, rows, start)
+        if rows.size == 1:
+            raise BadRows(
+                "1 sample is too few: a single row has no spread", hint="give more than one row"
+            )
+        fit = fit_mixture(rows, settings, start)
+        self._become(fit, columns)
+        warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
+        if not fit.converged:
+            warn(
+                f"EM stopped after {len(fit.history)} steps while there was more to be gained",
+                DidNotConverge,
+            )
+        return self
+
+    def _given_components(self) -> int | None:
+        given = self.components
+        return int(given) if isinstance(given, int | np.integer) else None
+
+    def _become(self, fit: MixtureFit, columns: Columns) -> Self:
+        self._fit, self._columns = fit, columns
+        self.n_features_in_ = columns.width
+        if columns.named:
+            self.feature_names_in_ = np.array(columns.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def fit_predict(self, X: object, y: object = None, **kwargs: Any) -> IntArray:
+        """Learn, and return the component of each row."""
+        return self.fit(X, y, **kwargs).predict(X)
+
+    def _require(self) -> tuple[MixtureFit, Columns]:
+        if self._fit is None or self._columns is None:
+            raise NotFitted.of(self)
+        return self._fit, self._columns
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is anything to ask it."""
+        return self._fit is not None
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing cells are legal."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # On disk
+
+    def save(self, path: str | Path) -> None:
+        """Write the mixture to a file, whole or not at all; `suffice.load` reads it.
+
+        >>> import tempfile, suffice
+        >>> place = tempfile.mkdtemp() + "/mixture.suffice"
+        >>> model = GaussianMixture(2, "EEE").fit([[0.0], [0.2], [0.5], [5.0], [5.2], [5.3]])
+        >>> model.save(place)
+        >>> suffice.load(place).predict([[0.1], [6.0]])
+        array([0, 1])
+        """
+        fit, columns = self._require()
+        settings = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in ("start", "random_state") and not isinstance(value, range)
+        }
+        for name in ("components", "covariance"):
+            value = getattr(self, name)
+            if not isinstance(value, str | int | np.integer):
+                settings[name] = {"components": self.components_, "covariance": fit.form}[name]
+        state = {
+            "columns": columns,
+            "statistics": None,
+            "chosen": None,
+            "labels": np.dtype(np.int64).str,
+            "model": fit.model,
+            "mixture": MixtureRecord.of(fit),
+        }
+        about = {"model": type(self).__name__, "columns": first_names(columns)}
+        with saving(path):
+            write_model(path, StoredModel(type(self).__name__, settings, state, about))
+
+    @classmethod
+    def _of_stored(cls, stored: StoredModel) -> Self:
+        model = cls(**stored.settings)
+        record = stored.state["mixture"]
+        if not isinstance(record, MixtureRecord):
+            raise BadSetting("the file holds no mixture", hint="it is damaged: write it again")
+        return model._become(record.fit(stored.state["model"]), stored.state["columns"])
+
+    # What was learned
+
+    @property
+    def components_(self) -> int:
+        """How many components there are, without the noise."""
+        return int(self._require()[0].model.densities.size)
+
+    @property
+    def covariance_form_(self) -> str:
+        """The form of their covariances, in mclust's three letters."""
+        return self._require()[0].form
+
+    @property
+    def weights_(self) -> FloatArray:
+        """The share of each component, largest first (k,); that of noise last, where there is."""
+        fit, _ = self._require()
+        shares = np.exp(fit.model.log_priors)
+        return np.append(shares * (1.0 - fit.noise), fit.noise) if fit.noise > 0.0 else shares
+
+    @property
+    def means_(self) -> FloatArray:
+        """The mean of each component (k, d)."""
+        return self._require()[0].model.densities.class_means
+
+    @property
+    def covariances_(self) -> FloatArray:
+        """The covariance of each component (k, d, d), repeated where they are shared."""
+        found = self._require()[0].model.densities.covariances
+        return np.broadcast_to(found, (self.components_, *found.shape[1:])).copy()
+
+    @property
+    def converged_(self) -> bool:
+        """Whether EM came to its end within `max_iter` steps."""
+        return self._require()[0].converged
+
+    @property
+    def n_iter_(self) -> int:
+        """How many steps EM took over all rows."""
+        return max(1, len(self._require()[0].history))
+
+    @property
+    def history_(self) -> FloatArray:
+        """The log-likelihood at every step, and the log prior where there is one: never falling."""
+        return np.array(self._require()[0].history)
+
+    @property
+    def log_likelihood_(self) -> float:
+        """The log-likelihood of the rows that it was fitted to."""
+        return self._require()[0].log_likelihood
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many free numbers it has: what BIC and AIC count."""
+        return self._require()[0].parameters
+
+    @property
+    def trials_(self) -> list[dict[str, Any]]:
+        """What was tried: form, components, log-likelihood, parameters and criterion, best first.
+
+        NaN where a component collapsed, and the likelihood has no maximum.
+        """
+        found = [trial._asdict() for trial in self._require()[0].trials]
+        return sorted(
+            found, key=lambda one: (np.isnan(one["criterion"]), one["criterion"], one["components"])
+        )

@@ -1,0 +1,1 @@
+"""One step of expectation-maximization: responsibilities, and sums weighted with them."""

@@ -1,0 +1,140 @@
+"""The most likely covariances of each form, from weights and scatters alone.
+
+Celeux and Govaert (1995). Every function takes weights (k,) and scatters about the class means, and
+returns covariances; `start` is what the last call returned, from where searches go on. Each step
+of a search is a minimum in some of the parameters: cut short, it has lost no likelihood.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from suffice.models.gaussian.forms.common_axes import MOST_SWEEPS, common_axes
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray
+
+MOST_STEPS = 500
+"""Steps of a search for volumes and a common shape. A choice: they converge linearly, most within
+tens of steps."""
+SETTLED = 1e-13
+"""Relative change of volumes that ends it: rounding."""
+TINY = float(np.finfo(np.float64).tiny)
+"""The least variance that can be divided by: what is below is rounding."""
+
+
+class Tied(NamedTuple):
+    """Covariances (k, d, d) of a form, and what a search for them ended with."""
+
+    covariances: FloatArray
+    volumes: FloatArray | None = None
+    axes: FloatArray | None = None
+
+
+def tied_covariances(
+    form: str,
+    weights: FloatArray,
+    scatters: FloatArray,
+    start: Tied | None = None,
+    *,
+    most_sweeps: int = MOST_SWEEPS,
+) -> Tied:
+    """Return the most likely covariances of a form, (k, d, d), from scatters (k, d, d).
+
+    >>> scatters = np.array([[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 4.0]]])
+    >>> tied_covariances("EII", np.array([2.0, 2.0]), scatters).covariances[0]
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    weights = np.maximum(weights, TINY)
+    width = scatters.shape[1]
+    total = float(weights.sum())
+    if form.endswith("I"):
+        squares = np.diagonal(scatters, axis1=1, axis2=2)
+        volumes = None if start is None else start.volumes
+        variances, volumes = diagonal_variances_of(form, weights, squares, volumes)
+        return Tied(variances[:, :, np.newaxis] * np.eye(width), volumes)
+    if form == "EEE":
+        return Tied(np.broadcast_to(scatters.sum(axis=0) / total, scatters.shape))
+    if form == "VVV":
+        return Tied(scatters / weights[:, np.newaxis, np.newaxis])
+    if form == "EVV":
+        sizes = np.exp(np.linalg.slogdet(scatters)[1] / width)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return Tied(scatters * (sizes.sum() / total / sizes)[:, np.newaxis, np.newaxis])
+    if form == "VEE":
+        return _common_shape(weights, scatters, None if start is None else start.volumes)
+    if form in ("EVE", "VVE"):
+        axes = None if start is None else start.axes
+        lengths, axes = common_axes(form, weights, scatters, axes, most_sweeps)
+        return Tied(np.einsum("ji,ki,li->kjl", axes, lengths, axes), None, axes)
+    values, turns = np.linalg.eigh(scatters)
+    values = np.maximum(values, 0.0)
+    volumes = None
+    if form == "EEV":
+        variances = np.broadcast_to(values.sum(axis=0) / total, values.shape)
+    else:
+        volumes = None if start is None else start.volumes
+        variances, volumes = _scaled_shape(weights, values, volumes)
+    return Tied(np.einsum("kji,ki,kli->kjl", turns, variances, turns), volumes)
+
+
+def diagonal_variances_of(
+    form: str, weights: FloatArray, squares: FloatArray, volumes: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return variances (k, d) of a form of independent columns, from sums of squares (k, d)."""
+    width, total = squares.shape[1], float(weights.sum())
+    if form == "EII":
+        return np.full_like(squares, squares.sum() / (total * width)), None
+    if form == "VII":
+        each = squares.sum(axis=1) / (weights * width)
+        return np.broadcast_to(each[:, np.newaxis], squares.shape).copy(), None
+    if form == "EEI":
+        return np.broadcast_to(squares.sum(axis=0) / total, squares.shape).copy(), None
+    if form == "VVI":
+        return squares / weights[:, np.newaxis], None
+    if form == "EVI":
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            sizes = np.exp(np.log(squares).mean(axis=1))
+            return squares * (sizes.sum() / total / sizes)[:, np.newaxis], None
+    return _scaled_shape(weights, squares, volumes)
+
+
+def _scaled_shape(
+    weights: FloatArray, squares: FloatArray, volumes: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return λ_kB of least Σ n_kd log λ_k + Σ_j squares_kj/(λ_kB_j), |B| = 1, and λ.
+
+    Convex in the logarithms: whatever it starts from, it ends at the same.
+    """
+    width = squares.shape[1]
+    if volumes is None:
+        volumes = squares.sum(axis=1) / (weights * width)
+    volumes = np.maximum(volumes, TINY)
+    for _ in range(MOST_STEPS):
+        shape = np.maximum((squares / volumes[:, np.newaxis]).sum(axis=0), TINY)
+        shape = shape / np.exp(np.log(shape).mean())
+        before = volumes
+        volumes = np.maximum((squares / shape).sum(axis=1) / (weights * width), TINY)
+        if np.all(np.abs(volumes - before) <= SETTLED * volumes):
+            break
+    return volumes[:, np.newaxis] * shape, volumes
+
+
+def _common_shape(weights: FloatArray, scatters: FloatArray, volumes: FloatArray | None) -> Tied:
+    """Return λ_kC of least Σ n_kd log λ_k + tr(W_kC⁻¹)/λ_k, |C| = 1."""
+    width = scatters.shape[1]
+    if volumes is None:
+        volumes = np.trace(scatters, axis1=1, axis2=2) / (weights * width)
+    volumes = np.maximum(volumes, TINY)
+    for _ in range(MOST_STEPS):
+        shape = np.tensordot(1.0 / volumes, scatters, axes=1)
+        shape = shape / np.exp(np.linalg.slogdet(shape)[1] / width)
+        before = volumes
+        traces = np.einsum("kij,ji->k", scatters, np.linalg.inv(shape))
+        volumes = np.maximum(traces / (weights * width), TINY)
+        if np.all(np.abs(volumes - before) <= SETTLED * volumes):
+            break
+    return Tied(volumes[:, np.newaxis, np.newaxis] * shape, volumes)

@@ -1,0 +1,1 @@
+"""Hidden classes: mixtures of normal components, by expectation-maximization."""

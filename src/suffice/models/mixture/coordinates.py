@@ -1,0 +1,145 @@
+"""The columns as a mixture sees them: centred, in units in which nothing is large or small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from suffice.engines.threads import collect_blocks
+from suffice.errors import BadRows, BadSetting
+from suffice.linear_algebra import EPSILON
+from suffice.models.gaussian.class_moments import ClassSummary
+from suffice.models.gaussian.family import Gaussian
+from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
+from suffice.models.gaussian.forms import UNIT_FORMS, letters_of
+from suffice.statistics import ByPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from suffice.models.mixture.sums import MixtureSums
+    from suffice.rows import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """z = (x - origin)/scale of the columns that vary, `active`; and what all rows say of them.
+
+    `total` (a, a) is the covariance of all rows; `trifle` (a, a) is zero but for directions in
+    which no row varies: there it is a variance far below every real one, the same for all
+    components, so that it plays no part. `weight` is that of all rows with a cell.
+    """
+
+    origin: FloatArray
+    origin_low: FloatArray
+    scale: FloatArray
+    active: NDArray[np.bool_]
+    total: FloatArray
+    trifle: FloatArray
+    weight: float
+    complete: bool
+
+    @property
+    def width(self) -> int:
+        """How many columns vary."""
+        return int(self.active.sum())
+
+    @classmethod
+    def of(cls, summary: ClassSummary, form: str, *, complete: bool) -> Self:
+        """Choose units: every column's own, or one for all where the form depends on them."""
+        active = summary.active
+        scale = np.where(active, summary.scale, 1.0)
+        if not active.any():
+            raise BadRows(
+                "no column varies: all rows are equal, and there is nothing to tell apart",
+                hint="give rows that differ",
+            )
+        counts = np.maximum(summary.counts.sum(axis=0), 1.0)
+        if summary.scatter.ndim == 2:
+            total = summary.scatter[np.ix_(active, active)] / summary.weight
+        else:
+            total = np.diag((summary.scatter / counts)[active])
+        values, basis = np.linalg.eigh(total)
+        silent = basis[:, values < EIGENVALUE_FLOOR]
+        trifle = EIGENVALUE_FLOOR * (silent @ silent.T)
+        if letters_of(form) in UNIT_FORMS:
+            unit = np.maximum(scale / scale[active].max(), 1e-150)
+            square = np.multiply.outer(unit[active], unit[active])
+            total, trifle, scale = total * square, trifle * square, scale / unit
+        return cls(
+            summary.origin,
+            summary.origin_low,
+            scale,
+            active,
+            total,
+            trifle,
+            summary.weight,
+            complete,
+        )
+
+    def standardized(self, rows: FloatArray) -> FloatArray:
+        """Return rows (n, a) in these coordinates; blanks stay blank."""
+        chosen = rows if self.active.all() else rows[:, self.active]
+        found = chosen - self.origin[self.active]
+        found -= self.origin_low[self.active]
+        found /= self.scale[self.active]
+        return np.asarray(found, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureRows:
+    """Rows (n, d) of an array with their weights: what EM goes through at every step."""
+
+    rows: FloatArray
+    weights: FloatArray | None
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def collect(
+        self, summarize: Callable[[FloatArray, FloatArray | None], MixtureSums]
+    ) -> MixtureSums:
+        """Return the merged sums of all rows."""
+
+        def block(part: slice) -> MixtureSums:
+            return summarize(self.rows[part], None if self.weights is None else self.weights[part])
+
+        return collect_blocks(block, *self.rows.shape)
+
+    def summary(self) -> tuple[ClassSummary, bool]:
+        """Return the moments of all rows as one class, and whether none has a blank."""
+        codes = np.zeros(len(self.rows), dtype=np.intp)
+        family = Gaussian("shared")
+        complete = not np.isnan(self.rows).any()
+        if not complete:
+            family = Gaussian("diagonal")
+        statistics = family.summarize(self.rows, codes, ["all"], self.weights)
+        assert complete == isinstance(statistics, ByPattern)
+        return ClassSummary.of(statistics, ["all"]), complete
+
+    def box(self) -> float:
+        """Return the log of the volume of the smallest box around all rows.
+
+        A column with a single value has a width of one: nothing is outside of it.
+        """
+        widths = np.nanmax(self.rows, axis=0) - np.nanmin(self.rows, axis=0)
+        return float(np.log(np.where(widths > EPSILON, widths, 1.0)).sum())
+
+
+def checked_rows(rows: FloatArray, weights: FloatArray | None) -> MixtureRows:
+    """Return rows that say something: those of weight zero or without any cell are left out."""
+    blank = np.isnan(rows)
+    kept = ~blank.all(axis=1) if blank.any() else np.ones(len(rows), dtype=bool)
+    if weights is not None:
+        kept &= weights > 0.0
+    if not kept.all():
+        rows, weights = rows[kept], None if weights is None else weights[kept]
+    if not len(rows):
+        raise BadSetting("there are no rows with a cell and a weight", hint="give some")
+    return MixtureRows(rows, weights)

@@ -1,0 +1,320 @@
+"""From rows to a mixture: starts, EM, and the choice of number and form by BIC or ICL."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from suffice.engines.threads import pinned
+from suffice.errors import BadSetting
+from suffice.models.gaussian.forms import LETTERS, letters_of, parameter_count
+from suffice.models.gaussian.forms.estimate import units_notes
+from suffice.models.mixture.coordinates import Coordinates, MixtureRows
+from suffice.models.mixture.em import Climb, climb
+from suffice.models.mixture.law import law_of, sure_logs
+from suffice.models.mixture.maximization import ComponentPrior, Maximization
+from suffice.models.mixture.starts import SampledRows, Starts, started
+from suffice.models.notes import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.mixture.sums import Components
+    from suffice.rows import FloatArray
+
+MOST_COMPONENTS = 9
+"""Components that are tried where their number is to be chosen: as in mclust."""
+FEW_COLUMNS_FORMS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI")
+"""Forms that are tried where there are no more rows than columns: the others have no maximum."""
+FIRST_STEPS = 12
+"""Steps of EM from every start, after which the best go on. A choice."""
+BEST_STARTS = 2
+"""Starts that go on to their maximum, on small tables. A choice."""
+SMALL_TABLE = 50_000
+"""Cells up to which more than one start goes on. A choice."""
+SUBSAMPLE = 10_000
+"""Rows, at least, on which EM comes to its maximum before it sees all. A choice: a step over them
+is a matter of milliseconds, and most of the way is then made."""
+SUBSAMPLE_PER_PARAMETER = 50
+"""Rows for each parameter in that sample. A choice: estimates then are within a seventh of their
+standard deviation."""
+ROUGHLY = 1e-6
+"""Tolerance, per row, on that sample: it is not the maximum that is looked for. A choice."""
+NOISE_SHARE = 0.05
+"""Share of the noise that EM begins with. A choice."""
+
+
+@dataclass(frozen=True)
+class MixtureSettings:
+    """What a mixture is fitted with; numbers and forms to be tried, one or more of each."""
+
+    components: tuple[int, ...]
+    forms: tuple[str, ...]
+    log_volume: float | None = None
+    prior: bool = False
+    criterion: str = "bic"
+    tolerance: float = 1e-8
+    most_steps: int = 1000
+    seed: int = 0
+
+
+class Trial(NamedTuple):
+    """One number and form: log-likelihood, parameters, criterion; NaN where one collapsed."""
+
+    form: str
+    components: int
+    log_likelihood: float
+    parameters: int
+    criterion: float
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureFit:
+    """A mixture, how it was arrived at, and what else was tried."""
+
+    model: GenerativeModel
+    form: str
+    noise: float
+    log_volume: float
+    log_likelihood: float
+    weight: float
+    parameters: int
+    converged: bool
+    penalised: bool
+    history: tuple[float, ...]
+    trials: tuple[Trial, ...]
+    notes: tuple[Note, ...] = field(default=())
+
+
+def fit_mixture(
+    rows: MixtureRows,
+    settings: MixtureSettings,
+    start: FloatArray | None = None,
+    watch: Callable[[Climb], None] | None = None,
+) -> MixtureFit:
+    """Return the mixture of most likelihood; of several numbers and forms that of least BIC."""
+    with pinned():
+        return _Search(rows, settings, start, watch).best()
+
+
+class _Search:
+    def __init__(
+        self,
+        rows: MixtureRows,
+        settings: MixtureSettings,
+        start: FloatArray | None,
+        watch: Callable[[Climb], None] | None,
+    ) -> None:
+        self.rows, self.settings, self.start, self.watch = rows, settings, start, watch
+        self.summary, self.complete = rows.summary()
+        most = settings.components[-1] * (1 + rows.rows.shape[1]) ** 2 * SUBSAMPLE_PER_PARAMETER
+        self.sample = SampledRows.of(rows.rows, max(SUBSAMPLE, most)) if start is None else None
+        self._coordinates: dict[bool, Coordinates] = {}
+        self._starts: dict[bool, Starts] = {}
+        distinct = np.inf if self.sample is None else self.sample.size
+        if settings.components[0] > distinct:
+            raise BadSetting(
+                f"components={settings.components[0]}, and there are {int(distinct)} different "
+                "rows with a cell",
+                hint="use no more components than there are different rows",
+            )
+        self.components = tuple(k for k in settings.components if k <= distinct)
+
+    def coordinates(self, form: str) -> Coordinates:
+        found = Coordinates.of(self.summary, form, complete=self.complete)
+        same = bool(np.array_equal(found.scale, np.where(found.active, self.summary.scale, 1.0)))
+        return self._coordinates.setdefault(same, found)
+
+    def best(self) -> MixtureFit:
+        """Fit everything that is to be tried, and return the best."""
+        alone = len(self.components) * len(self.settings.forms) == 1
+        found: list[tuple[Trial, Climb | None, Maximization]] = []
+        tried = itertools.product(self.components, self.settings.forms)
+        found += [self._tried(form, k, alone=alone) for k, form in tried]
+        trials = tuple(trial for trial, _, _ in found)
+        kept = [entry for entry in found if entry[1] is not None]
+        if not kept:  # every one collapsed: the smallest, under a prior
+            entry = self._tried(self.settings.forms[0], self.components[0], alone=True)
+            kept = [entry]
+        trial, top, maximization = min(kept, key=lambda entry: entry[0].criterion)
+        assert top is not None
+        return self._finished(trial, top, maximization, trials)
+
+    def _tried(self, form: str, k: int, *, alone: bool) -> tuple[Trial, Climb | None, Maximization]:
+        """Fit one; where it collapses, under a prior if it is the only one, or else not at all."""
+        coordinates = self.coordinates(form)
+        prior = ComponentPrior.of(form, k, coordinates)
+        maximization = Maximization(form, coordinates, prior if self.settings.prior else None)
+        top = self._climbed(maximization, k)
+        if top is None and alone and maximization.prior is None:
+            maximization = Maximization(form, coordinates, prior)
+            top = self._climbed(maximization, k)
+        count = parameter_count(form, k, coordinates.width)
+        count += 0 if self.settings.log_volume is None else 1
+        if top is None:
+            if alone:
+                raise BadSetting(
+                    f"a mixture of {k} components of form {form} collapses on these rows even "
+                    "under a prior",
+                    hint="use fewer components",
+                )
+            return Trial(form, k, np.nan, count, np.nan), None, maximization
+        value = -2.0 * top.likelihood + count * float(np.log(coordinates.weight))
+        if self.settings.criterion == "icl":
+            law = law_of(top.components, coordinates, form)
+            value -= 2.0 * sure_logs(law, top.components, self.rows)
+        return Trial(form, k, top.likelihood, count, value), top, maximization
+
+    def _climbed(self, maximization: Maximization, k: int) -> Climb | None:
+        """Return the best maximum from all starts; None where every one collapses."""
+        noise = 0.0 if self.settings.log_volume is None else NOISE_SHARE
+        volume = self._log_volume(maximization.coordinates)
+        coordinates, rows = maximization.coordinates, self.rows
+        if self.start is not None:
+            first = started(self.start, rows.rows, rows.weights, maximization, noise, volume)
+            if not maximization.is_sound(first, coordinates.weight):
+                return None
+            top = self._to_the_top(maximization, first)
+            return top if top.sound else None
+        tops = []
+        for begin in self._first_climbs(maximization, k, noise, volume):
+            nearer = begin
+            if self.sample is not None and self.sample.size > 2 * self._sampled.size:
+                nearer = climb(
+                    self._sampled,
+                    coordinates,
+                    maximization,
+                    begin.components,
+                    tolerance=ROUGHLY,
+                    most_steps=self.settings.most_steps,
+                )
+                nearer = nearer if nearer.sound else begin
+            top = self._to_the_top(maximization, nearer.components)
+            if top.sound:
+                tops.append(top)
+        return max(tops, key=lambda one: one.objective) if tops else None
+
+    def _to_the_top(self, maximization: Maximization, begin: Components) -> Climb:
+        return climb(
+            self.rows,
+            maximization.coordinates,
+            maximization,
+            begin,
+            tolerance=self.settings.tolerance,
+            most_steps=self.settings.most_steps,
+            watch=self.watch,
+        )
+
+    def _log_volume(self, coordinates: Coordinates) -> float:
+        """Return the log of the noise's volume in coordinates."""
+        if self.settings.log_volume is None:
+            return 0.0
+        return self.settings.log_volume - float(np.log(coordinates.scale[coordinates.active]).sum())
+
+    @property
+    def _sampled(self) -> MixtureRows:
+        assert self.sample is not None
+        return MixtureRows(self.sample.rows, None)
+
+    def _first_climbs(
+        self, maximization: Maximization, k: int, noise: float, volume: float
+    ) -> Sequence[Climb]:
+        """Return the best of some steps of EM from every start, under a prior: none collapses."""
+        assert self.sample is not None
+        coordinates = maximization.coordinates
+        key = self._coordinates.get(True) is coordinates
+        if key not in self._starts:
+            some = SampledRows(self.sample.rows[: 2 * SUBSAMPLE], self.sample.size)
+            noisy = self.settings.log_volume is not None
+            self._starts[key] = Starts(some, coordinates, self.settings.seed, noisy=noisy)
+        starts = self._starts[key]
+        held = MixtureRows(self.sample.rows[: starts.size], None)
+        prior = ComponentPrior.of(maximization.form, k, coordinates)
+        found = []
+        for partition in starts.partitions(k):
+            careful = Maximization(maximization.form, coordinates, prior)
+            begin = started(partition, held.rows, None, careful, noise, volume)
+            first = climb(
+                held, coordinates, careful, begin, tolerance=ROUGHLY, most_steps=FIRST_STEPS
+            )
+            found.append(first)
+        found.sort(key=lambda one: -one.objective)
+        many = BEST_STARTS if self.rows.rows.size <= SMALL_TABLE else 1
+        return found[:many]
+
+    def _finished(
+        self, trial: Trial, top: Climb, maximization: Maximization, trials: tuple[Trial, ...]
+    ) -> MixtureFit:
+        coordinates = maximization.coordinates
+        components = top.components
+        if self.start is None:
+            # Largest first: the same rows in another order have the same components.
+            order = np.lexsort((*components.means.T[::-1], -components.shares.round(9)))
+            components = components.in_order(order)
+        scale = float(np.log(coordinates.scale[coordinates.active]).sum())
+        return MixtureFit(
+            law_of(components, coordinates, trial.form),
+            trial.form,
+            components.noise,
+            components.log_volume + scale if components.noise > 0.0 else 0.0,
+            top.likelihood,
+            coordinates.weight,
+            trial.parameters,
+            top.converged,
+            maximization.prior is not None,
+            top.history,
+            trials,
+            self._notes(trial, maximization),
+        )
+
+    def _notes(self, trial: Trial, maximization: Maximization) -> tuple[Note, ...]:
+        notes: list[Note] = []
+        summary: ClassSummary = self.summary
+        if not summary.active.all():
+            columns = tuple(int(j) for j in np.flatnonzero(~summary.active))
+            notes.append(Note("columns that never vary", "they are left out", columns))
+        if maximization.coordinates.trifle.any():
+            notes.append(
+                Note(
+                    "some columns are sums of others",
+                    "what they repeat counts once, and densities are those of the others",
+                )
+            )
+        if maximization.prior is not None and not self.settings.prior:
+            notes.append(
+                Note(
+                    f"a component of {trial.components} collapses on rows that are nearly equal, "
+                    "and the likelihood has no maximum",
+                    "the prior of Fraley and Raftery (2007) stands in, and the log-likelihood "
+                    "together with it is what was maximised",
+                )
+            )
+        return (*notes, *units_notes(trial.form, summary))
+
+
+def forms_to_try(covariance: object, rows: int, width: int) -> tuple[str, ...]:
+    """Return which forms a setting means: one, several, or those that rows allow."""
+    if isinstance(covariance, str) and covariance == "auto":
+        if width == 1:
+            return ("EII", "VII")
+        return LETTERS if rows > width else FEW_COLUMNS_FORMS
+    given = [covariance] if isinstance(covariance, str) else covariance
+    if not isinstance(given, list | tuple) or not given:
+        given = [covariance]
+    found = []
+    for one in given:
+        form = letters_of(one) if isinstance(one, str) else None
+        if form not in LETTERS:
+            raise BadSetting(
+                f"covariance={one!r} is not known",
+                hint=f'use "auto", or one of {", ".join(LETTERS)}',
+            )
+        if width == 1:  # all forms of one column are one of two
+            form = f"{'V' if 'V' in form else 'E'}II"
+        found.append(form)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,72 @@
+"""Components as normal classes: what answers about rows once EM has ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.engines.threads import for_blocks
+from suffice.linear_algebra import lower_inverse
+from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+from suffice.models.gaussian.full_normals import FullNormals
+from suffice.models.gaussian.model import GenerativeModel
+
+if TYPE_CHECKING:
+    from suffice.models.mixture.coordinates import Coordinates, MixtureRows
+    from suffice.models.mixture.sums import Components
+    from suffice.rows import FloatArray
+
+
+def law_of(components: Components, coordinates: Coordinates, form: str) -> GenerativeModel:
+    """Return components as normal classes 0 … k - 1, their shares without that of the noise."""
+    size, width = components.size, len(coordinates.origin)
+    active = coordinates.active
+    means = np.zeros((size, width))
+    means[:, active] = components.means
+    place = coordinates.origin, coordinates.origin_low, coordinates.scale, active, means
+    densities: FullNormals | DiagonalNormals
+    many = 1 if form in ("EII", "EEI", "EEE") else size
+    if components.is_diagonal:
+        deviations = np.ones((many, width))
+        deviations[:, active] = np.sqrt(components.covariances[:many])
+        densities = DiagonalNormals(*place, deviations)
+    else:
+        matrices = components.covariances[:many]
+        factors = np.asarray(np.linalg.cholesky(matrices), dtype=np.float64)
+        silent = int(np.linalg.matrix_rank(coordinates.trifle, hermitian=True))
+        rank = coordinates.width - silent
+        densities = FullNormals(*place, factors, lower_inverse(factors), rank, silent)
+    with np.errstate(divide="ignore"):
+        shares = np.log(components.shares / components.shares.sum())
+    weights = components.shares * coordinates.weight
+    return GenerativeModel(tuple(range(size)), shares, densities, weights)
+
+
+def log_joint(
+    model: GenerativeModel, noise: float, log_volume: float, rows: FloatArray
+) -> FloatArray:
+    """Return log of share and density (n, k), and that of the noise after them where there is."""
+    found = model.log_joint(rows)
+    if noise == 0.0:
+        return found
+    found += np.log1p(-noise)
+    seen = (~np.isnan(rows)).mean(axis=1)
+    return np.column_stack([found, np.log(noise) - log_volume * seen])
+
+
+def sure_logs(model: GenerativeModel, components: Components, rows: MixtureRows) -> float:
+    """Return Σ log max p(component | row), by weight: what ICL adds to BIC."""
+    coordinates: FullNormals | DiagonalNormals = model.densities  # type: ignore[assignment]
+    scale = float(np.log(coordinates.scale[coordinates.active]).sum())
+    parts: dict[int, float] = {}
+
+    def work(part: slice) -> None:
+        joint = log_joint(model, components.noise, components.log_volume + scale, rows.rows[part])
+        top = joint.max(axis=1)
+        logs = -np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1))
+        own = logs if rows.weights is None else logs * rows.weights[part]
+        parts[part.start] = float(own.sum())
+
+    for_blocks(work, rows.size, rows.rows.shape[1])
+    return float(sum(parts[start] for start in sorted(parts)))

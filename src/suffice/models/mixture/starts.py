@@ -1,0 +1,230 @@
+"""Where EM begins: partitions of a sample, by agglomeration and by k-means, the same in any order.
+
+Rows are taken in the order of their content's hash, each content once: neither their order nor how
+often a row is repeated changes a start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting
+from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
+from suffice.rows.row_hashes import content_hashes, joined_hashes
+
+if TYPE_CHECKING:
+    from suffice.models.mixture.coordinates import Coordinates
+    from suffice.models.mixture.maximization import Maximization
+    from suffice.models.mixture.sums import Components
+    from suffice.rows import FloatArray, IntArray
+
+SAMPLE = 1000
+"""Rows that are agglomerated: distances of all pairs take four megabytes. A choice."""
+MOST_ROUNDS = 50
+"""Rounds of k-means, at most: a start need not be a fixed point. A choice."""
+NEIGHBOURS = 5
+"""The neighbour to which a row's distance says whether it is alone. A choice."""
+DRAWS = 4
+"""Draws of k-means++ for each number of components, of which the tightest is kept. A choice."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """Distinct rows in the order of their hashes, (m, d), and the same in coordinates."""
+
+    rows: FloatArray
+    size: int
+
+    @classmethod
+    def of(cls, rows: FloatArray, most: int) -> SampledRows:
+        """Take the rows of smallest hash; `size` is how many distinct ones there are of all."""
+        hashes = joined_hashes([content_hashes(rows, range(rows.shape[1]))])
+        _, first = np.unique(hashes, return_index=True)
+        return cls(np.asarray(rows[first[:most]], dtype=np.float64), len(first))
+
+
+class Starts:
+    """Partitions of sampled rows into any number of parts."""
+
+    def __init__(
+        self, sample: SampledRows, coordinates: Coordinates, seed: int, *, noisy: bool
+    ) -> None:
+        z = coordinates.standardized(sample.rows)
+        z = np.where(np.isnan(z), 0.0, z)  # at the mean: for a start that will do
+        self.size = len(z)
+        self._kept = _near_others(z) if noisy else np.arange(len(z))
+        z = z[self._kept]
+        spread = z.std(axis=0)
+        z = z / np.where(spread > 0.0, spread, 1.0)
+        self.seed = seed
+        self.z = z
+        covariance = np.atleast_2d(np.cov(z.T, bias=True))
+        values, basis = np.linalg.eigh(covariance)
+        kept = values > EIGENVALUE_FLOOR * max(1.0, float(values.max(initial=0.0)))
+        # Of few rows all are equally far from each other once they are white: rounding decides.
+        white = [z @ basis[:, kept] / np.sqrt(values[kept])] if len(z) > 2 * z.shape[1] else []
+        self._views = [*white, z]
+        self._trees: dict[int, Any] = {}
+        self._known: dict[int, list[FloatArray]] = {}
+
+    def partitions(self, components: int) -> list[FloatArray]:
+        """Return partitions into so many parts as shares (m, k), none twice."""
+        if components not in self._known:
+            found = self._partitions(components)
+            self._known[components] = [self._of_all(codes, components) for codes in found]
+        return self._known[components]
+
+    def _of_all(self, codes: IntArray, components: int) -> FloatArray:
+        """Return a partition of what is no noise as one of all rows: noise is of no part."""
+        shares = np.zeros((self.size, components))
+        shares[self._kept, codes] = 1.0
+        return shares
+
+    def _partitions(self, components: int) -> list[IntArray]:
+        if components == 1:
+            return [np.zeros(len(self.z), dtype=np.intp)]
+        found: list[IntArray] = []
+        for view in range(len(self._views)):
+            found.append(self._agglomerated(view, components))
+            found.append(self._tightest(view, components))
+        kept: list[IntArray] = []
+        for one in found:
+            same = any(np.array_equal(_canonical(one), _canonical(other)) for other in kept)
+            if not same and len(np.unique(one)) == components:
+                kept.append(one)
+        return kept
+
+    def _agglomerated(self, view: int, components: int) -> IntArray:
+        """Cut Ward's tree of the first rows; the others join the nearest mean."""
+        from scipy.cluster.hierarchy import cut_tree, ward
+
+        z = self._views[view]
+        first = z[:SAMPLE]
+        if view not in self._trees:
+            self._trees[view] = ward(first)
+        cut = cut_tree(self._trees[view], n_clusters=components)[:, 0]
+        codes: IntArray = np.asarray(cut, dtype=np.intp)
+        if len(first) == len(z):
+            return codes
+        centres = np.stack([first[codes == c].mean(axis=0) for c in range(components)])
+        return _nearest(z, centres)[0]
+
+    def _tightest(self, view: int, components: int) -> IntArray:
+        """Return the tightest of several partitions by k-means from k-means++."""
+        rng = np.random.default_rng([self.seed, components, view])
+        found = [_k_means(self._views[view], components, rng) for _ in range(DRAWS)]
+        return min(found, key=lambda pair: pair[1])[0]
+
+
+def _near_others(z: FloatArray) -> IntArray:
+    """Return the places of rows that are not far from their neighbours, as noise is."""
+    from scipy.spatial import KDTree
+
+    places = np.arange(len(z), dtype=np.intp)
+    if len(z) <= NEIGHBOURS + 1:
+        return places
+    reach = KDTree(z).query(z, NEIGHBOURS + 1)[0][:, -1]
+    quarter, most = np.quantile(reach, [0.25, 0.75])
+    near: IntArray = places[reach <= most + 3.0 * (most - quarter)]
+    return near
+
+
+def _canonical(codes: IntArray) -> IntArray:
+    """Return codes numbered in the order in which they appear."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse.ravel()])
+
+
+def _k_means(z: FloatArray, components: int, rng: np.random.Generator) -> tuple[IntArray, float]:
+    centres = z[[rng.integers(len(z))]]
+    while len(centres) < components:
+        _, squares = _nearest(z, centres)
+        total = float(squares.sum())
+        place = rng.choice(len(z), p=squares / total) if total > 0.0 else rng.integers(len(z))
+        centres = np.vstack([centres, z[place]])
+    codes, squares = _nearest(z, centres)
+    for _ in range(MOST_ROUNDS):
+        held = np.bincount(codes, minlength=components)
+        sums = np.zeros_like(centres)
+        np.add.at(sums, codes, z)
+        centres = np.where(
+            held[:, np.newaxis] > 0, sums / np.maximum(held, 1)[:, np.newaxis], centres
+        )
+        before = codes
+        codes, squares = _nearest(z, centres)
+        if np.array_equal(codes, before):
+            break
+    return codes, float(squares.sum())
+
+
+def _nearest(z: FloatArray, centres: FloatArray) -> tuple[IntArray, FloatArray]:
+    squares = np.square(z[:, np.newaxis] - centres).sum(axis=2)
+    codes = squares.argmin(axis=1)
+    return codes, squares[np.arange(len(z)), codes]
+
+
+def started(
+    responsibilities: FloatArray,
+    rows: FloatArray,
+    weights: FloatArray | None,
+    maximization: Maximization,
+    noise: float,
+    log_volume: float,
+) -> Components:
+    """Return the components of rows that are given to classes, wholly (n, k) or by shares.
+
+    Cells that are blank are taken at the mean of the others, for a start.
+    """
+    z = maximization.coordinates.standardized(rows)
+    shares = responsibilities if weights is None else responsibilities * weights[:, np.newaxis]
+    seen = ~np.isnan(z)
+    cells = np.where(seen, z, 0.0)
+    held = shares.sum(axis=0)
+    if not (held > 0.0).all():
+        c = int(np.argmin(held))
+        raise BadSetting(
+            f"no row belongs to component {c} of the start", hint="give each of them some rows"
+        )
+    counts = np.maximum(shares.T @ seen, np.finfo(np.float64).tiny)
+    means = (shares.T @ cells) / counts
+    size, width = means.shape
+    scatters = np.zeros((size, width) if maximization.diagonal else (size, width, width))
+    for c in range(size):
+        gaps = np.where(seen, z - means[c], 0.0)
+        if maximization.diagonal:
+            scatters[c] = shares[:, c] @ np.square(gaps) * held[c] / counts[c]
+        else:
+            stretch = np.sqrt(held[c] / counts[c])
+            scatters[c] = (gaps * shares[:, [c]]).T @ gaps * np.multiply.outer(stretch, stretch)
+    parts = held / held.sum() * (1.0 - noise)
+    return maximization.of_moments(held, means, scatters, parts, noise, log_volume)
+
+
+def read_start(start: object, size: int, components: int | None) -> FloatArray:
+    """Return a start as responsibilities (n, k): a partition (n,) or shares (n, k) of rows."""
+    given = np.asarray(start)
+    if given.ndim == 1 and len(given) == size:
+        _, codes = np.unique(given, return_inverse=True)
+        given = np.eye(int(codes.max(initial=0)) + 1)[codes.ravel()]
+    fits = given.ndim == 2 and len(given) == size and given.dtype.kind in "fiub"
+    if not fits:
+        raise BadSetting(
+            f"start has shape {given.shape}, and there are {size} rows",
+            hint="give a class for each row, or responsibilities, a column a component",
+        )
+    shares = given.astype(np.float64)
+    sums = shares.sum(axis=1)
+    if not (np.isfinite(shares).all() and (shares >= 0.0).all() and np.allclose(sums, 1.0)):
+        raise BadSetting(
+            "responsibilities in start are not at least 0, with a sum of 1 in every row",
+            hint="divide every row by its sum",
+        )
+    if components is not None and shares.shape[1] != components:
+        raise BadSetting(
+            f"start has {shares.shape[1]} components, and components={components}",
+            hint="leave components out, or give as many",
+        )
+    return shares
