@@ -133,6 +133,18 @@ def test_a_text_has_an_end(tmp_path: Path) -> None:
     refused(path, "w: a text has 33,554,433 bytes, where 33,554,432 are the most")
 
 
+def test_words_of_many_small_row_groups_are_not_read_all_at_once(tmp_path: Path) -> None:
+    """Each row group by itself has few texts; they are read together."""
+    path, size, groups = tmp_path / "a.parquet", 30_000, 40
+    words = [str(i % 10) * size for i in range(groups)]
+    table = pa.table({"w": np.repeat(words, 100).tolist(), "y": ["a", "b"] * (50 * groups)})
+    parquet.write_table(table, path, row_group_size=100)
+    source = open_source(str(path))
+    chunks = [chunk for part in source.parts(source.wanted("y")) for chunk in part()]
+    assert sum(chunk.table.size for chunk in chunks) == 100 * groups
+    assert max(chunk.table.size for chunk in chunks) <= allowances.MUCH_TEXT // size
+
+
 @pytest.mark.parametrize("how", ["zstd", "gzip", "brotli"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 def test_pages_are_asked_and_not_the_end_of_the_file(

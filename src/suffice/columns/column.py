@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from itertools import repeat
 from math import isnan
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -65,9 +66,13 @@ def encode_levels(
         given = next((row for row, v in enumerate(values) if v is not None), None)
         if given is not None:
             _refuse_cell(given, name, values[given], f"a {kind}: {name} holds other categories")
-    places = np.array([codes.get(value, -1) for value in values], dtype=np.intp)
-    rows = np.flatnonzero(places >= 0)
-    group[rows, places[rows]] = 1.0
+    try:
+        places = np.fromiter(map(codes.__getitem__, values), np.intp, len(values))
+        group[np.arange(len(values)), places] = 1.0
+    except KeyError:  # levels that are not among these: what none of them is, is all zeros
+        places = np.fromiter(map(codes.get, values, repeat(-1)), np.intp, len(values))
+        rows = np.flatnonzero(places >= 0)
+        group[rows, places[rows]] = 1.0
 
 
 def numbers_of(column: Column, kind: str, cells: NDArray[Any], name: str) -> FloatArray:

@@ -16,7 +16,8 @@ from suffice.sources.local import LocalSource, chunk_rows, identity_of
 from suffice.sources.table_files import check_names
 from suffice.tables.allowances import MUCH_TEXT, Allowance, checked_names
 from suffice.tables.arrow_checks import arrow_at_work, checked_text, portions
-from suffice.tables.parquet_pages import Footer, PageChecks, TextSizes, text_sizes
+from suffice.tables.parquet_footer import Footer
+from suffice.tables.parquet_pages import PageChecks, TextSizes, text_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -105,12 +106,13 @@ class ParquetSource(LocalSource):
     def _part(self, path: Path, groups: range, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         stamp, last = _stamp(path), self._last  # as it is now: other threads have other parts
         known, footer = last[1:] if last is not None and last[0] == stamp else (None, None)
-        coded = self._sizes.coded(wanted.all, self.size)
+        coded = self._sizes.coded(wanted.all, self.size, sum(map(len, self._groups)))
         place = f"{path}, {_named(groups)}"
         with _opened(path, known, coded) as file:
             footer = footer or _footer(path)
             self._last = stamp, file.metadata, footer  # the next part needs not read it once more
-            with path.open("rb") as held:
+            # Unbuffered: a few bytes here and there are read.
+            with path.open("rb", buffering=0) as held:
                 allowed = Allowance(str(path), footer.size)
                 checks = PageChecks(held, footer, file.metadata, allowed, coded)
                 rows = min(rows, checks.rows_at_once(wanted.all, groups))

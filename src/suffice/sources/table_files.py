@@ -209,6 +209,8 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> 
         return cells
     if kind == NUMBER and cells.dtype.kind == "f":
         blank = np.isnan(cells)
+    elif kind == CATEGORY and all(cells.tolist()):  # words: quicker than to ask for None each time
+        return cells
     else:
         blank = np.array([cell is None for cell in cells], dtype=bool)
     if blank.any():

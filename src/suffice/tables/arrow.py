@@ -26,7 +26,8 @@ from suffice.tables.arrow_checks import (
 from suffice.tables.arrow_messages import CheckedMessages
 from suffice.tables.csv.cells import ColumnEvidence
 from suffice.tables.csv.typed_cells import typed_cells
-from suffice.tables.parquet_pages import Footer, PageChecks, text_sizes
+from suffice.tables.parquet_footer import Footer
+from suffice.tables.parquet_pages import PageChecks, text_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -210,7 +211,7 @@ class ArrowTable:
         def read(size: int) -> Iterator[Any]:
             footer = Footer(file, self._source.size, self.name)
             sizes, all_rows = text_sizes(held, schema, footer), held.num_rows
-            coded = sizes.coded(names, all_rows)
+            coded = sizes.coded(names, all_rows, held.num_row_groups)
             checks = PageChecks(file, footer, held, allowed, coded)
             rows = min(size, checks.rows_at_once(names, range(held.num_row_groups)))
             again = parquet.ParquetFile(

@@ -144,7 +144,9 @@ class JsonTable(TextRows):
             return ""
         if isinstance(value, str):
             # A number is what it is, also where texts have decimal commas: exponents say so.
-            return f"{value}e0" if name in self._spelled and type(value) is _Digits else value
+            # What leaves here is a plain text: labels of any other type could not be stored.
+            spelled = name in self._spelled and type(value) is _Digits
+            return f"{value}e0" if spelled else str(value)
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, float):

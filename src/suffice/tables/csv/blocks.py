@@ -21,7 +21,7 @@ from suffice.tables.csv.quotes import CheckedQuotes, UnsoundQuotes
 from suffice.tables.csv.typed_cells import typed_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,12 +56,10 @@ class CsvBlocks:
         self._pa: Any = import_module("pyarrow")
         self._compute: Any = import_module("pyarrow.compute")
 
-    def _blocks(self, coded: Collection[str] = ()) -> Iterator[Any]:
-        """Yield batches of strings, blank cells null; some columns with each text once."""
+    def _blocks(self, types: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield batches of columns, which become what `types` says; blank cells are null."""
         pa, reader = self._pa, import_module("pyarrow.csv")
         made: Any = reader
-        types = dict.fromkeys(self._names, pa.string())
-        types.update(dict.fromkeys(coded, pa.dictionary(pa.int32(), pa.string())))
         with self._source.open() as file:
             checked = CheckedQuotes(
                 file,
@@ -81,6 +79,7 @@ class CsvBlocks:
                 made.ParseOptions(delimiter=self._dialect.delimiter, newlines_in_values=True),
                 made.ConvertOptions(
                     column_types=types,
+                    include_columns=list(types),
                     null_values=[""],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
@@ -92,7 +91,7 @@ class CsvBlocks:
         evidence = [ColumnEvidence() for _ in self._names]
         done, others = 0, set()
         try:
-            for block in self._blocks():
+            for block in self._blocks(dict.fromkeys(self._names, self._pa.string())):
                 for name, cells, seen in zip(self._names, block.columns, evidence, strict=True):
                     if not self._see(cells, seen, done):
                         others.add(name)
@@ -105,18 +104,20 @@ class CsvBlocks:
 
     def _see(self, cells: Any, seen: ColumnEvidence, done: int) -> bool:
         """Look at the cells of one column; return whether all are plain numbers, or blank."""
-        if cells.null_count == len(cells):
+        there = len(cells) - cells.null_count
+        if not there:
             return True
         numbers = self._numbers(cells) if seen.may_be_numbers else None
         if numbers is not None:
             # A fraction is told by its value: in a file as large as this there would be one.
-            fraction = seen.is_whole_yet and bool((numbers - np.floor(numbers) > 0.0).any())
-            seen.see_numbers(len(cells) - cells.null_count, decimal=fraction)
-            if not seen.shows_point and _has_points(cells):
-                seen.see_points(_texts(cells.slice(0, LOOK)))
-                if not seen.shows_point:
-                    seen.see_points(_texts(cells))
-            return True
+            whole = numbers == np.floor(numbers)
+            if not self._holds_codes(cells, numbers, whole):
+                seen.see_numbers(there, decimal=np.count_nonzero(whole) < there)
+                if not seen.shows_point and _has_points(cells):
+                    seen.see_points(_texts(cells.slice(0, LOOK)))
+                    if not seen.shows_point:
+                        seen.see_points(_texts(cells))
+                return True
         head = _texts(cells.slice(0, LOOK))
         some = _texts(cells.take(self._pa.array(range(0, len(cells), 1 + len(cells) // LOOK))))
         if not seen.are_words(head, some, len(cells)):
@@ -128,60 +129,86 @@ class CsvBlocks:
             )
         return False
 
-    def _numbers(self, cells: Any, *, codeless: bool = False) -> NDArray[np.float64] | None:
-        """Return cells as numbers, NaN where blank; None where any is no plain number."""
+    def _numbers(self, cells: Any) -> NDArray[np.float64] | None:
+        """Return cells as numbers, NaN where blank; None where any is no number, or not finite."""
         try:
+            # A few first: pyarrow makes a message for each cell that it cannot read.
+            self._compute.cast(cells.slice(0, LOOK), self._pa.float64())
             found = self._compute.cast(cells, self._pa.float64())
         except self._pa.ArrowException:
             return None
-        numbers: NDArray[np.float64] = found.to_numpy(zero_copy_only=False)
-        plain = np.isfinite(numbers).sum() + cells.null_count == len(cells)  # "nan" is a word
-        return numbers if plain and (codeless or not self._holds_codes(cells, numbers)) else None
+        return _finite(found)
 
-    def _holds_codes(self, cells: Any, numbers: NDArray[np.float64]) -> bool:
-        """Whether any of these numbers is a code: begins with a zero, or has too many digits."""
-        size = np.abs(numbers)
-        suspects = size >= 10.0**DIGITS
+    def _holds_codes(
+        self, cells: Any, numbers: NDArray[np.float64], whole: NDArray[np.bool_]
+    ) -> bool:
+        """Whether any of these numbers is a code: begins with a zero, or has too many digits.
+
+        Codes are `whole`: no other cell is looked at.
+        """
+        rows = np.flatnonzero(whole)
         _, ends, held = cells.buffers()
-        if held is not None and held.size:
-            # Looked up where they lie: that is ten times as fast as asking for each beginning.
-            text = np.frombuffer(held, np.uint8)
-            edges = np.frombuffer(ends, np.int32, len(cells) + 1, 4 * cells.offset)
-            at = edges[:-1]
+        if not len(rows) or held is None or not held.size:
+            return False
+        size = np.abs(numbers[rows])
+        suspects = size >= 10.0**DIGITS
+        # Looked up where they lie: that is ten times as fast as asking for each beginning.
+        text = np.frombuffer(held, np.uint8)
+        edges = np.frombuffer(ends, np.int32, len(cells) + 1, 4 * cells.offset)
+        at, end = edges[rows], edges[rows + 1]
+        first = text.take(at, mode="clip")
+        minus = first == ord("-")
+        if minus.any():
+            at = at + minus
             first = text.take(at, mode="clip")
-            minus = first == ord("-")
-            if minus.any():
-                at = at + minus
-                first = text.take(at, mode="clip")
-            zeros = first == ord("0")
-            if zeros.any():  # 0.5 begins with a zero, and so does 0
-                second = text.take(at + 1, mode="clip") == ord("0")
-                suspects |= zeros & ((size >= 1.0) | (second & (edges[1:] - at > 1)))
-        return bool(suspects.any()) and any(map(is_code, _texts(cells.filter(suspects))))
+        zeros = first == ord("0")
+        if zeros.any():  # 0.0 begins with a zero, and so does 0
+            second = text.take(at + 1, mode="clip") == ord("0")
+            suspects |= zeros & ((size >= 1.0) | (second & (end - at > 1)))
+        found = rows[suspects]
+        return len(found) > 0 and any(map(is_code, _texts(cells.take(self._pa.array(found)))))
 
     def tables(
         self, names: Sequence[str], kinds: Sequence[str]
     ) -> Iterator[tuple[int, Table | None]]:
         """Yield how many rows came before, and the next; None where another has to go on."""
-        place = {name: j for j, name in enumerate(self._names)}
-        places = [place[name] for name in names]
         done = 0
         try:
-            words = [name for name, kind in zip(names, kinds, strict=True) if kind == CATEGORY]
-            for block in self._blocks(words):
+            for block in self._blocks(self._types(names, kinds)):
                 columns = [
-                    (str(kind), self._column(block.column(at), kind, name))
-                    for at, name, kind in zip(places, names, kinds, strict=True)
+                    (str(kind), self._column(block.column(name), kind, name))
+                    for name, kind in zip(names, kinds, strict=True)
                 ]
                 yield done, table_of_columns(columns, tuple(names), None)
                 done += block.num_rows
         except (self._pa.ArrowException, UnsoundQuotes, SufficeError):
             yield done, None
 
+    def _types(self, names: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
+        """Return what columns are read as: words as codes, and numbers known to be plain at once.
+
+        Columns that nobody asks for have been looked at if quotation marks are vouched for; if not,
+        they are cut into cells like all others, since texts in them may be none.
+        """
+        pa = self._pa
+        types = {} if self._vouched else dict.fromkeys(self._names, pa.string())
+        for name, kind in zip(names, kinds, strict=True):
+            types[name] = pa.string()
+            if kind == CATEGORY:
+                types[name] = pa.dictionary(pa.int32(), pa.string())
+            elif kind == NUMBER and spelling_of(kind) is None and name in self.codeless:
+                types[name] = pa.float64()
+        return types
+
     def _column(self, cells: Any, kind: str, name: str) -> NDArray[Any]:
+        if self._pa.types.is_floating(cells.type):
+            found = _finite(cells)
+            if found is None:
+                raise UnsoundQuotes  # these are not the cells that were looked at
+            return found
         if kind == NUMBER and spelling_of(kind) is None:
-            found = self._numbers(cells, codeless=name in self.codeless)
-            if found is not None:
+            found = self._numbers(cells)
+            if found is not None and not self._holds_codes(cells, found, found == np.floor(found)):
                 return found
         coded = cells if kind == CATEGORY else cells.dictionary_encode()
         words = coded.dictionary.to_pylist()
@@ -196,6 +223,13 @@ class CsvBlocks:
         codes = coded.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
         column: NDArray[Any] = levels[codes]
         return column
+
+
+def _finite(cells: Any) -> NDArray[np.float64] | None:
+    """Return numbers, NaN where blank; None where any is not finite: `nan` is a word."""
+    numbers: NDArray[np.float64] = cells.to_numpy(zero_copy_only=False)
+    plain = np.count_nonzero(np.isfinite(numbers)) + cells.null_count == len(cells)
+    return numbers if plain else None
 
 
 def _has_points(cells: Any) -> bool:

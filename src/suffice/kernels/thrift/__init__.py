@@ -1,0 +1,1 @@
+"""Thrift's compact protocol, in which the ends of Parquet files are written."""
