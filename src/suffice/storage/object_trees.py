@@ -66,7 +66,7 @@ def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one f
     if name in STATISTICS:
         held = value.to_arrays()  # type: ignore[attr-defined]
         return {"is": name, "arrays": planted({k: np.asarray(v) for k, v in held.items()}, arrays)}
-    if has_fields(name):
+    if name and has_fields(name):
         kept = {
             f.name: getattr(value, f.name) for f in _fields(type(value)) if _is_written(f, value)
         }
