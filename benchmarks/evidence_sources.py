@@ -35,8 +35,8 @@ from benchmarks.sources import (
 )
 from suffice import GaussianDiscriminant, collect
 from suffice.engines import threads as engine
-from suffice.estimators.shared import checkpoints
-from suffice.estimators.shared.collect import SummarizeChunk
+from suffice.learning import checkpoints
+from suffice.learning.collect import LearnChunk
 from suffice.sources import local, open_source
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def _travelling() -> Iterator[Figure]:
         source = open_source(pa.table(columns))
         wanted = source.wanted(TARGET)
         for form in ("shared", "per-class"):
-            summarize = SummarizeChunk(GaussianDiscriminant(form), None)
+            summarize = LearnChunk(GaussianDiscriminant(form).as_learner())
             found = len(pickle.dumps(source.collected(summarize, wanted), protocol=5))
             formula = CLASSES * (width**2 + width + 1) * 8
             # Names of columns, settings, lower halves of means and bounds of errors come along.

@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from suffice.estimators.load import load
     from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
     from suffice.estimators.multivariate_normal import MultivariateNormal
-    from suffice.estimators.naive_bayes import NaiveBayes
-    from suffice.estimators.naive_bayes_counts import (
+    from suffice.estimators.naive_bayes import (
         BernoulliNaiveBayes,
         ComplementNaiveBayes,
         MultinomialNaiveBayes,
+        NaiveBayes,
     )
     from suffice.estimators.pool import Pool
-    from suffice.estimators.shared.collect import collect
     from suffice.estimators.text.classifier import TextClassifier
     from suffice.estimators.text.vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
+    from suffice.learning.collect import collect
     from suffice.training.training import train
 
 __version__ = "0.1.0"
@@ -85,12 +85,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BernoulliNaiveBayes": "suffice.estimators.naive_bayes_counts",
-    "ComplementNaiveBayes": "suffice.estimators.naive_bayes_counts",
+    "BernoulliNaiveBayes": "suffice.estimators.naive_bayes",
+    "ComplementNaiveBayes": "suffice.estimators.naive_bayes",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
-    "MultinomialNaiveBayes": "suffice.estimators.naive_bayes_counts",
+    "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",
     "Perceptron": "suffice.estimators.linear.perceptron",
@@ -98,7 +98,7 @@ _HOMES = {
     "TextClassifier": "suffice.estimators.text.classifier",
     "TextVectorizer": "suffice.estimators.text.vectorizer",
     "bridge": "suffice.estimators.bridge",
-    "collect": "suffice.estimators.shared.collect",
+    "collect": "suffice.learning.collect",
     "compare": "suffice.evaluation.comparison",
     "load": "suffice.estimators.load",
     "train": "suffice.training.training",

@@ -261,7 +261,7 @@ class NotLinear(SufficeError):
     """A boundary that is not flat."""
 
 
-class NotADensity(SufficeError):
+class NotADensity(SufficeError, AttributeError):
     """A classifier with scores, but without p(x | y) behind them."""
 
     @classmethod

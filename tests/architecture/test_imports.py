@@ -87,6 +87,29 @@ def test_predicting_loads_the_model_of_the_file_and_no_other(
     assert not [name for name in ours if name.startswith("suffice.models.text")]
 
 
+COMMANDS = """
+from suffice.cli import main
+for model in ("gda", "naive-bayes"):
+    for line in (
+        f"fit t.csv -t y --model {model} -o a", "learn a t.csv -o b", "merge a b -o c",
+        "forget c t.csv -o d", "explain a t.csv --row 2", "outliers a t.csv", "sample a -n 3",
+    ):
+        assert main([*line.split(), *(["--force"] if " -o " in line else [])]) == 0, line
+    heavy = {"sklearn", "scipy.stats", "numba"} & sys.modules.keys()
+    assert not heavy, (model, heavy)
+"""
+
+
+def test_commands_on_small_tables_do_without_scikit_learn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(
+        "size,colour,y\n1,red,u\n2,blue,u\n1.5,red,u\n4,red,v\n5,blue,v\n4.5,blue,v\n", "utf-8"
+    )
+    loaded_after(COMMANDS.replace(" -W error", ""))
+
+
 def test_the_layers_hold(root: Path) -> None:
     done = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],

@@ -88,7 +88,7 @@ def test_refusals_count_rows_in_fields(room: str) -> None:
 
 GIVEN = {
     "estimators/multivariate_normal_columns.py",
-    "estimators/shared/results.py",
+    "learning/results.py",
     "estimators/text/vectorizer_settings.py",
     "models/gaussian/law/inputs.py",
     "models/gaussian/law/normal.py",

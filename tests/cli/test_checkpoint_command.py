@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KILLED = """
 import os, signal, sys
 from suffice.cli import main
-from suffice.estimators.shared import checkpoints
+from suffice.learning import checkpoints
 from suffice.sources import local
 from suffice.tables import table_file
 

@@ -82,7 +82,7 @@ def test_a_new_level_widens_at_learn_and_is_taken_at_predict(
     assert done.code == 0, done.err
     assert run("predict", path, more).rows[0] == "prediction"
     if model == "gda":
-        assert "colour=violet" in suffice.load(path)._require().columns.coded_names
+        assert "colour=violet" in suffice.load(path).schema.coded_names
 
 
 def test_a_new_class_is_a_new_class(

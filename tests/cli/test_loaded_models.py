@@ -13,7 +13,7 @@ import pytest
 import suffice
 from suffice.columns.filled import FilledColumns
 from suffice.errors import BadFile, ColumnMismatch, NotFinite
-from suffice.estimators.shared.table_recipe import TableNotes
+from suffice.learning.table_recipe import TableNotes
 from suffice.storage.model_file import StoredModel, read_model, write_model
 from tests.reference.saved_models import noted
 

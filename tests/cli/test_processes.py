@@ -118,14 +118,14 @@ def test_nothing_is_coloured_and_no_progress_shown_where_there_is_no_terminal(
 STAGES = {
     "reading": "suffice.tables.csv.table:CsvTable.records",
     "comparing": "suffice.training.model_choice:choose",
-    "fitting": "suffice.estimators.shared.learning:Learning.fit",
+    "fitting": "suffice.training.training:fit_rows",
     "saving": "os:fsync",
 }
 """What a fit does, and where it can be held up."""
 HELD_UP = """
 import importlib, json, operator, os, sys, time
 import pyarrow.csv, pyarrow.parquet, sklearn.base, scipy.stats
-import suffice.estimators.shared.learning, suffice.training.model_choice
+import suffice.training.model_choice
 from suffice.cli import main
 print("ready", flush=True)
 for line in sys.stdin:

@@ -127,7 +127,7 @@ def test_a_column_that_turns_to_text_in_the_last_row_was_text_from_the_first(
     table.write_text("a,b,y\n" + "".join(rows) + "many,1,x\n")
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 12)
     assert run("fit", table, "-t", "y", "--model", "gda", "-o", out).code == 0
-    kinds = [column.kind for column in suffice.load(out)._require().columns.columns]
+    kinds = [column.kind for column in suffice.load(out).schema.columns]
     assert kinds == ["category", "number"]
 
 

@@ -112,7 +112,7 @@ def test_what_a_column_holds_is_decided_by_all_files(run: Any, tmp_path: Path) -
     third.write_text("a,b,y\n" + "true,3,u\nfalse,4,v\ntrue,2,v\n" * 8)
     out = tmp_path / "m.suffice"
     assert run("fit", first, second, third, "-t", "y", "--model", "gda", "-o", out).code == 0
-    kinds = [column.kind for column in suffice.load(out)._require().columns.columns]
+    kinds = [column.kind for column in suffice.load(out).schema.columns]
     assert kinds == ["boolean", "number"]
 
 
@@ -131,7 +131,7 @@ def test_a_source_larger_than_memory_gives_the_model_of_the_rows(
     monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 500)
     monkeypatch.setattr("suffice.sources.local.CELLS", 200)
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 200)
-    monkeypatch.setattr("suffice.estimators.shared.collect.MOST_CELLS", 500)
+    monkeypatch.setattr("suffice.learning.collect.MOST_CELLS", 500)
     done = run("fit", *parts, *arguments, many)
     assert done.code == 0, done.err
     assert "593 rows" in done.err

@@ -158,7 +158,7 @@ def test_more_rows_than_are_held_are_learned_alike(
 ) -> None:
     monkeypatch.setattr("suffice.training.training_rows.IN_MEMORY", 200)
     monkeypatch.setattr("suffice.tables.table_file.CELLS", 100)
-    monkeypatch.setattr("suffice.estimators.shared.collect.MOST_CELLS", 200)
+    monkeypatch.setattr("suffice.learning.collect.MOST_CELLS", 200)
     for model in ("naive-bayes", "logistic"):
         found = _same(run, tmp_path, _file(business(), tmp_path, "csv"), "kind", model=model)
         assert found.unlabelled == 2

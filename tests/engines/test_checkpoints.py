@@ -22,7 +22,7 @@ import suffice
 from suffice import GaussianDiscriminant, NaiveBayes, collect
 from suffice.engines.parts import Progress, collect_parts
 from suffice.errors import BadFile, BadSetting
-from suffice.estimators.shared import checkpoints
+from suffice.learning import checkpoints
 from suffice.sources import local
 from suffice.tables import table_file as tables
 
@@ -146,7 +146,7 @@ def test_a_process_that_is_killed_goes_on_where_it_was(rows: Path) -> None:
     program = (
         "import sys\n"
         "from suffice import GaussianDiscriminant\n"
-        "from suffice.estimators.shared import checkpoints\n"
+        "from suffice.learning import checkpoints\n"
         "from suffice.sources import local\n"
         "checkpoints.EVERY, local.CELLS = 0.0, 400\n"
         "model = GaussianDiscriminant().fit('a.parquet', target='y', checkpoint='state')\n"

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 from suffice.errors import BadLabels, BadRows, BadWeights, ColumnMismatch, NotFinite
-from suffice.estimators.shared.collect import SummarizeChunk
+from suffice.learning.collect import LearnChunk
 from suffice.sources import open_source
 from tests.engines.alike import assert_alike
 from tests.engines.hostile_rows import (
@@ -180,7 +180,7 @@ def test_a_worker_that_dies_changes_nothing(
 
     source = open_source(frame_of(parts_of(rows)))
     wanted = source.wanted(TARGET)
-    summarize = SummarizeChunk(GaussianDiscriminant("per-class"), None)
+    summarize = LearnChunk(GaussianDiscriminant("per-class").as_learner())
     flag = tmp_path / "died"
 
     def dying(chunk: Chunk) -> Any:
@@ -193,7 +193,7 @@ def test_a_worker_that_dies_changes_nothing(
         found = source.collected(dying, wanted)
         undisturbed = source.collected(summarize, wanted)
     assert flag.exists()
-    ours, theirs = (one.state.statistics.to_arrays() for one in (found, undisturbed))
+    ours, theirs = (one.statistics.to_arrays() for one in (found, undisturbed))
     assert ours.keys() == theirs.keys()
     assert all(
         np.asarray(ours[name]).tobytes() == np.asarray(theirs[name]).tobytes() for name in ours

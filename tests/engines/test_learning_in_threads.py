@@ -307,7 +307,7 @@ def test_a_lock_is_no_part_of_an_estimator(kind: str) -> None:
 
 
 def test_locks_go_with_their_estimators() -> None:
-    from suffice.estimators.shared.concurrency import LOCKS
+    from suffice.estimators.concurrency import LOCKS
 
     X, y = numbers(np.random.default_rng(7), 10), np.arange(10) % 2
     before = len(LOCKS)

@@ -29,7 +29,7 @@ from suffice.errors import (
     ColumnMismatch,
     DegenerateData,
 )
-from suffice.estimators.shared import collect as collecting
+from suffice.learning import collect as collecting
 from suffice.sources import local, open_source
 from tests.engines.alike import assert_alike
 

@@ -21,7 +21,7 @@ from suffice.errors import (
     ColumnMismatch,
     NotFinite,
 )
-from suffice.estimators.shared.collect import SummarizeChunk
+from suffice.learning.collect import LearnChunk
 from suffice.sources import open_source
 from suffice.sources import spark as spark_source
 from suffice.sources.spark import predictions, spark_at_work
@@ -207,7 +207,7 @@ def test_workers_run_what_is_tested(any_spark: Any) -> None:
 def test_a_worker_that_dies_changes_nothing(classic: Any, tmp_path: Path) -> None:
     source = open_source(classic)
     wanted = source.wanted(TARGET)
-    summarize = SummarizeChunk(GaussianDiscriminant("per-class"), None)
+    summarize = LearnChunk(GaussianDiscriminant("per-class").as_learner())
     flag = tmp_path / "died"
 
     def dying(chunk: Chunk) -> Any:
@@ -219,7 +219,7 @@ def test_a_worker_that_dies_changes_nothing(classic: Any, tmp_path: Path) -> Non
     undisturbed = source.collected(summarize, wanted)
     found = source.collected(dying, wanted)
     assert flag.exists()
-    assert _bits(found.state.statistics) == _bits(undisturbed.state.statistics)
+    assert _bits(found.statistics) == _bits(undisturbed.statistics)
 
 
 def test_it_makes_no_difference_whether_summaries_are_merged_on_the_cluster(
@@ -228,12 +228,12 @@ def test_it_makes_no_difference_whether_summaries_are_merged_on_the_cluster(
     monkeypatch.setattr(spark_source, "WIDTH", 2)  # neighbours; there are four partitions
     source = open_source(classic)
     wanted = source.wanted(TARGET)
-    summarize = SummarizeChunk(GaussianDiscriminant("per-class"), None)
+    summarize = LearnChunk(GaussianDiscriminant("per-class").as_learner())
     assert source.moved is None
     on_cluster = source.collected(summarize, wanted)
     assert 0 < source.moved < spark_source.DIRECT
     by_driver = source.collected(summarize, wanted)
-    assert _bits(on_cluster.state.statistics) == _bits(by_driver.state.statistics)
+    assert _bits(on_cluster.statistics) == _bits(by_driver.statistics)
 
 
 def test_nothing_but_the_statistics_moves(spark: Any, frames: Any) -> None:
@@ -248,7 +248,7 @@ def test_nothing_but_the_statistics_moves(spark: Any, frames: Any) -> None:
         source = open_source(frame)
         for _ in range(2):  # the second time, the driver takes every partition's own
             source.collected(
-                SummarizeChunk(GaussianDiscriminant("per-class"), None), source.wanted("y")
+                LearnChunk(GaussianDiscriminant("per-class").as_learner()), source.wanted("y")
             )
         moved.append(source.moved / parts)
     statistics = 2 * (width**2 + width + 1) * 8
@@ -269,14 +269,14 @@ def test_some_rows_are_drawn_the_same_way_every_time(hostile: Any, rows: pa.Tabl
 def test_rows_are_kept_for_as_long_as_they_are_needed(hostile: Any) -> None:
     source = open_source(hostile)
     wanted = source.wanted(TARGET)
-    summarize = SummarizeChunk(GaussianDiscriminant("diagonal"), None)
+    summarize = LearnChunk(GaussianDiscriminant("diagonal").as_learner())
     plain = source.collected(summarize, wanted)
     with source.kept(wanted):
         frame = source._rows(wanted)
         assert frame.storageLevel.useMemory
         kept = source.collected(summarize, wanted)
     assert not frame.storageLevel.useMemory
-    assert_alike(kept.state.statistics, plain.state.statistics)
+    assert_alike(kept.statistics, plain.statistics)
 
 
 def test_predictions_of_a_frame_are_those_of_its_rows(hostile: Any, rows: pa.Table) -> None:

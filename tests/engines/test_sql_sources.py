@@ -23,7 +23,7 @@ from suffice.errors import (
     StreamedRows,
     SufficeError,
 )
-from suffice.estimators.shared import collect as collecting
+from suffice.learning import collect as collecting
 from suffice.sources import open_source
 from suffice.sources.sql.addresses import sql_source
 from tests.engines.alike import assert_alike

@@ -107,7 +107,7 @@ def outcome(fit: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return fit()._require().statistics
+            return fit().statistics_
         except SufficeError as refusal:
             return type(refusal)
 
@@ -203,7 +203,7 @@ def test_enums_and_uuids_are_text_as_columns_and_as_targets(
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     fitted = type(model)(**model.get_params()).fit(source, target=target)
-                found.append((fitted.classes_.tolist(), fitted._require().statistics))
+                found.append((fitted.classes_.tolist(), fitted.statistics_))
             assert found[0][0] == found[1][0]
             assert_alike(found[0][1], found[1][1])
 

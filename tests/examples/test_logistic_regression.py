@@ -26,7 +26,7 @@ from suffice import (
     NaiveBayes,
 )
 from suffice.errors import BadSetting, DegenerateData, DidNotConverge, SeparationWarning
-from suffice.estimators.shared.results import Contrasts
+from suffice.learning.results import Contrasts
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
 from suffice.models.linear.online.stochastic import seen_at_fit

@@ -274,7 +274,7 @@ def test_what_was_chosen_is_told(tmp_path: Path) -> None:
     x, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     model = GDA("auto").fit(x + 3.0 * y[:, np.newaxis], y)
     account = describe(stored(model, tmp_path))
-    pool = model._require().chosen.pool
+    pool = model.learned_.learner.chosen.pool
     shared = "all classes share one covariance"
     assert (shared in account.assumptions) == (pool == 1.0)
     assert account.assumptions[-1] == "which was chosen by leave-one-out"

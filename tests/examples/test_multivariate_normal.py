@@ -18,7 +18,7 @@ from suffice.errors import (
     NotFinite,
 )
 from suffice.estimators.multivariate_normal import MultivariateNormal
-from suffice.estimators.shared.randomness import random_generator
+from suffice.learning.randomness import random_generator
 from suffice.models.gaussian.law.normal import Normal
 
 HEIGHTS = MultivariateNormal(

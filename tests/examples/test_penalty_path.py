@@ -14,8 +14,8 @@ from sklearn.model_selection import cross_val_score
 import suffice
 from suffice import LogisticRegression
 from suffice.errors import BadFile, BadSetting, OneClass
-from suffice.estimators.shared import collect as collecting
 from suffice.estimators.sql import to_sql
+from suffice.learning import collect as collecting
 from suffice.models.linear.penalty_path import fitted
 from suffice.storage.describe import describe
 from suffice.storage.model_diff import differences

@@ -36,8 +36,8 @@ from suffice.errors import (
     NotFinite,
     SufficeError,
 )
-from suffice.estimators.shared.results import Explanation
 from suffice.families import Normal
+from suffice.learning.results import Explanation
 from suffice.plots.axes import COLOURS, colour, dashes, hatch, marker
 from suffice.plots.calibration import reliability
 from suffice.plots.columns import column_law

@@ -27,7 +27,7 @@ from suffice.errors import (
     NotANumber,
     NotFinite,
 )
-from suffice.estimators.shared import waiting_rows as single_rows
+from suffice.learning import waiting_rows as single_rows
 
 RNG = np.random.default_rng(3)
 Y = np.arange(90) % 3
@@ -264,7 +264,7 @@ def test_labels_keep_their_type(kind, given_as):
     assert waiting(lean) >= 59  # the first may change the type: int32 and a list of int
     assert_same(lean, plain)
     assert lean.predict(X).dtype == plain.predict(X).dtype
-    assert lean._state.dtype == plain._state.dtype
+    assert lean.learned_.dtype == plain.learned_.dtype
 
 
 def test_shorter_text_is_the_same_text():
@@ -566,7 +566,7 @@ def test_an_interruption_loses_no_row(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(model, "_read", interrupted)
+        patch.setattr(type(model.as_learner()), "read", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.predict(X)
         with pytest.raises(KeyboardInterrupt):
@@ -602,7 +602,7 @@ def test_rows_of_categories_do_not_wait():
 
 def test_a_state_full_of_patterns_lets_no_row_wait(monkeypatch):
     monkeypatch.setattr("suffice.statistics.by_pattern.MOST_PATTERNS", 2)
-    monkeypatch.setattr("suffice.estimators.gaussian_learning.MOST_PATTERNS", 2)
+    monkeypatch.setattr("suffice.learning.learners.gaussian.MOST_PATTERNS", 2)
     rows = X[:30].copy()
     rows[::2, 0] = rows[1::2, 1] = np.nan
     model = GaussianDiscriminant().fit(rows, Y[:30])

@@ -66,7 +66,7 @@ def test_rows_that_are_whole_by_chance_refuse_no_number_later(
         found = model.predict_proba(GIVEN[kind](later))
         model.predict(GIVEN[kind](later))
         model.explain(GIVEN[kind](later))
-        state = model._stored_state(False)
+        state = model.stored(statistics=False).state
         stored = StoredModel("NaiveBayes", {}, state)
         same = stored_posterior(stored, read_table(GIVEN[kind](later)))
     assert np.isfinite(found).all()

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import suffice
 from suffice.errors import BadFile, BadSetting, SufficeError, SufficeWarning
-from suffice.estimators.shared.saving import HOMES
-from suffice.estimators.shared.state import NotFitted
+from suffice.estimators.fitting_notes import NotFitted
+from suffice.estimators.saving import HOMES
 from suffice.rows import read_table
 from suffice.storage.model_file import read_model, stored_posterior
 from tests.reference.saved_models import CASES, fitted, laws

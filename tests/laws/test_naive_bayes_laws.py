@@ -309,8 +309,7 @@ def test_what_travels_arrives_whole(case: Case, seed: int) -> None:
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict_log_proba(x), model.predict_log_proba(x))
     statistics = type(model.statistics_).from_arrays(model.statistics_.to_arrays())
-    chosen = model._require().chosen
-    found = model._learner(chosen).fit(statistics).model
+    found = model.learned_.learner.of_model().fit(statistics).model
     assert found.temperature == pytest.approx(model.temperature_, rel=1e-9)
     again.partial_fit(x[np.arange(3)], y[:3])
     model.partial_fit(x[np.arange(3)], y[:3])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import suffice
-from suffice.estimators.shared.saving import HOMES
+from suffice.estimators.saving import HOMES
 from suffice.storage.checks.estimated_models import ESTIMATED
 from suffice.storage.model_file import MODEL_OF
 from tests.reference.round_trips import (

@@ -59,7 +59,7 @@ def test_differences_of_squares_are_right_wherever_they_can_be_held(far: float) 
     x[50:] *= 1.0 + 1e-12
     model = GaussianDiscriminant("diagonal").fit(x, y)
     found = model.explain(np.array([[far]]), of=1, against=0).contributions[0, 0]
-    law = model._fit.model.densities
+    law = model.model_.densities
     z = (Fraction(far) - Fraction(law.origin[0]) - Fraction(law.origin_low[0])) / Fraction(
         law.scale[0]
     )

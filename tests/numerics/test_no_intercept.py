@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression as Theirs
 
 from suffice import LogisticRegression, load
 from suffice.errors import BadSetting, SeparationWarning
-from suffice.estimators.shared import collect as collecting
+from suffice.learning import collect as collecting
 from suffice.models.linear.logistic import search as logistic_search
 
 

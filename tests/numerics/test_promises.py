@@ -453,7 +453,7 @@ def test_words_and_blank_labels_without_weight_are_never_looked_at():
     frame["kind"] = np.where(X[:, 0] > 0, "big", "small")
     more = pd.concat([frame, frame.iloc[:1].assign(kind="unheard of")])
     model = GaussianDiscriminant().fit(more, [*y, 0], sample_weight=[1.0] * 30 + [0.0])
-    assert model._state.columns.columns[3].levels == ("big", "small")
+    assert model.schema.columns[3].levels == ("big", "small")
 
 
 def test_a_refusal_counts_rows_as_the_caller_does():

@@ -109,7 +109,7 @@ def test_a_level_never_seen_gets_its_share_in_that_cell_alone() -> None:
 
 def folds_of(model: Any, x: Any, y: Any) -> Any:
     """Return the fold of every row: a hash of what it says."""
-    chosen = model._require().chosen.product
+    chosen = model.learned_.learner.chosen.product
     codes = np.searchsorted(CLASSES, y)
     return (chosen.hashes(chosen.read(read_table(x)), codes, CLASSES.tolist()) % 10).astype(int)
 

@@ -159,7 +159,11 @@ def _has_nan(found: Any) -> bool:
 
 def _second(model: Any, stored: Any, X: Any) -> str:
     """Return where the model without an estimator around it answers otherwise."""
-    if not hasattr(model, "predict_proba") or hasattr(X, "indptr") or model._notes is not None:
+    if (
+        not hasattr(model, "predict_proba")
+        or hasattr(X, "indptr")
+        or getattr(model, "_notes", None) is not None
+    ):
         return ""
     try:
         ours = model.predict_proba(X)

@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 import suffice
 from suffice.columns.filled import FilledColumns
 from suffice.errors import SufficeWarning
-from suffice.estimators.shared.table_recipe import TableNotes
 from suffice.families import Bernoulli, Categorical, Common, Multinomial, Poisson
+from suffice.learning.table_recipe import TableNotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -281,7 +281,7 @@ def noted(rng: Generator, size: int = 24) -> tuple[str, Any, Rows]:
     frame = pd.DataFrame(cells)
     filled = FilledColumns.of(frame)
     model = LOGISTIC(penalty=1.0).fit(filled.transform(frame), y)
-    model._notes = TableNotes("kind", filled, ("name",))
+    model.take_notes(TableNotes("kind", filled, ("name",)))
     return "logistic, filled", model, (frame, y)
 
 

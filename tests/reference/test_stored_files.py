@@ -10,7 +10,7 @@ import pytest
 
 import suffice
 from suffice.errors import SufficeWarning
-from suffice.estimators.shared.saving import HOMES
+from suffice.estimators.saving import HOMES
 from suffice.storage.model_file import FORMAT, read_model
 from tests.reference.stored_files import FOLDER, answers, models
 

@@ -22,7 +22,7 @@ from suffice.errors import (
     OneClass,
     SmallSample,
 )
-from suffice.estimators.shared.state import NotFitted
+from suffice.estimators.fitting_notes import NotFitted
 from suffice.models.text.learner import GRID
 
 if TYPE_CHECKING:

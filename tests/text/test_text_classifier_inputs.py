@@ -188,7 +188,7 @@ def test_a_table_of_a_database_is_streamed_out(tmp_path: Path) -> None:
     connection = duckdb.connect()
     relation = connection.sql(f"SELECT * EXCLUDE weight FROM '{tmp_path}/mails.parquet'")
     model = TextClassifier().fit(relation, target="label")
-    assert sums_asked(model._learner(None)) is None
+    assert sums_asked(model.as_learner().of_model()) is None
     here = TextClassifier().fit(relation.to_arrow_table().to_pandas(), target="label")
     asked = pd.DataFrame({"subject": TEXTS, "body": TEXTS[::-1]})
     np.testing.assert_array_equal(proba(model, asked), proba(here, asked))

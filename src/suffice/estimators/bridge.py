@@ -9,15 +9,15 @@ import numpy as np
 
 from suffice.errors import BadLabels, BadSetting, NotFinite, listed
 from suffice.estimators.bridge_report import BridgeReport
-from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-from suffice.estimators.shared.randomness import random_generator
+from suffice.learning.learners.gaussian import GaussianClassifierLearner
+from suffice.learning.randomness import random_generator
 from suffice.models.bridge import bridge_of
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.logistic.inference import checked_level
 from suffice.rows.bad_cells import refuse_blanks
 
 if TYPE_CHECKING:
-    from suffice.estimators.shared.labelled_batch import LabelledBatch
+    from suffice.learning.labelled_batch import LabelledBatch
     from suffice.rows import Label
 
 
@@ -74,11 +74,11 @@ def bridge(
             f"bootstrap={bootstrap!r} is no number of draws", hint="a whole number ≥ 0, such as 199"
         )
     rng = random_generator(random_state)
-    model = GaussianDiscriminant()
-    batch = model._read(X, y, sample_weight, None)
+    learner = GaussianClassifierLearner()
+    batch = learner.read(X, y, sample_weight)
     _refuse_blanks(batch)
-    model._become(model._summarized(batch, None))
-    labels = model._fit.model.labels
+    learned = learner.learned(batch)
+    labels = learned.labels
     if len(labels) < 2:
         raise BadLabels(
             f"there is only one class, {labels[0]!r}: there is no pair to compare",
@@ -88,9 +88,9 @@ def bridge(
     order = np.array([labels.index(label) for label in batch.labels], dtype=np.intp)
     codes = order[batch.codes]
     found = bridge_of(
-        model._fit, batch.rows, codes, batch.weights, bootstrap=int(bootstrap), rng=rng
+        learned.fit, batch.rows, codes, batch.weights, bootstrap=int(bootstrap), rng=rng
     )
-    model._warn(model._fit)
+    learned.warn()
     logistic = fit_logistic(batch.rows, codes, labels, batch.weights, standard_errors=True)
     return BridgeReport(found, logistic, batch.columns.coded_names, compared, float(level))
 

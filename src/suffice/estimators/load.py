@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile
-from suffice.estimators.shared.saving import Persistent, restored
+from suffice.estimators.saving import restored
 from suffice.estimators.text.classifier import TextClassifier
+from suffice.learning.learners.text import TextClassifierLearner
 from suffice.mail.filter.calibration import statistics_of
 from suffice.mail.filter.database import is_database, refusals
 from suffice.mail.filter.message_identity import LIMIT, ORDER, TOKENS
@@ -18,6 +19,7 @@ from suffice.storage.model_file import read_model
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suffice.learning.learned import Learned
     from suffice.rows import Label
 
 
@@ -35,16 +37,14 @@ def load(path: str | Path) -> Any:
     array(['a', 'b'], dtype='<U1')
     """
     if is_database(path):
-        return mail_classifier(path)
+        return TextClassifier.of_learned(mail_learned(path))
     stamp = Stamp.of(path)  # before it is read: what comes later is noticed when it is saved
     model = restored(path, read_model(path))
-    if isinstance(model, Persistent):
-        model._origin = stamp
-    return model
+    return model.loaded_from(stamp) if hasattr(model, "loaded_from") else model
 
 
-def mail_classifier(path: str | Path) -> TextClassifier:
-    """Return the classifier of a filter's statistics, which it estimates anew."""
+def mail_learned(path: str | Path) -> Learned[Any, Any]:
+    """Return what a filter has learned; it is estimated anew."""
     with MailState(path) as state, refusals(path), state.at_once():
         summary, statistics = state.summary, statistics_of(state)
     if summary.missing is not None:
@@ -57,10 +57,9 @@ def mail_classifier(path: str | Path) -> TextClassifier:
         priors = {
             label: n / sum(summary.told) for label, n in zip(LABELS, summary.told, strict=True)
         }
-    model = TextClassifier(
+    learner = TextClassifierLearner(
         "both", ngrams=TOKENS.ngrams, lower=TOKENS.lower, order=ORDER, limit=LIMIT, priors=priors
     )
     # What it knows besides its statistics is the same whatever the texts are.
-    model.fit(list(LABELS), list(LABELS))
-    model._become(model._require().with_statistics(statistics))
-    return model
+    learned = learner.learned(learner.read(list(LABELS), list(LABELS)))
+    return learned.holding(statistics)

@@ -25,8 +25,9 @@ from suffice.estimators.multivariate_normal_columns import (
     refuse_categories,
     schema,
 )
-from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.saving import first_names, saving
+from suffice.learning.learned import first_names
+from suffice.learning.randomness import random_generator
+from suffice.learning.stored import saving
 from suffice.models.gaussian.law.normal import Normal
 from suffice.models.gaussian.normal_fit import (
     check_divisor,
@@ -365,7 +366,7 @@ def restored_law(state: Mapping[str, Any]) -> tuple[Normal, Columns, Evidence | 
     if not isinstance(law, Normal):
         raise BadFile("the file holds no normal law", hint="it is damaged: write it again")
     return (
-        Normal._known(law.mean, law.covariance, state["spread"]),
+        Normal.of_parts(law.mean, law.covariance, state["spread"]),
         state["columns"],
         state["evidence"],
     )

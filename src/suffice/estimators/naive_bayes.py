@@ -1,33 +1,179 @@
-"""Naive Bayes over columns of every kind, in one model."""
+"""Naive Bayes: over columns of every kind in one model, and of arrays and sparse counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-from suffice.errors import BadSetting, listed
-from suffice.estimators.naive_bayes_answers import NaiveBayesAnswers
-from suffice.estimators.naive_bayes_learning import NaiveBayesLearning, chosen_for
-from suffice.models.naive_bayes.families.binned import Binned
-from suffice.models.naive_bayes.families.registry import NAMED, family_named
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
-from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
-from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like
-from suffice.models.naive_bayes.product import Product
-from suffice.rows import BOOLEAN, read_table
+from suffice.columns.design import Design
+from suffice.estimators.fitting_notes import offered
+from suffice.estimators.linear.logistic_regression import implied_logistic
+from suffice.estimators.statistics_classifier import StatisticsClassifier
+from suffice.learning.learners.naive_bayes import NaiveBayesClassifierLearner
+from suffice.learning.learners.naive_bayes_counts import (
+    BernoulliClassifierLearner,
+    ComplementClassifierLearner,
+    CountsLearner,
+    MultinomialClassifierLearner,
+)
 
 if TYPE_CHECKING:
-    from suffice.estimators.naive_bayes_learning import Chosen
-    from suffice.estimators.shared.labelled_batch import LabelledBatch
-    from suffice.models.naive_bayes.families.protocol import ColumnFamily
-    from suffice.rows import Label
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.estimators.linear.logistic_regression import LogisticRegression
+    from suffice.learning.learners.naive_bayes_answers import LearnedColumns
+    from suffice.learning.results import Explanation
+    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+    from suffice.rows import FloatArray, Label
 
 
-class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEstimator):
+class IndependentColumns(StatisticsClassifier):
+    """What every naive Bayes answers, whatever decides about the families of its columns."""
+
+    if TYPE_CHECKING:
+        smoothing: Any
+        temperature: Any
+        priors: Any
+
+        def _now(self) -> LearnedColumns: ...
+
+    # What was learned
+
+    @property
+    def families_(self) -> dict[str, str]:
+        """The family of every column, by name."""
+        learned = self._now()
+        found: dict[str, str] = learned.learner.chosen.product.described(learned.columns.names)
+        return found
+
+    @property
+    def smoothing_(self) -> dict[str, float]:
+        """α in use, by column: given, or chosen by held-out likelihood.
+
+        Columns of one family share an α; where nothing is smoothed, there is none.
+        """
+        learned = self._now()
+        fit, names = learned.fit, learned.columns.names
+        product = fit.model.product
+        found = {
+            j: alpha
+            for family, group, alpha in zip(
+                product.families, product.columns, fit.alphas, strict=True
+            )
+            for j in group
+            if family.smooths
+        }
+        return {names[j]: found[j] for j in sorted(found)}
+
+    @property
+    def temperature_(self) -> float:
+        """β in use: the exponent on the likelihood; the mean of those that are averaged."""
+        return self._now().fit.model.temperature
+
+    @property
+    def parameters_(self) -> dict[str, dict[Any, dict[Any, float]]]:
+        """What was learned of every column: for each class its parameters, by name or level."""
+        learned = self._now()
+        model, names = learned.fit.model, learned.columns.names
+        found: dict[int, dict[Any, dict[Any, float]]] = {}
+        for law, group in zip(model.laws, model.product.columns, strict=True):
+            for place, j in enumerate(group):
+                found[j] = {label: law.described(place, c) for c, label in enumerate(model.labels)}
+        return {names[j]: found[j] for j in sorted(found)}
+
+    @property
+    def feature_log_prob_(self) -> FloatArray:
+        """The log parameter of every class and column, (k, d), as scikit-learn calls it."""
+        if not self._counts():
+            raise AttributeError(f"{type(self).__name__} has columns of several families")
+        law: Any = self._now().model.laws[0]
+        found: FloatArray = law.log_parameters
+        return found
+
+    def _counts(self) -> bool:
+        """Whether there is one family for all columns, which may be sparse."""
+        return issubclass(self.learner_kind, CountsLearner)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what may come: sparse rows."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._counts()
+        return tags
+
+    # Answers
+
+    @offered("sample", "samples")
+    def sample(
+        self,
+        n: int = 1,
+        y: Label | None = None,
+        random_state: object = None,
+        lengths: object = None,
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows and their labels; of one class if `y` names it.
+
+        Rows come back as they were given: as a frame of the same library, levels as they were.
+        Multinomial rows have lengths drawn from a Poisson law with the class's mean, unless
+        `lengths` says how long they are.
+        """
+        return self._now().sample(n, y, random_state, lengths)
+
+    @offered("typicality")
+    def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:
+        """Return, per class, the p-value of each row: small everywhere means "none of these".
+
+        The probability that a row of the class is no more likely, however few rows the class was
+        learned from: every column adds a part whose law has no unknowns, and missing cells add
+        nothing. Among new rows 5 % have p < 0.05 if columns are normal or log-normal, and no more
+        than that if they are counted. Rows of words are compared with 9,999 draws of their length
+        (fixed seed); their p-values are approximate.
+
+        Give `y`, the labels, for rows that were in the fit: each is taken out first, with the
+        weight that it had (1 unless `sample_weight` says otherwise), and then judged like a new
+        row. Where nothing is known, p = 1, with a warning (`NoPValue`): of a class of one row whose
+        columns are all normal with variances of their own, and of the class of a row that is alone
+        in it. A column of which nothing is known says nothing; the others do.
+        """
+        return self._now().typicality(X, y, sample_weight)
+
+    def explain(
+        self,
+        X: object,
+        of: Label | None = None,
+        against: Label | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Split the log odds of every row by column: prior odds first, then what each column says.
+
+        By default the predicted class is compared with the runner-up; `of` and `against`
+        name others. `names` are for columns that came without, such as the words of a
+        vocabulary.
+        """
+        return self._now().explain(X, of, against, names)
+
+    def to_logistic(self) -> LogisticRegression:
+        """Return the logistic model that is implied, exactly, where the posterior is logistic.
+
+        So it is for Bernoulli, multinomial and Poisson columns and for Gaussian ones with shared
+        variances; others are refused with the reason. Cells count as they do here: where there
+        is a threshold, θ belongs to x above it.
+        """
+        learned = self._now()
+        form, design = learned.model.linear_form(), Design(learned.columns)
+        return implied_logistic(form, learned.classes, design, learned.linear_rows)
+
+    def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
+        """Judge the rows this was fitted on, each by a model of all the others, without refits.
+
+        Exact: counts lose the row, variances are downdated. Families, smoothing and temperature
+        are those of the fit. X, y and the weights must be those of the fit, whole. There is one
+        judgement a row; rows of weight zero are answered as new ones.
+        """
+        return self._now().leave_one_out(X, y, sample_weight)
+
+
+class NaiveBayes(IndependentColumns):
     """p(x | y) = ∏ p(x_j | y): columns of any kind, each with a family of its own.
 
     | setting     | default | meaning                                                          |
@@ -55,6 +201,8 @@ class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEst
     array(['apple', 'plum'], dtype='<U5')
     """
 
+    learner_kind: ClassVar[Any] = NaiveBayesClassifierLearner
+
     def __init__(
         self,
         families: Any = "auto",
@@ -68,24 +216,6 @@ class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEst
         self.temperature = temperature
         self.priors = priors
 
-    def _families(self) -> Any:
-        return self.families
-
-    def _open(self, X: object) -> Any:
-        table = read_table(X)
-        if isinstance(X, np.ndarray) and X.dtype == np.bool_:
-            return replace(table, kinds=(BOOLEAN,) * table.width)  # truths, not numbers 0 and 1
-        return table
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_families(self.families)
-
-    def _choose(self, batch: LabelledBatch) -> Chosen:
-        alpha = 1.0 if isinstance(self.smoothing, str) else float(self.smoothing)
-        families, tied = chosen_families(self.families, batch, alpha)
-        return chosen_for(Product.of_columns(families, tied), self.families)
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells and categories are legal."""
         tags = super().__sklearn_tags__()
@@ -95,70 +225,113 @@ class NaiveBayes(NaiveBayesLearning, NaiveBayesAnswers, ClassifierMixin, BaseEst
         return tags
 
 
-def check_families(asked: Any) -> None:
-    """Refuse a setting that no table could satisfy, before any row is read."""
-    if isinstance(asked, str):
-        if asked not in (AUTO, SELECT, *NAMED):
-            raise BadSetting(
-                f"families={asked!r} is not known",
-                hint=f"choose one of {listed((AUTO, SELECT, *NAMED))}, or {{column: family}}",
-            )
-        return
-    if not isinstance(asked, Mapping):
-        family_named(asked, "all columns")
-        return
-    for column, family in asked.items():
-        family_named(family, f"column {column!r}")
+class BernoulliNaiveBayes(IndependentColumns):
+    """The multivariate Bernoulli event model: each column is there or not.
+
+    | setting     | default | meaning                                                        |
+    |-------------|---------|----------------------------------------------------------------|
+    | threshold   | 0.0     | cells above it count as 1, others as 0                         |
+    | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
+    | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it       |
+    | priors      | None    | {label: probability}; None is the class frequencies            |
+
+    φ_cj = (N_cj + α)/(n_c + 2α), and a word that is absent counts as well. Missing cells of
+    dense rows are skipped.
+
+    >>> model = BernoulliNaiveBayes().fit([[1, 0], [1, 1], [0, 1]], ["spam", "spam", "ham"])
+    >>> model.parameters_["x0"]
+    {'ham': {'probability': 0.333...}, 'spam': {'probability': 0.75}}
+    """
+
+    learner_kind: ClassVar[Any] = BernoulliClassifierLearner
+
+    def __init__(
+        self,
+        threshold: float = 0.0,
+        *,
+        smoothing: float | str = 1.0,
+        temperature: float | str | None = None,
+        priors: Mapping[Label, float] | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.smoothing = smoothing
+        self.temperature = temperature
+        self.priors = priors
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing cells are legal."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
-def chosen_families(
-    asked: Any, batch: LabelledBatch, alpha: float
-) -> tuple[list[ColumnFamily], list[int]]:
-    """Return the family of every column of a first batch, and which columns share one law."""
-    table, codes, weights = batch.rows, batch.codes, batch.weights
-    names = batch.columns.names
-    width = table.width
-    named: dict[int, ColumnFamily] = {}
-    tied = [-1] * width
-    if isinstance(asked, Mapping):
-        for number, (key, family) in enumerate(asked.items()):
-            columns = [_place(part, names) for part in (key if isinstance(key, tuple) else (key,))]
-            for j in columns:
-                if j in named:
-                    raise BadSetting(
-                        f"families names {names[j]!r} twice", hint="give each column one family"
-                    )
-                named[j] = family_named(family, f"column {names[j]!r}")
-                if isinstance(key, tuple):
-                    tied[j] = number
-    elif not (isinstance(asked, str) and asked in (AUTO, SELECT)):
-        named = {j: family_named(asked, "all columns") for j in range(width)}
-    if isinstance(asked, str) and asked == SELECT:
-        options = [candidates(table, j, codes, weights) for j in range(width)]
-        found = select_families(table, codes, batch.labels, weights, options, alpha)
-    else:
-        found = [
-            named[j] if j in named else family_like(table, j, codes, weights) for j in range(width)
-        ]
-    return [_cut(family, table, j, weights) for j, family in enumerate(found)], tied
+class MultinomialNaiveBayes(IndependentColumns):
+    """The multinomial event model: words drawn one after the other, given how many there are.
+
+    | setting     | default | meaning                                                        |
+    |-------------|---------|----------------------------------------------------------------|
+    | boolean     | False   | count a word once a row, however often it appears              |
+    | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
+    | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it       |
+    | priors      | None    | {label: probability}; None is the class frequencies            |
+
+    θ_cj = (N_cj + α)/(N_c + αd). Counts may be any non-negative numbers, TF-IDF weights too.
+
+    >>> model = MultinomialNaiveBayes().fit([[2, 0], [1, 1], [0, 3]], ["spam", "spam", "ham"])
+    >>> model.predict([[1, 0], [0, 0]])
+    array(['spam', 'spam'], dtype='<U4')
+    """
+
+    learner_kind: ClassVar[Any] = MultinomialClassifierLearner
+
+    def __init__(
+        self,
+        boolean: bool = False,
+        *,
+        smoothing: float | str = 1.0,
+        temperature: float | str | None = None,
+        priors: Mapping[Label, float] | None = None,
+    ) -> None:
+        self.boolean = boolean
+        self.smoothing = smoothing
+        self.temperature = temperature
+        self.priors = priors
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        # Its checks ask for a score on clouds of points: scikit-learn's own say so too.
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
-def _place(key: Any, names: tuple[str, ...]) -> int:
-    """Return the position of a column that is named, or given by its position."""
-    if isinstance(key, str) and key in names:
-        return names.index(key)
-    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
-        return int(key)
-    raise BadSetting(
-        f"families names {key!r}, which is no column", hint=f"the columns are {listed(names)}"
-    )
+class ComplementNaiveBayes(IndependentColumns):
+    """Complement naive Bayes (Rennie et al. 2003): how unlike the other classes a row is.
 
+    | setting   | default | meaning                                                        |
+    |-----------|---------|----------------------------------------------------------------|
+    | boolean   | False   | count a word once a row, however often it appears              |
+    | smoothing | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
 
-def _cut(family: ColumnFamily, table: Any, column: int, weights: Any) -> ColumnFamily:
-    """Return the family with its edges, where it needs some."""
-    if isinstance(family, Common):
-        return Common(_cut(family.family, table, column, weights))
-    if not isinstance(family, Binned) or family.edges is not None:
-        return family
-    cells = family.read(table, [column])[:, 0]
-    return family.cut(cells, weights)
+    A linear form and not a density. It predicts, explains, merges, forgets and has an exact
+    leave-one-out; densities, samples, typicality and priors are absent, for there are none.
+
+    >>> X, y = [[2, 0], [1, 1], [0, 3]], ["spam", "spam", "ham"]
+    >>> ComplementNaiveBayes().fit(X, y).predict([[1, 0]])
+    array(['spam'], dtype='<U4')
+    """
+
+    learner_kind: ClassVar[Any] = ComplementClassifierLearner
+
+    def __init__(self, boolean: bool = False, *, smoothing: float | str = 1.0) -> None:
+        self.boolean = boolean
+        self.smoothing = smoothing
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        # Its checks ask for a score on clouds of points: scikit-learn's own say so too.
+        tags.classifier_tags.poor_score = True
+        return tags

@@ -35,7 +35,7 @@ def to_sql(
     """
     if type(model).__name__ == "Perceptron" and proba:
         raise BadSetting("a perceptron has classes, but no probabilities", hint="leave proba out")
-    state = model._stored_state(False)
+    state = model.stored(statistics=False).state
     chosen = state.get("chosen")
     return scorer_sql(
         state["model"],

@@ -12,7 +12,7 @@ from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.linear.logistic_regression import LogisticRegression
 from suffice.estimators.naive_bayes import NaiveBayes
 from suffice.estimators.pool import Pool
-from suffice.estimators.shared.learning import Learning
+from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, is_sparse, read_table
 from suffice.statistics.row_sample import MOST
 
@@ -145,7 +145,7 @@ def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
                 f"{name!r} is given as {estimator!r:.80}, which cannot fit and predict",
                 hint="give scikit-learn estimators: {'forest': RandomForestClassifier()}",
             )
-        ours = isinstance(estimator, Learning) and not isinstance(estimator, Pool)
+        ours = isinstance(estimator, StatisticsClassifier) and not isinstance(estimator, Pool)
         school = GENERATIVE if ours else ""
         school = DISCRIMINATIVE if isinstance(estimator, LinearClassifier) else school
         found.append(Candidate(str(name), str(name), estimator, school, rank + place))

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from suffice.errors import BadSetting, listed
+from suffice.estimators.fitting_notes import NotFitted
 from suffice.estimators.linear.linear_classifier import LinearClassifier
-from suffice.estimators.shared.state import NotFitted
-from suffice.estimators.shared.table_recipe import TableNotes
 from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.evaluation.labelled_rows import LabelledRows
 from suffice.evaluation.metrics import Reliability, reliability
+from suffice.learning.table_recipe import TableNotes
 from suffice.printing.result_table import Decimals, TableColumn, TextTable
 from suffice.rows import is_sparse, read_table
 
@@ -211,7 +211,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator_, self.preparation_ = fitted_on(self.estimator, rows)
         filled = self.preparation_.filled
         if isinstance(self.estimator_, LinearClassifier) and filled is not None:
-            self.estimator_._notes = TableNotes(filled=filled)
+            self.estimator_.take_notes(TableNotes(filled=filled))
         self.classes_ = self.estimator_.classes_
         width, names = _columns(X)
         self.n_features_in_ = width

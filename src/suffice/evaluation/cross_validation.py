@@ -14,7 +14,7 @@ from suffice.columns.filled import FilledColumns
 from suffice.errors import BadSetting, SufficeError
 from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.pool import Pool
-from suffice.estimators.shared.learning import Learning
+from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.evaluation.merged_folds import MergedParts, is_closed_form
 from suffice.rows import is_sparse, read_table
 
@@ -231,7 +231,7 @@ class Preparation:
         themselves and have blanks filled. Other estimators get plain numbers, except a Pipeline,
         whose first step is there to do this.
         """
-        if isinstance(model, Learning) or is_sparse(rows.X) or hasattr(model, "steps"):
+        if isinstance(model, StatisticsClassifier) or is_sparse(rows.X) or hasattr(model, "steps"):
             return cls()
         table = read_table(rows.X)
         ours = isinstance(model, LinearClassifier)

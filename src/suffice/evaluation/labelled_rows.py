@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, NotFinite
-from suffice.estimators.shared.collect import frame_here, is_elsewhere, opened, spooled
-from suffice.estimators.shared.zero_weights import rows_with_weight, taken
+from suffice.learning.collect import frame_here, is_elsewhere, opened, spooled
+from suffice.learning.zero_weights import rows_with_weight, taken
 from suffice.rows import (
     NUMBER,
     check_lengths,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -14,9 +13,10 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import BadSetting
-from suffice.estimators.shared.learning import Learning
-from suffice.estimators.shared.state import State, label_kind
+from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.evaluation.metrics import CLIP
+from suffice.learning.label_types import label_kind
+from suffice.learning.learners.gaussian import GaussianClassifierLearner
 from suffice.models.gaussian.auto_covariance import shrinkage_path
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.gaussian.learner import GaussianLearner
@@ -28,8 +28,9 @@ from suffice.statistics import leave_one_out
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from suffice.estimators.shared.labelled_batch import LabelledBatch
     from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.learner import Learner
     from suffice.rows import FloatArray, IntArray
 
 
@@ -45,7 +46,7 @@ FEWEST, FEWEST_OF_CLASS = 1000, 20
 
 def is_closed_form(model: object) -> bool:
     """Whether a model is made of sums, so that training sets can be merged."""
-    return isinstance(model, Learning)
+    return isinstance(model, StatisticsClassifier)
 
 
 def rows_to_choose_on(rows: int, classes: int, width: int) -> int:
@@ -73,12 +74,12 @@ class MergedParts:
         trainings: Sequence[IntArray],
         merged: Callable[[list[Any]], list[Any]],
     ) -> None:
-        model._check_settings()
         self.model = model
-        self.batch: LabelledBatch = model._read(rows.X, rows.y, rows.weights, None)
+        self.learner: Learner[Any, Any] = model.as_learner()
+        self.batch: LabelledBatch = self.learner.read(rows.X, rows.y, rows.weights)
         self.parts, self.trainings, self.merged = tuple(parts), tuple(trainings), merged
-        self.choices: dict[int, Any] = {}
-        self.sums: list[tuple[Any, list[Any], Any]] = []  # of each choice: mostly there is one
+        self.choices: dict[int, Learner[Any, Any]] = {}
+        self.sums: list[tuple[Learner[Any, Any], list[Any]]] = []  # mostly there is one choice
 
     @classmethod
     def without_one(cls, model: Any, rows: LabelledRows, parts: Sequence[IntArray]) -> MergedParts:
@@ -98,7 +99,7 @@ class MergedParts:
     @cached_property
     def chooses_once(self) -> bool:
         """Whether what is chosen from the data is chosen on the first training set alone."""
-        if getattr(self.model, "covariance", None) != "auto":
+        if not self._may_be_covariances or not self.learner.needs_choice:
             return False
         n, width = self.batch.rows.shape
         if not self.batch.columns.is_plain or np.isnan(self.batch.rows).any():
@@ -116,18 +117,29 @@ class MergedParts:
 
     def fitted(self, f: int) -> Any:
         """Return the estimator as if fitted on one of the training sets."""
-        chosen = self._chosen(f)
-        sums, reading = self._merged_sums(chosen)
-        return self._estimated(sums[f], reading if chosen is None else chosen)
+        learner = self._decided(f)
+        batch = self.batch
+        kind = label_kind(batch.classes)
+        learned = learner.keeping(
+            batch.columns, self._merged_sums(learner)[f], batch.classes.dtype, kind, batch.frame
+        )
+        found = self.model.with_learned(learned)
+        learned.warn()
+        learned.warn_of_one_class()
+        return found
 
-    def _chosen(self, f: int) -> Any:
-        """Return what the model decides on the rows of one training set."""
+    @property
+    def _may_be_covariances(self) -> bool:
+        return isinstance(self.learner, GaussianClassifierLearner)
+
+    def _decided(self, f: int) -> Learner[Any, Any]:
+        """Return the learner with what is decided on the rows of one training set."""
         place = 0 if self.chooses_once else f
         if place not in self.choices:
-            model = self.model
-            plain = hasattr(model, "covariance") and model.covariance != "auto"
-            rows = None if plain else part(self.batch, self._places_to_choose_on(place))
-            self.choices[place] = None if plain else model._choose(rows)
+            learner = self.learner
+            if learner.needs_choice:
+                learner = learner.choose(part(self.batch, self._places_to_choose_on(place)))
+            self.choices[place] = learner
         return self.choices[place]
 
     def _places_to_choose_on(self, place: int) -> IntArray:
@@ -146,34 +158,15 @@ class MergedParts:
         first = [np.flatnonzero(codes == c)[:FEWEST_OF_CLASS] for c in range(len(labels))]
         return np.unique(mixed[np.concatenate([even, *first])])
 
-    def _merged_sums(self, chosen: Any) -> tuple[list[Any], Any]:
-        """Return the statistics of every training set, and how their rows were read.
-
-        Those of a choice are summed up once.
-        """
-        for other, found, reading in self.sums:
-            if other == chosen or self._same_sums(other, chosen):
-                return found, reading
-        learner = self.model._learner(chosen)
-        states = [self.model._state_of(part(self.batch, p), chosen, learner) for p in self.parts]
-        merged = self.merged([state.statistics for state in states])
-        self.sums.append((chosen, merged, states[0].chosen))
-        return merged, states[0].chosen
-
-    def _same_sums(self, one: Any, other: Any) -> bool:
-        """Whether two choices need the same statistics: pooling and shrinking come after them."""
-        return hasattr(self.model, "covariance") and one is not None and other is not None
-
-    def _estimated(self, statistics: Any, chosen: Any) -> Any:
-        batch = self.batch
-        fitted = copy.copy(self.model)
-        kind = label_kind(batch.classes)
-        fitted._become(
-            State(batch.columns, statistics, batch.classes.dtype, kind, batch.frame, chosen)
-        )
-        fitted._warn(fitted._fit)
-        fitted._warn_of_one_class()
-        return fitted
+    def _merged_sums(self, learner: Learner[Any, Any]) -> list[Any]:
+        """Return the statistics of every training set; those of a choice are summed up once."""
+        for other, found in self.sums:
+            # Pooling and shrinking come after the sums.
+            if self._may_be_covariances or other.chosen == learner.chosen:
+                return found
+        merged = self.merged([learner.summarize(part(self.batch, p)) for p in self.parts])
+        self.sums.append((learner, merged))
+        return merged
 
 
 def part(batch: LabelledBatch, places: IntArray) -> LabelledBatch:

@@ -118,17 +118,17 @@ def baseline(classes: NDArray[Any], counts: FloatArray) -> tuple[Any, float, flo
     )
 
 
-def judged_by_leaving_one_out(estimator: Any, X: Any, y: NDArray[Any]) -> Quality:
-    """Judge a fitted estimator that can take single rows out of itself; X and y are of its fit."""
+def judged_by_leaving_one_out(learned: Any, X: Any, y: NDArray[Any]) -> Quality:
+    """Judge what can take single rows out of itself; X and y are those that it learned."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were said when it was fitted
-        found = estimator.leave_one_out(X, y)
+        found = learned.leave_one_out(X, y)
     losses = log_losses(found.log_posterior, found.codes)
     losses[found.vanished] = -np.log(CLIP)  # all that its class had
-    counts = np.bincount(found.codes, minlength=len(estimator.classes_)).astype(np.float64)
+    counts = np.bincount(found.codes, minlength=len(learned.classes)).astype(np.float64)
     how = f"{LEAVE_ONE_OUT}, approximate" if found.approximate else LEAVE_ONE_OUT
     return Quality(
-        1.0 - found.error, float(losses.mean()), *baseline(estimator.classes_, counts),
+        1.0 - found.error, float(losses.mean()), *baseline(learned.classes, counts),
         len(losses), how,
     )  # fmt: skip
 

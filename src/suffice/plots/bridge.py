@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from suffice.estimators.shared.labelled_batch import LabelledBatch
+    from suffice.learning.labelled_batch import LabelledBatch
 
     FloatArray = NDArray[np.float64]
 
@@ -70,9 +70,10 @@ def draw_bridge(
     ('sepal length (cm)', 7)
     """
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+    from suffice.learning.learners.gaussian import GaussianClassifierLearner
 
     ax = given_axes(ax)
-    batch = GaussianDiscriminant()._read(X, y, None, None)
+    batch = GaussianClassifierLearner().read(X, y)
     refuse_blanks(batch.rows, batch.columns.coded_names)
     points, names = _plane(batch, columns)
     labels = batch.classes[batch.codes]

@@ -202,7 +202,7 @@ def column_law(model: Any, column: str | int) -> tuple[str, int, ColumnLaw]:
         j = _place(column, names)
         return names[j], j, _of_family(model, j, names[j])
     if hasattr(model, "covariances_"):
-        names = list(model._require().columns.coded_names)
+        names = list(model.learned_.columns.coded_names)
         j = _place(column, names)
         means, variances = model.means_[:, j], model.covariances_[:, j, j]
         return names[j], j, normal_density(means, variances, names[j])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-    from suffice.estimators.shared.results import Explanation
+    from suffice.learning.results import Explanation
 
     FloatArray = NDArray[np.float64]
 

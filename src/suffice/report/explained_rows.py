@@ -19,8 +19,8 @@ from suffice.rows import NUMBER, is_sparse, read_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from suffice.estimators.shared.results import Explanation
     from suffice.evaluation import Comparison
+    from suffice.learning.results import Explanation
     from suffice.report.figures import Album
 
 REASONS = 8

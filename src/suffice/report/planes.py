@@ -159,7 +159,7 @@ def _discriminants(comparison: Comparison, album: Album) -> str:
     def draw(ax: Axes) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            coded = GaussianDiscriminant()._read(part.X, part.y, None, None)
+            coded = GaussianDiscriminant().as_learner().read(part.X, part.y)
             cells = np.asarray(coded.rows)
             kept = np.flatnonzero(np.ptp(cells, axis=0) > 0.0)  # nor is NaN, of a blank cell
             draw_bridge(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import OneClass
+from suffice.learning.collect import learned_from
+from suffice.learning.learned import Learned, first_learned
+from suffice.learning.learner import Learner
 from suffice.training.judging import most_judged
 from suffice.training.labelled_source import DrawnRows
 from suffice.training.target_labels import check_classes
@@ -20,6 +24,10 @@ if TYPE_CHECKING:
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
     from suffice.training.training_rows import TrainingRows
+
+
+LIBRARY = "pyarrow"
+"""The library of frames that rows of files are given back in."""
 
 
 class RowsMet(NamedTuple):
@@ -42,40 +50,67 @@ def fit_rows(
     hooks: Hooks,
     checkpoint: str | Path | None = None,
     seed: int = 0,
-) -> RowsMet:
-    """Fit a model, and return which rows were met on the way.
+) -> tuple[Any, RowsMet]:
+    """Return what a learner has learned, or an estimator fitted, and which rows were met.
 
     Of rows that are read again, some are drawn by the seed, from all over the source.
     """
-    from suffice.estimators.pool import Pool
     from suffice.sources.sql.source import SqlSource
 
-    summed = _adds_up(rows, filled) and not isinstance(model, Pool)  # which needs rows
+    needs_rows = isinstance(model, Learner) and model.name == "Pool"
+    summed = _adds_up(rows, filled) and not needs_rows
     if rows.source is None or (rows.whole and checkpoint is None and not summed):
-        held = rows.frame
-        model.fit(held if filled is None else filled.transform(held), rows.labels)
-        return RowsMet()
-    how = {} if checkpoint is None else {"checkpoint": checkpoint}
+        return _fitted_here(model, rows, filled), RowsMet()
     met = RowsMet()
     with warnings.catch_warnings():
         # A table that holds one class alone is refused below, where its place is known.
         warnings.simplefilter("ignore", OneClass)
         if isinstance(rows.source, SqlSource) and filled is None:
             rows.source.names = (*rows.names, str(rows.target))
-            model.fit(rows.source, target=rows.target, **how)
+            found = _fitted_there(model, rows.source, rows, checkpoint)
         else:
             source = rows.labelled(filled)
             if not rows.whole and filled is None:
                 source.drawn = DrawnRows(most_judged(rows.table.width), seed)
             with hooks.progress(f"learning from {rows.place}", source.share) as source.progress:
-                model.fit(source, target=rows.target, **how)
+                found = _fitted_there(model, source, rows, checkpoint)
             if not rows.whole:
                 tell_unlabelled(source, hooks)
                 drawn = None if source.drawn is None else source.drawn.rows()
                 met = RowsMet(source.without, drawn, source.resumed)
-    if len(model.classes_) == 1:
-        check_classes(model.classes_, rows.place, rows.target)  # which refuses it
-    return met
+    classes = found.classes if isinstance(found, Learned) else found.classes_
+    if len(classes) == 1:
+        check_classes(classes, rows.place, rows.target)  # which refuses it
+    return found, met
+
+
+def _fitted_here(model: Any, rows: TrainingRows, filled: FilledColumns | None) -> Any:
+    """Learn from rows that are here."""
+    if not isinstance(model, Learner):
+        held = rows.frame
+        return model.fit(held if filled is None else filled.transform(held), rows.labels)
+    batch = model.read(rows.table if rows.given is None else rows.given, rows.labels)
+    if rows.given is None and rows.table.names is not None:
+        batch = replace(batch, frame=LIBRARY)
+    return _with_warnings(first_learned(model, batch))
+
+
+def _fitted_there(
+    model: Any, source: Any, rows: TrainingRows, checkpoint: str | Path | None
+) -> Any:
+    """Learn from rows that are read again."""
+    if isinstance(model, Learner):
+        return _with_warnings(learned_from(model, source, rows.target, None, None, checkpoint))
+    how = {} if checkpoint is None else {"checkpoint": checkpoint}
+    return model.fit(source, target=rows.target, **how)
+
+
+def _with_warnings(learned: Learned[Any, Any]) -> Learned[Any, Any]:
+    """Estimate, and tell what was degenerate."""
+    learned.fit  # noqa: B018  a refusal comes before any warning
+    learned.warn()
+    learned.warn_of_one_class()
+    return learned
 
 
 def _adds_up(rows: TrainingRows, filled: FilledColumns | None) -> bool:

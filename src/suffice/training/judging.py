@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns import Columns
+from suffice.learning.learned import Learned
 from suffice.rows.cells import CATEGORY
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def judge(
         if _leaves_one_out(model, rows):
             from suffice.evaluation.quality import judged_by_leaving_one_out
 
-            return judged_by_leaving_one_out(model, rows.frame, rows.labels)
+            given = rows.table if rows.given is None else rows.given
+            return judged_by_leaving_one_out(model, given, rows.labels)
         table, labels = (rows.table, rows.labels) if met.drawn is None else met.drawn
         found = _by_folds(model, table, labels, hooks, seed, allowed, seconds)
     except Exception as error:  # noqa: BLE001  the model is there, and as good as it is
@@ -87,16 +89,16 @@ def judge(
 
 def _leaves_one_out(model: Any, rows: TrainingRows) -> bool:
     """Whether leaving out every row is exact, and cheap."""
-    if not rows.whole or not hasattr(model, "leave_one_out"):
+    if not rows.whole or not isinstance(model, Learned) or not model.offers("leave_one_out"):
         return False
-    settings = model.get_params(deep=False)
+    settings = model.learner.settings()
     if any(isinstance(settings.get(key), str) and settings[key] == CHOSEN[key] for key in CHOSEN):
         return False
     width = float(Columns.infer(rows.table).width)
-    full = hasattr(model, "covariance")
+    full = "covariance" in settings
     if full and _has_blanks(rows.table):
         return False  # each row would need steps of EM
-    return rows.table.size * width ** (2 if full else 1) * len(model.classes_) <= CHEAP
+    return rows.table.size * width ** (2 if full else 1) * len(model.labels) <= CHEAP
 
 
 def _has_blanks(table: Table) -> bool:
@@ -119,11 +121,14 @@ def _by_folds(
     """Judge a model on folds of these rows, or of some of them."""
     from sklearn.base import clone
 
+    from suffice.estimators.saving import estimator_of
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.evaluation.merged_folds import is_closed_form
     from suffice.evaluation.quality import judged_by_folds
     from suffice.sources.arrow_frames import frame_of
 
+    if isinstance(model, Learned):
+        model = estimator_of(model)
     most = most_judged(table.width)
     if table.size > most:
         some = np.sort(np.random.default_rng(seed).choice(table.size, most, replace=False))

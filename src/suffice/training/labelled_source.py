@@ -154,7 +154,7 @@ class LabelledSource(LocalSource):
         if self._spellings:
             table = read_spelled(table, self._spellings)
         if self._filled is not None:
-            from suffice.estimators.shared.table_recipe import filled_table
+            from suffice.learning.table_recipe import filled_table
 
             table = filled_table(self._filled, table)
         if wanted.names != self.names[:-1]:

@@ -56,12 +56,13 @@ class ModelChoice:
 class ChosenModel(NamedTuple):
     """A model, and how it came to be it.
 
-    estimator   not fitted, unless it `is_fitted` to all rows already
+    model       a learner, or what was learned if it `is_fitted` to all rows already; of linear
+                classifiers, the estimator
     choice      among which others
     judged      how good it is on rows that it has not seen
     """
 
-    estimator: Any
+    model: Any
     choice: ModelChoice
     judged: Quality | None
     is_fitted: bool = False
@@ -92,21 +93,22 @@ def _taking(setting: str) -> str | None:
     return next((name for name, takes in SETTINGS.items() if setting in takes), None)
 
 
+KINDS = {
+    "gda": ("GaussianDiscriminant", {"covariance": "shared"}),
+    "qda": ("GaussianDiscriminant", {"covariance": "per-class"}),
+    "naive-bayes": ("NaiveBayes", {}),
+    "text": ("TextClassifier", {}),
+}
+"""Models that are made of sums: the estimator, and what its settings are unless given."""
+
+
 def named_model(name: str, settings: Mapping[str, Any]) -> Any:
-    """Return the estimator of a name, not fitted."""
-    if name in ("gda", "qda"):
-        from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+    """Return the learner of a name; of logistic regression, which is no sum, the estimator."""
+    if name in KINDS:
+        from suffice.learning.stored import learner_named
 
-        form = "per-class" if name == "qda" else "shared"
-        return GaussianDiscriminant(**{"covariance": form, **settings})
-    if name == "naive-bayes":
-        from suffice.estimators.naive_bayes import NaiveBayes
-
-        return NaiveBayes(**settings)
-    if name == "text":
-        from suffice.estimators.text.classifier import TextClassifier
-
-        return TextClassifier(**settings)
+        kind, usual = KINDS[name]
+        return learner_named(kind, **{**usual, **settings})
     from suffice.estimators.linear.logistic_regression import LogisticRegression
 
     return LogisticRegression(**settings)
@@ -140,6 +142,8 @@ def choose(
     """
     from sklearn.base import clone
 
+    from suffice.estimators.statistics_classifier import StatisticsClassifier
+
     found = _compared(rows, seed, hooks, limit, single=single)
     chosen = found.candidate(found.best)
     losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
@@ -150,9 +154,11 @@ def choose(
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
     fitted = found.held_out[chosen.name].fitted
+    sums = isinstance(chosen.estimator, StatisticsClassifier)
     if fitted is not None and rows.given is None:
-        return ChosenModel(fitted, choice, judged, is_fitted=True)
-    return ChosenModel(clone(chosen.estimator), choice, judged)
+        return ChosenModel(fitted.learned_ if sums else fitted, choice, judged, is_fitted=True)
+    model = chosen.estimator.as_learner() if sums else clone(chosen.estimator)
+    return ChosenModel(model, choice, judged)
 
 
 def _why(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.estimators.shared.table_recipe import TableNotes
+    from suffice.learning.table_recipe import TableNotes
     from suffice.rows.tables import Table
     from suffice.sources.local import LocalSource
     from suffice.tables.table_reading import TableReading

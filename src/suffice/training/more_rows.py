@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, ForgettingUnseen, SufficeError, listed
-from suffice.estimators.shared.table_recipe import filled_table
+from suffice.learning.table_recipe import filled_table
 from suffice.rows.labels import similar_labels
-from suffice.sources.arrow_frames import frame_of, some_rows
+from suffice.sources.arrow_frames import some_rows
 from suffice.training.decimals import counted
 from suffice.training.model_rows import ModelRows
 from suffice.training.target_labels import label_kind_of, labels_of
@@ -36,15 +36,15 @@ def learn_more(
     saved: Saved, tables: Sequence[str], target: str | None, reading: TableReading, hooks: Hooks
 ) -> MoreLearned:
     """Let a model learn from the rows of tables as well."""
-    before, levels = set(saved.estimator.classes_.tolist()), _levels(saved)
+    before, levels = set(saved.classes.tolist()), _levels(saved)
     size = 0
     chunks = labelled_chunks(saved, tables, target, reading, hooks)
     for table, labels in counted(chunks, saved.decimals):
-        saved.estimator.partial_fit(frame_of(table), labels)
+        saved.learn(table, labels)
         size += len(labels)
     _refuse_nothing(size, tables)
-    new = [label for label in saved.estimator.classes_.tolist() if label not in before]
-    for said in similar_labels(saved.estimator.classes_.tolist()) if new else ():
+    new = [label for label in saved.classes.tolist() if label not in before]
+    for said in similar_labels(saved.classes.tolist()) if new else ():
         hooks.note(said)
     return MoreLearned(size, new, [level for level in _levels(saved) if level not in levels])
 
@@ -74,27 +74,26 @@ def forget_rows(
     hooks: Hooks,
 ) -> Forgotten:
     """Take the rows of tables back out of a model, which is in the file `model`."""
-    if not hasattr(saved.estimator, "forget"):
+    if not saved.offers("gone_with"):
         raise BadSetting(
-            f"{model} is a {type(saved.estimator).__name__}, which cannot forget: its coefficients "
-            "are no sums",
+            f"{model} is a {saved.name}, which cannot forget: its coefficients are no sums",
             hint="fit again without the rows; gda, qda and naive-bayes can forget",
         )
-    before = saved.estimator.classes_.tolist()
+    before = saved.classes.tolist()
     size = 0
     for rows, labels in labelled_chunks(saved, tables, target, reading, hooks):
         try:
-            saved.estimator.forget(frame_of(rows), labels)
+            saved.forget(rows, labels)
         except ForgettingUnseen as error:
             raise _unseen(error, model, tables) from None
         size += len(labels)
     _refuse_nothing(size, tables)
-    if not saved.estimator.__sklearn_is_fitted__():
+    if not len(saved.classes):
         raise ForgettingUnseen(
             f"these are all rows that {model} has learned: nothing would be left",
             hint="delete the file instead; it is as it was",
         )
-    left = set(saved.estimator.classes_.tolist())
+    left = set(saved.classes.tolist())
     return Forgotten(size, [label for label in before if label not in left])
 
 
@@ -117,7 +116,7 @@ def labelled_chunks(
             "the model file does not say which column holds the labels",
             hint=f"name it: {hooks.option('target', 'COLUMN')}",
         )
-    known = saved.estimator.classes_.tolist()
+    known = saved.classes.tolist()
     rows = ModelRows.open(tables, saved.columns, saved.notes, reading, hooks.note, others=(column,))
     without = 0
     with hooks.progress(f"reading {rows.table.name}") as progress:

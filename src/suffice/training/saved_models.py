@@ -6,43 +6,92 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting
-from suffice.estimators.shared.table_recipe import STATE, TableNotes
-from suffice.storage.model_file import StoredModel, read_model
+from suffice.learning.learned import Learned
+from suffice.learning.stored import LEARNERS, learned_of
+from suffice.learning.table_recipe import STATE, TableNotes
+from suffice.training.opened_files import open_classifier
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAW = "MultivariateNormal"
-"""The estimator without classes: most commands have nothing to ask it."""
+    from numpy.typing import NDArray
+
+    from suffice.rows.tables import Table
+    from suffice.storage.model_file import StoredModel
+
+
 MIXTURE = "GaussianMixture"
 """The estimator of classes that nobody has named."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Saved:
-    """An estimator, and what its file says about its table.
+    """What was learned, and what its file says about its table: what commands work with.
 
+    model      a `Learned`; of linear classifiers, which are no sums, the estimator
     decimals   digits after the point, of columns where they are known
     """
 
-    estimator: Any
+    model: Any
     notes: TableNotes
     decimals: dict[str, int] = field(default_factory=dict)
+    _dressed: Any = None
+
+    @property
+    def estimator(self) -> Any:
+        """The same as an estimator: whoever asks for it pays for importing scikit-learn."""
+        if not isinstance(self.model, Learned):
+            return self.model
+        if self._dressed is None:
+            from suffice.estimators.saving import estimator_of
+
+            self._dressed = estimator_of(self.model)
+        return self._dressed
+
+    @property
+    def name(self) -> str:
+        """What kind of estimator it is."""
+        model = self.model
+        return model.learner.name if isinstance(model, Learned) else type(model).__name__
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels, in order."""
+        model = self.model
+        found: NDArray[Any] = model.classes if isinstance(model, Learned) else model.classes_
+        return found
 
     @property
     def columns(self) -> Any:
         """The columns of the table, before anything was filled or coded."""
         if self.notes.filled is not None:
             return self.notes.filled.columns
-        state = self.estimator._require()
-        design = getattr(state, "design", None)  # of linear classifiers
-        return state.columns if design is None else design.columns
+        return self.model.columns if isinstance(self.model, Learned) else self.model.schema
+
+    def offers(self, what: str) -> bool:
+        """Whether it can be asked for something, by the name of the method."""
+        model = self.model
+        return model.offers(what) if isinstance(model, Learned) else hasattr(model, what)
+
+    def learn(self, rows: Table, labels: NDArray[Any]) -> None:
+        """Learn more rows."""
+        model = self.model
+        if isinstance(model, Learned):
+            self.model = model.more(model.learner.read(rows, labels, None, model))
+        else:
+            model.partial_fit(rows, labels)
+
+    def forget(self, rows: Table, labels: NDArray[Any]) -> None:
+        """Take back rows of what is made of sums."""
+        self.model = self.model - self.model.gone_with(rows, labels)
+        self.model.warn_of_small_sample()
 
     def stored(self, *, statistics: bool = True) -> StoredModel:
         """Return what a file holds of it; without statistics, what is needed to answer."""
         from suffice.training.decimals import STATE as DECIMALS
 
-        found: StoredModel = self.estimator._stored(statistics)
+        model = self.model if self._dressed is None else self._dressed
+        found: StoredModel = model.stored(statistics=statistics)
         known = {**self.notes.to_dict(), DECIMALS: dict(self.decimals)}
         return replace(
             found,
@@ -51,26 +100,8 @@ class Saved:
         )
 
 
-def open_model(path: Path) -> tuple[StoredModel, TableNotes]:
-    """Return what a file holds; nothing is loaded that is not needed to answer."""
-    stored = read_model(path)
-    return stored, TableNotes.from_state(stored.state) or TableNotes()
-
-
-def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
-    """Return what a file holds, if it has classes: a law of rows has none."""
-    stored, notes = open_model(path)
-    if stored.estimator == LAW:
-        raise BadSetting(
-            f"{path} is a {LAW}, a law of rows without classes",
-            hint="suffice inspect tells what it holds; in Python, suffice.load gives it back",
-        )
-    return stored, notes
-
-
 def load_saved(path: Path) -> Saved:
     """Return a model that can learn, with everything that this needs."""
-    from suffice.estimators.shared.saving import restored
     from suffice.training.decimals import decimals_in
 
     stored, notes = open_classifier(path)
@@ -80,4 +111,13 @@ def load_saved(path: Path) -> Saved:
             hint="suffice predict, inspect, diff and sql read it; in Python, suffice.load gives it "
             "back: sample, typicality, explain",
         )
-    return Saved(restored(path, stored), notes, decimals_in(stored.state))
+    return Saved(model_of(path, stored), notes, decimals_in(stored.state))
+
+
+def model_of(path: Path, stored: StoredModel) -> Any:
+    """Return what was learned; of linear classifiers, the estimator."""
+    if stored.estimator in LEARNERS:
+        return learned_of(path, stored)
+    from suffice.estimators.saving import restored
+
+    return restored(path, stored)

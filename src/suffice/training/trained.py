@@ -79,7 +79,7 @@ class Trained:
 
         Without statistics it is smaller and answers, but cannot learn, forget or merge.
         """
-        from suffice.estimators.shared.saving import saving
+        from suffice.learning.stored import saving
         from suffice.storage.model_file import write_model
 
         with saving(path):
@@ -98,7 +98,7 @@ class Trained:
             "rows": int(account["rows"] or self.held),
             "columns": self.width,
             "dropped": [one.name for one in self.dropped],
-            "classes": [_plain(label) for label in self.estimator.classes_],
+            "classes": [_plain(label) for label in self.saved.classes],
             "settings": account["settings"],
             "log_loss": None if self.choice is None else dict(self.choice.losses),
             "judged": None if self.judged is None else self.judged.to_dict(),
@@ -106,9 +106,9 @@ class Trained:
 
     def described(self, rows: int) -> str:
         """Return in one line what was learned from what."""
-        classes = len(self.estimator.classes_)
+        classes = len(self.saved.classes)
         of = "" if self.target is None else f" of {self.target}"
-        kind = type(self.estimator).__name__
+        kind = self.saved.name
         return f"{kind} of {rows:,} rows, {self.table}; {classes} classes{of}"
 
     def __repr__(self) -> str:

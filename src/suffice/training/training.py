@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadLabels, SimilarLabels
-from suffice.estimators.shared.table_recipe import TableNotes
+from suffice.learning.learned import Learned
+from suffice.learning.learner import Learner
+from suffice.learning.table_recipe import TableNotes
 from suffice.models.gaussian.forms import letters_of
 from suffice.rows.frames import is_from_frame_library
 from suffice.tables.table_reading import TableReading
@@ -173,15 +175,21 @@ def train_rows(
             check_width(rows.table, name, hooks)
         filled = _filled(model, rows, hooks)
         begun = time.monotonic()
-        met = RowsMet() if fitted else fit_rows(model, rows, filled, hooks, checkpoint, seed)
+        met = RowsMet()
+        if not fitted:
+            model, met = fit_rows(model, rows, filled, hooks, checkpoint, seed)
         seconds = time.monotonic() - begun
         if judged is None:
             judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
-    # The estimator itself takes the same rows, as one that is loaded from the file does.
-    model._notes = replace(notes, more={DECIMALS: decimals})
+    # The model itself takes the same rows, as one that is loaded from the file does.
+    more = replace(notes, more={DECIMALS: decimals})
+    if isinstance(model, Learned):
+        model = model.with_notes(more)
+    else:
+        model.take_notes(more)
     return Trained(
         Saved(model, notes, decimals), rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
@@ -233,11 +241,10 @@ def _is_frame(data: Any) -> bool:
 
 def _filled(model: Any, rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
     """Return what stands for blank cells, for models that cannot do without."""
-    from suffice.columns.filled import FilledColumns
-    from suffice.estimators.linear.linear_classifier import LinearClassifier
-
-    if not isinstance(model, LinearClassifier):
+    if isinstance(model, (Learned, Learner)):
         return None
+    from suffice.columns.filled import FilledColumns
+
     filled = FilledColumns.of(rows.frame)
     if filled.note:
         more = "" if rows.whole else "; more may be blank beyond the rows that were looked at"

@@ -27,7 +27,7 @@ def diff(old: Path, new: Path, as_json: bool) -> None:
     from suffice.cli.terminal.messages import say
     from suffice.cli.terminal.printed_rows import print_json
     from suffice.storage.model_diff import differences
-    from suffice.training.saved_models import open_model
+    from suffice.training.opened_files import open_model
 
     found = differences(open_model(old)[0], open_model(new)[0])
     if as_json:

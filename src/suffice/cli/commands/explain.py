@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from suffice.estimators.shared.results import Explanation
+    from suffice.learning.results import Explanation
     from suffice.tables.table_reading import TableReading
 
 SHOWN = 5
@@ -67,7 +67,7 @@ def explain(
 
     check_printed((table,))
     saved = load_saved(model)
-    classes = saved.estimator.classes_.tolist()
+    classes = saved.classes.tolist()
     pair = {
         name: None if text is None else label_named(text, classes)
         for name, text in (("of", first), ("against", second))
@@ -100,8 +100,8 @@ def _explained(
     """Yield the number of each row, its explanation (None where it is not asked for), its cells."""
     from suffice.cli.terminal.messages import note
     from suffice.errors import BadRows
-    from suffice.estimators.shared.table_recipe import filled_table
-    from suffice.sources.arrow_frames import frame_of, some_rows
+    from suffice.learning.table_recipe import filled_table
+    from suffice.sources.arrow_frames import some_rows
     from suffice.training.model_rows import ModelRows
 
     rows = ModelRows.open((source,), saved.columns, saved.notes, reading, note)
@@ -117,10 +117,10 @@ def _explained(
                 continue
             one = some_rows(chunk, slice(i, i + 1))
             cells = {name: one.column(j)[0] for j, name in enumerate(rows.names)}
-            if type(saved.estimator).__name__ == "TextClassifier":
+            if saved.name == "TextClassifier":
                 cells = {}  # its columns are words
             ready = one if saved.notes.filled is None else filled_table(saved.notes.filled, one)
-            yield number, saved.estimator.explain(frame_of(ready), **pair), cells
+            yield number, saved.model.explain(ready, **pair), cells
             if row is not None:
                 return
         start += chunk.size

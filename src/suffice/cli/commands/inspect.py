@@ -28,7 +28,7 @@ def inspect(model: Path, as_json: bool) -> None:
     from suffice.errors import listed
     from suffice.mail.filter.database import is_database
     from suffice.storage.describe import describe, shown
-    from suffice.training.saved_models import open_model
+    from suffice.training.opened_files import open_model
 
     if is_database(model):
         from suffice.cli.mail.merge_and_inspect import print_filter

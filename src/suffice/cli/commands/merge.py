@@ -49,7 +49,7 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
     with changing(output, wait) as check:
         merged = _merged(models)
         save(output, merged, check=check)
-    rows = merged.estimator.model_.weights.sum()
+    rows = merged.model.model.weights.sum()
     if as_json:
         print_json({"model": str(output), "rows": plain(rows), "models": [*map(str, models)]})
     announce(f"{output}: {_number(rows)} rows of {len(models)} models")
@@ -57,11 +57,9 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
 
 def _merged(models: tuple[Path, ...]) -> Saved:
     """Return one model of all that several files have learned."""
-    from dataclasses import replace
-
     from suffice.errors import DifferentKinds, SufficeError
     from suffice.training.decimals import widened
-    from suffice.training.saved_models import load_saved
+    from suffice.training.saved_models import Saved, load_saved
 
     first, *others = models
     merged = load_saved(first)
@@ -82,9 +80,9 @@ def _merged(models: tuple[Path, ...]) -> Saved:
                 hint="fit both in the same way: --decimal and --column say how columns are read",
             )
         try:
-            total = merged.estimator + other.estimator
+            total = merged.model + other.model
         except TypeError:
-            kinds = [type(each.estimator).__name__ for each in (merged, other)]
+            kinds = [each.name for each in (merged, other)]
             raise DifferentKinds(
                 f"{first} is a {kinds[0]}, {path} is a {kinds[1]}",
                 hint="merge models of the same kind",
@@ -93,7 +91,7 @@ def _merged(models: tuple[Path, ...]) -> Saved:
             raise error.within(f"{first} and {path}") from None
         digits = widened(merged.decimals, other.decimals)
         notes = merged.notes if ours is not None else other.notes
-        merged = replace(merged, estimator=total, notes=notes, decimals=digits)
+        merged = Saved(total, notes, digits)
     return merged
 
 
@@ -105,9 +103,8 @@ def _check(path: Path, saved: Saved) -> None:
     """Refuse a model that is no sum."""
     from suffice.errors import DifferentKinds
 
-    if not hasattr(saved.estimator, "__radd__"):
+    if not saved.offers("gone_with"):
         raise DifferentKinds(
-            f"{path} is a {type(saved.estimator).__name__}, which cannot be merged: "
-            "its coefficients are no sums",
+            f"{path} is a {saved.name}, which cannot be merged: its coefficients are no sums",
             hint="fit it to all rows; gda, qda and naive-bayes can be merged",
         )

@@ -77,13 +77,13 @@ def outliers(
     known = GivenLabels.of(saved, rows, asked=training)
     others = (*keep, *((known.target,) if known else ()))
     printed = PrintedRows(("row", "class", "typicality", *keep), as_json=as_json, digits=6)
-    classes = saved.estimator.classes_
+    classes = saved.classes
     strange: list[tuple[Any, ...]] = []
     size = found = 0
     with ProgressLine(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(others):
             labels = known.read(beside.pop()[1]) if known else None
-            best, largest = most_typical(saved.estimator, chunk, labels if training else None)
+            best, largest = most_typical(saved.model, chunk, labels if training else None)
             few = np.flatnonzero(largest < below)
             answers = (
                 (size + i + 1, classes[best[i]], largest[i], *(cells[i] for _, cells in beside))
@@ -128,8 +128,8 @@ class GivenLabels:
                 "--training: the model does not say which column holds the labels",
                 hint="fit it with suffice fit --target, or leave --training out",
             )
-        labels = saved.estimator.classes_.tolist()
-        weights = dict(zip(labels, saved.estimator._fit.model.weights.tolist(), strict=True))
+        labels = saved.classes.tolist()
+        weights = dict(zip(labels, saved.model.model.weights.tolist(), strict=True))
         classes = {label_text(label): label for label in labels}
         return cls(target, classes, weights)
 

@@ -68,7 +68,7 @@ def predict(
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
     from suffice.training.model_rows import ModelRows
-    from suffice.training.saved_models import open_classifier
+    from suffice.training.opened_files import open_classifier
 
     if cost is not None and reject_below is not None:
         raise click.UsageError(

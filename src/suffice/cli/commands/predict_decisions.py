@@ -39,7 +39,7 @@ class Decisions:
     answers: StoredAnswers
     costs: Costs | None
     reject_below: float | None
-    estimator: Any = None
+    learned: Any = None
     rejected: int = field(default=0, init=False)
     seen: int = field(default=0, init=False)
 
@@ -53,14 +53,15 @@ class Decisions:
         reject_by: str,
     ) -> Decisions:
         """Read what the user has asked for."""
-        estimator = None
+        learned = None
         if reject_below is not None and reject_by == "typicality":
             from suffice.cli.rows.densities import check_density
 
-            estimator = answers.estimator(model)
-            check_density(model, estimator)
+            saved = answers.saved(model)
+            check_density(model, saved)
+            learned = saved.model
         costs = None if cost is None else Costs.read(cost, answers.labels)
-        return cls(answers, costs, reject_below, estimator)
+        return cls(answers, costs, reject_below, learned)
 
     def about(self, table: Table, *, proba: bool) -> Answered:
         """Return what is decided about some rows."""
@@ -70,7 +71,7 @@ class Decisions:
         if (
             proba
             or self.costs is not None
-            or (self.reject_below is not None and self.estimator is None)
+            or (self.reject_below is not None and self.learned is None)
         ):
             posterior = self.answers.posterior(table)
         more: tuple[tuple[str, Any], ...] = ()
@@ -97,10 +98,10 @@ class Decisions:
         )
 
     def _sureness(self, table: Table, posterior: FloatArray | None) -> Any:
-        if self.estimator is not None:
+        if self.learned is not None:
             from suffice.cli.rows.densities import most_typical
 
-            return most_typical(self.estimator, table)[1]
+            return most_typical(self.learned, table)[1]
         assert posterior is not None
         return posterior.max(axis=1)
 
@@ -108,7 +109,7 @@ class Decisions:
         """Say how many rows were rejected, if that was asked for."""
         if self.reject_below is None:
             return
-        what = "typicality" if self.estimator is not None else "probability"
+        what = "typicality" if self.learned is not None else "probability"
         note(
             f"{self.rejected} of {self.seen} rows have no class: {what} below {self.reject_below:g}"
         )

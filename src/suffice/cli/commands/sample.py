@@ -46,17 +46,17 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     from suffice.training.target_labels import label_named
 
     saved = with_density(model, "sample")
-    estimator, columns = saved.estimator, saved.columns
+    columns = saved.columns
     target = saved.notes.target or "class"
     names = columns.names
-    if type(estimator).__name__ == "TextClassifier" and not (columns.named and len(names) == 1):
+    if saved.name == "TextClassifier" and not (columns.named and len(names) == 1):
         names = ("text",)  # what is written is one text, and not cut into columns
-    chosen = None if label is None else label_named(label, estimator.classes_.tolist())
+    chosen = None if label is None else label_named(label, saved.classes.tolist())
     printed = PrintedRows((*names, target), as_json=as_json)
     rng = np.random.default_rng(seed)
     step = max(1, AT_ONCE // max(1, len(names)))
     for start in range(0, size, step):
-        X, y = estimator.sample(min(step, size - start), chosen, rng)
+        X, y = saved.model.sample(min(step, size - start), chosen, rng)
         cells = [
             _written(rounded(column, saved.decimals.get(name)), saved, name)
             for name, column in zip(names, _cells(X, len(names)), strict=True)

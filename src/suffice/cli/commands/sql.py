@@ -45,7 +45,7 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     from suffice.errors import BadSetting
     from suffice.sql.dialects import dialect_named
     from suffice.sql.scorer import scorer_sql
-    from suffice.training.saved_models import open_model
+    from suffice.training.opened_files import open_model
 
     stored, notes = open_model(model)
     if stored.estimator == "Perceptron" and proba:

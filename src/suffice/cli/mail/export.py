@@ -30,10 +30,10 @@ def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     from suffice.cli.rows.model_files import check_model_place, write_stored
     from suffice.cli.terminal.messages import announce
     from suffice.cli.terminal.outputs import changing
-    from suffice.estimators.load import mail_classifier
+    from suffice.estimators.load import mail_learned
 
     check_model_place(output, (str(filter_),), force=force, as_json=False)
     with changing(output, wait):  # which may be the filter itself
-        model = mail_classifier(filter_)
-        write_stored(output, model._stored(True))
-    announce(f"{output}: {model.model_.weights.sum():,.0f} messages")
+        model = mail_learned(filter_)
+        write_stored(output, model.stored())
+    announce(f"{output}: {model.model.weights.sum():,.0f} messages")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import NoPValue, NotADensity
-from suffice.sources.arrow_frames import frame_of, some_rows
+from suffice.sources.arrow_frames import some_rows
 from suffice.training.saved_models import Saved, load_saved
 
 if TYPE_CHECKING:
@@ -17,28 +17,32 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
+    from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.rows import FloatArray, IntArray, Table
 
 
 def with_density(path: Path, what: str = "typicality") -> Saved:
     """Return a model that has class densities, or refuse one that has none."""
     saved = load_saved(path)
-    check_density(path, saved.estimator, what)
+    check_density(path, saved, what)
     return saved
 
 
-def check_density(path: Path, estimator: Any, what: str = "typicality") -> None:
+def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
     """Refuse a model that has no class densities."""
-    if not hasattr(estimator, what):
+    if not saved.offers(what):
         cannot = "cannot make rows up" if what == "sample" else "cannot say how typical a row is"
         raise NotADensity(
-            f"{path} is a {type(estimator).__name__}: it says nothing about p(x), and {cannot}",
+            f"{path} is a {saved.name}: it says nothing about p(x), and {cannot}",
             hint="gda, qda and naive-bayes can: fit with --model",
         )
 
 
 def most_typical(
-    estimator: Any, table: Table, labels: Sequence[object] | None = None
+    learned: LearnedDiscriminant | LearnedColumns,
+    table: Table,
+    labels: Sequence[object] | None = None,
 ) -> tuple[IntArray, FloatArray]:
     """Return of each row the class it is most typical of, and how typical it is.
 
@@ -50,25 +54,25 @@ def most_typical(
     with warnings.catch_warnings():
         # A class of one row has p = 1 for all: a warning for each chunk would say no more.
         warnings.simplefilter("ignore", NoPValue)
-        found = np.asarray(estimator.typicality(frame_of(table)))
+        found = np.asarray(learned.typicality(table))
         there = np.array([label is not None for label in labels or ()], dtype=bool)
         if there.any():
             rows = some_rows(table, np.flatnonzero(there))
             known = [label for label in labels or () if label is not None]
-            found[there] = estimator.typicality(frame_of(rows), np.array(known, dtype=object))
-    best = np.where(_too_few(estimator), -1.0, found).argmax(axis=1)
+            found[there] = learned.typicality(rows, np.array(known, dtype=object))
+    best = np.where(_too_few(learned), -1.0, found).argmax(axis=1)
     return best, np.take_along_axis(found, best[:, np.newaxis], 1)[:, 0]
 
 
-def _too_few(estimator: Any) -> NDArray[np.bool_]:
+def _too_few(learned: Any) -> NDArray[np.bool_]:
     """Say which classes have too few rows to tell a row that is not theirs; none if all have."""
-    weights = estimator._fit.model.weights
-    family = getattr(estimator, "settings_", None)
+    weights = learned.model.weights
+    family = getattr(learned, "family_in_use", None)  # of normal classes
     form = getattr(family, "covariance", "diagonal")
     least = 2.0
     if form.startswith("shared") or getattr(family, "pool", None):
         least = 0.0
     elif form == "per-class" or getattr(family, "is_tied", False):
-        least = estimator._require().columns.width + 1.0
+        least = learned.columns.width + 1.0
     few: NDArray[np.bool_] = weights <= least
     return few & ~few.all()

@@ -9,7 +9,7 @@ import click
 from suffice.cli.terminal.outputs import check_output, is_model, is_printed
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
-from suffice.estimators.shared.table_recipe import filled_table
+from suffice.learning.table_recipe import filled_table
 from suffice.storage.atomic_writes import check_place
 from suffice.storage.model_file import stored_rows, write_model
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from suffice.estimators.shared.table_recipe import TableNotes
+    from suffice.learning.table_recipe import TableNotes
     from suffice.rows import FloatArray, IntArray, Label, Table
     from suffice.storage.model_file import StoredModel
     from suffice.training.saved_models import Saved
@@ -106,11 +106,11 @@ class StoredAnswers:
         design = isinstance(self._columns, Design)
         return self._columns.columns if design else self._columns
 
-    def estimator(self, path: Path) -> Any:
-        """Return the same model as an estimator; the file is not read again, it may be another."""
-        from suffice.estimators.shared.saving import restored
+    def saved(self, path: Path) -> Saved:
+        """Return the same model, able to learn; the file is not read again, it may be another."""
+        from suffice.training.saved_models import Saved, model_of
 
-        return restored(path, self._stored)
+        return Saved(model_of(path, self._stored), self._notes)
 
     def posterior(self, table: Table) -> FloatArray:
         """Return p(y | x), one column a class."""

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting, NotFinite
-from suffice.estimators.shared.accuracy import Accuracy
-from suffice.estimators.shared.answers import comparison, place_of
-from suffice.estimators.shared.labelled_batch import opened
-from suffice.estimators.shared.results import Contrasts, Explanation
-from suffice.estimators.shared.saving import Persistent, first_names, restored_dtype, stored_dtype
-from suffice.estimators.shared.state import NotFitted, class_array
+from suffice.estimators.accuracy import Accuracy
+from suffice.estimators.fitting_notes import NotFitted
+from suffice.estimators.saving import Persistent
+from suffice.learning.answers import comparison, place_of
+from suffice.learning.label_types import class_array, restored_dtype, stored_dtype
+from suffice.learning.labelled_batch import opened
+from suffice.learning.learned import first_names
+from suffice.learning.results import Contrasts, Explanation
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.places import Phrase, RowAt
 from suffice.rows.bad_cells import refuse_blanks_of
@@ -136,6 +138,11 @@ class LinearClassifier(Accuracy, Persistent):
     def classes_(self) -> NDArray[Any]:
         """The labels, in order, in their own type."""
         return self._require().classes
+
+    @property
+    def schema(self) -> Any:
+        """The columns that it knows: their names, kinds and levels."""
+        return self._require().design.columns
 
     @property
     def coef_(self) -> FloatArray:

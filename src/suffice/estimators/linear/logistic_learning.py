@@ -11,24 +11,18 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
-from suffice.errors import (
-    BadSetting,
-    DegenerateData,
-    DidNotConverge,
-    OneClass,
-    listed,
-    warn,
-)
+from suffice.errors import BadSetting, DegenerateData, DidNotConverge, OneClass, listed, warn
+from suffice.estimators.concurrency import lock_of
+from suffice.estimators.fitting_notes import warn_of_shape
 from suffice.estimators.linear.linear_classifier import Line, Posteriors
 from suffice.estimators.linear.logistic_settings import LogisticSettings
 from suffice.estimators.linear.logistic_sources import SourceRows
 from suffice.estimators.linear.logistic_summary import SeparatedClasses
-from suffice.estimators.shared.collect import frame_here, is_elsewhere, rows_that_fit, spooled
-from suffice.estimators.shared.collect import opened as opened_source
-from suffice.estimators.shared.concurrency import lock_of
-from suffice.estimators.shared.labelled_batch import LabelledBatch, naming, opened, read_batch
-from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.learning.collect import frame_here, is_elsewhere, rows_that_fit, spooled
+from suffice.learning.collect import opened as opened_source
+from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.learning.labelled_batch import LabelledBatch, naming, opened, read_batch
+from suffice.learning.randomness import random_generator
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.logistic.fit import fit_logistic
 from suffice.models.linear.online.seen_rows import SeenRows
@@ -75,6 +69,7 @@ class LogisticLearning(LogisticSettings, Posteriors):
         elif target is not None or is_elsewhere(X, y):
             return self._fit_source(X, target, sample_weight)
         batch = self._read(X, y, sample_weight, None)
+        warn_of_shape(batch)
         if self.solver == "sgd":
             self._fit_by_steps(batch)
             self._notes = None

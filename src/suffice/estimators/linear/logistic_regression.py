@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.errors import BadSetting
+from suffice.estimators.concurrency import lock_of
 from suffice.estimators.linear.linear_classifier import Line
 from suffice.estimators.linear.logistic_learning import LogisticLearning
 from suffice.estimators.linear.logistic_summary import LogisticSummary, SeparatedClasses
-from suffice.estimators.shared.answers import place_of
-from suffice.estimators.shared.concurrency import lock_of
-from suffice.estimators.shared.labelled_batch import naming
+from suffice.learning.answers import place_of
+from suffice.learning.labelled_batch import naming
 from suffice.models.linear.logistic.inference import FitFigures
 from suffice.models.linear.logistic.profile_intervals import profiles_of
 from suffice.models.linear.logistic.refit import refitted

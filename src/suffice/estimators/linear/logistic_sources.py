@@ -11,8 +11,8 @@ from suffice.columns import Columns
 from suffice.columns.design import DeclaredLevels, Design
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadSetting
-from suffice.estimators.shared.labelled_batch import naming
-from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.learning.labelled_batch import naming
 from suffice.models.linear.logistic.fit import fit_loss
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.models.linear.logistic.remote_loss import RemoteLoss
@@ -22,7 +22,7 @@ from suffice.models.linear.penalty_path.fitted import chosen_path
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.estimators.shared.labelled_batch import LabelledBatch
+    from suffice.learning.labelled_batch import LabelledBatch
     from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.result import LogisticFit
     from suffice.rows import FloatArray

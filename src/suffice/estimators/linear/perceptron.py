@@ -11,21 +11,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.columns.design import Design
-from suffice.errors import (
-    BadSetting,
-    OneClass,
-    warn,
-)
+from suffice.errors import BadSetting, OneClass, warn
+from suffice.estimators.concurrency import lock_of
+from suffice.estimators.fitting_notes import warn_of_shape
 from suffice.estimators.linear.linear_classifier import Line, LinearClassifier
-from suffice.estimators.shared.concurrency import lock_of
-from suffice.estimators.shared.labelled_batch import naming, opened, read_batch
-from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.state import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
+from suffice.learning.labelled_batch import naming, opened, read_batch
+from suffice.learning.randomness import random_generator
 from suffice.models.linear.online.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
 from suffice.models.linear.online.rule import shuffled
 
 if TYPE_CHECKING:
-    from suffice.estimators.shared.labelled_batch import LabelledBatch
+    from suffice.learning.labelled_batch import LabelledBatch
 
 
 class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
@@ -77,6 +74,7 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         self._check_settings()
         rng = random_generator(self.random_state)
         batch = self._read(X, y, sample_weight, None)
+        warn_of_shape(batch)
         found = naming(
             batch,
             lambda: fit_perceptron(

@@ -15,9 +15,9 @@ from suffice.estimators.multivariate_normal_columns import (
     place,
     places,
 )
-from suffice.estimators.shared.answers import comparison
-from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.results import Explanation
+from suffice.learning.answers import comparison
+from suffice.learning.randomness import random_generator
+from suffice.learning.results import Explanation
 from suffice.linear_algebra import log_sum_exp, normalized
 from suffice.models.gaussian.explanation import explain
 from suffice.models.gaussian.missing.e_step import imputed

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 
 from suffice.columns import Columns
 from suffice.errors import BadRows, BadSetting, DidNotConverge, warn
+from suffice.estimators.fitting_notes import NotFitted
 from suffice.estimators.mixtures.answers import MixtureAnswers
 from suffice.estimators.mixtures.settings import read_settings
 from suffice.estimators.multivariate_normal_columns import (
@@ -16,8 +17,8 @@ from suffice.estimators.multivariate_normal_columns import (
     places,
     refuse_categories,
 )
-from suffice.estimators.shared.saving import first_names, saving
-from suffice.estimators.shared.state import NotFitted
+from suffice.learning.learned import first_names
+from suffice.learning.stored import saving
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.mixture.coordinates import checked_rows
 from suffice.models.mixture.fitting import MixtureFit, fit_mixture

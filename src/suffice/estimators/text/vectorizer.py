@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import BadSetting
-from suffice.estimators.shared.concurrency import snapshot
+from suffice.estimators.concurrency import snapshot
 from suffice.estimators.text.vectorizer_learning import VectorizerLearning
 from suffice.estimators.text.vectorizer_settings import terms_of, weighting_of
 from suffice.text import TermCounts, read_documents

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import BadSetting, DifferentKinds
-from suffice.estimators.shared.concurrency import lock_of, snapshot
+from suffice.estimators.concurrency import lock_of, snapshot
 from suffice.estimators.text.vectorizer_settings import check_settings, first_vocabulary, terms_of
 from suffice.models.text.documents import read_texts
 from suffice.statistics.document_counts import DocumentCounts

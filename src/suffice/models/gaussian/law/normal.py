@@ -64,7 +64,7 @@ class Normal:
         object.__setattr__(self, "spread", spread)
 
     @classmethod
-    def _known(cls, mean: FloatArray, covariance: FloatArray, spread: Spread) -> Self:
+    def of_parts(cls, mean: FloatArray, covariance: FloatArray, spread: Spread) -> Self:
         """Return a law whose spread is known already, and better than its covariance tells."""
         law = object.__new__(cls)
         law._hold(mean, covariance, spread)
@@ -74,7 +74,7 @@ class Normal:
     def of_spread(cls, mean: FloatArray, spread: Spread) -> Self:
         """Return the law of a covariance that is known by its parts: C = AAᵀ."""
         a = spread.factor
-        return cls._known(mean, symmetric(a @ a.T), spread)
+        return cls.of_parts(mean, symmetric(a @ a.T), spread)
 
     def __eq__(self, other: object) -> bool:
         """Whether two laws have the same numbers."""
@@ -200,7 +200,7 @@ class Normal:
             raise BadSetting("a law of no columns was asked for", hint="name at least one column")
         spread = self.spread
         factor = (spread.directions * spread.lengths)[places]
-        return Normal._known(
+        return Normal.of_parts(
             self.mean[places],
             self.covariance[np.ix_(places, places)],
             Spread.of_factor(factor, spread.scale[places], spread.slack[places], width=self.width),

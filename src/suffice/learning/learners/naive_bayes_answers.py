@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.columns import PlainColumns
-from suffice.columns.design import Design
 from suffice.errors import BadRows, BadSetting, SufficeError
-from suffice.estimators.linear.logistic_regression import implied_logistic
-from suffice.estimators.naive_bayes_learning import NaiveBayesParameters, blocks
-from suffice.estimators.shared.answers import Answers, checked_size, comparison
-from suffice.estimators.shared.frames import frame_of_cells
-from suffice.estimators.shared.randomness import random_generator
-from suffice.estimators.shared.results import Explanation
-from suffice.estimators.shared.table_recipe import check_kinds
+from suffice.learning.answers import LearnedDensity, checked_size, comparison
+from suffice.learning.frames import frame_of_cells
+from suffice.learning.randomness import random_generator
+from suffice.learning.results import Explanation
+from suffice.learning.table_recipe import check_kinds
+from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
+from suffice.models.gaussian.learner import warn_of
 from suffice.models.label_shift import estimate_column_priors
+from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.explanation import explain_columns
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts, checked_lengths
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
+from suffice.models.naive_bayes.learner import NaiveBayesFit
 from suffice.models.naive_bayes.leave_one_out import left_out
-from suffice.models.typicality.naive_bayes import naive_bayes_typicality
 from suffice.places import CellAt, Phrase
 from suffice.rows import refuse_infinite
 from suffice.rows.category_codes import CodedColumns
@@ -31,42 +33,51 @@ from suffice.rows.cells import BOOLEAN
 from suffice.rows.sparse import SparseRows, refuse_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import TypeVar
 
     from numpy.typing import NDArray
 
-    from suffice.estimators.linear.logistic_regression import LogisticRegression
-    from suffice.estimators.shared.labelled_batch import LabelledBatch
-    from suffice.estimators.shared.state import State
+    from suffice.learning.learners.naive_bayes import ColumnsLearner
     from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.models.label_shift import LabelShift
-    from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, Label
 
     T = TypeVar("T")
 
 
-class NaiveBayesAnswers(NaiveBayesParameters, Answers):
-    """Samples, explanations, priors and leave-one-out: nothing here learns anything."""
+@dataclass(frozen=True, eq=False)
+class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
+    """Independent columns: samples, explanations, priors and leave-one-out."""
 
-    _read: Callable[[object, object, object, State | None], LabelledBatch]
-    _open: Callable[[object], Any]
+    learner: ColumnsLearner
+
+    def warn(self) -> None:
+        """Tell, after `fit`, what was done about degenerate rows."""
+        fit = self.fit
+        if fit.notes:
+            warn_of(fit.notes, self.columns.names, fit.model.labels)
+        normals = [law.normals for law in fit.model.laws if hasattr(law, "normals")]
+        if any(
+            each.scale.min(initial=1.0) < SMALL_DEVIATION or not each.active.all()
+            for each in normals
+        ):
+            names = [self.columns.names[j] for group in fit.model.product.columns for j in group]
+            warn_of_small_squares(self.statistics, names)
 
     # Rows
 
-    def _rows(self, X: object) -> Blocks:
+    def rows(self, X: object) -> Blocks:
         """Return rows read by the families of their columns."""
-        state = self._require()
-        table = state.columns.matched(self._as_learned(self._open(X)), type(self).__name__)
-        check_kinds(state, table)
-        chosen = partial(chosen_by_looks, state.chosen.asked, state.columns)
-        return blocks(state.chosen.product, table, learning=False, chosen=chosen)
+        table = self.columns.matched(self.as_learned(self.learner.opened(X)), self.learner.name)
+        check_kinds(self, table)
+        chosen = partial(chosen_by_looks, self.learner.chosen.asked, self.columns)
+        return blocks(self.learner.chosen.product, table, learning=False, chosen=chosen)
 
-    def _asked(self, X: object, answer: Callable[[Any], T]) -> T:
+    def asked(self, X: object, answer: Callable[[Any], T]) -> T:
         """Answer about rows; a cell that is not finite is refused by name."""
-        rows = self._rows(X)
+        rows = self.rows(X)
         try:
             return answer(rows)
         except BadRows as error:
@@ -75,18 +86,17 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
 
     def _refuse(self, rows: Blocks) -> None:
         """Refuse, by name and place, what is wrong with rows that could not be scored."""
-        state = self._require()
-        pairs = zip(rows.parts, state.chosen.product.columns, self._fit.model.laws, strict=True)
+        pairs = zip(rows.parts, self.learner.chosen.product.columns, self.model.laws, strict=True)
         for block, group, law in pairs:
             if isinstance(block, SparseRows) and isinstance(law, LinearLaws):
                 refuse_stored(block, float("nan"), signed=law.signed)
             elif isinstance(block, np.ndarray):
-                refuse_infinite(block, [state.columns.names[j] for j in group])
+                refuse_infinite(block, [self.columns.names[j] for j in group])
 
-    def _given_back(self, rows: Any) -> Any:
-        state = self._require()
-        blank = self._fit.model.blank
-        return rows_given_back(rows, state.chosen.product, state.columns, state.frame, blank)
+    def given_back(self, rows: Any) -> Any:
+        """Return rows as the user gave them: levels as they were."""
+        blank = self.model.blank
+        return rows_given_back(rows, self.learner.chosen.product, self.columns, self.frame, blank)
 
     def sample(
         self,
@@ -102,8 +112,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         `lengths` says how long they are.
         """
         size = checked_size(n)
-        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        model = self._fit.model
+        model = self.model
         long = checked_lengths(lengths, size)
         counted = [g for g, law in enumerate(model.laws) if isinstance(law, MultinomialCounts)]
         if long is not None and len(counted) != 1:
@@ -113,7 +122,7 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
             )
         given = None if long is None else {counted[0]: long}
         rows, codes = model.sample(size, random_generator(random_state), y, given)
-        return self._given_back(rows), self.classes_[codes]
+        return self.given_back(rows), self.classes[codes]
 
     def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:
         """Return, per class, the p-value of each row: small everywhere means "none of these".
@@ -130,23 +139,23 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         columns are all normal with variances of their own, and of the class of a row that is alone
         in it. A column of which nothing is known says nothing; the others do.
         """
-        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        fit = self._fit
+        from suffice.models.typicality.naive_bayes import naive_bayes_typicality
+
+        fit = self.fit
 
         def answer(rows: Blocks) -> FloatArray:
             self._refuse(rows)
-            codes, gone = self._label_codes(y, len(rows)), self._gone(y, sample_weight, len(rows))
+            codes, gone = self.label_codes(y, len(rows)), self.gone(y, sample_weight, len(rows))
             return naive_bayes_typicality(fit, rows, codes, gone)
 
-        return self._asked(X, answer)
+        return self.asked(X, answer)
 
     # Priors, explanations, the other school
 
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
-        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        model = self._fit.model
-        return self._asked(X, lambda rows: estimate_column_priors(model, rows))
+        model = self.model
+        return self.asked(X, lambda rows: estimate_column_priors(model, rows))
 
     def explain(
         self,
@@ -161,10 +170,9 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         name others. `names` are for columns that came without, such as the words of a
         vocabulary.
         """
-        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        model = self._fit.model
+        model = self.model
         pair = comparison(model.labels, of, against)
-        known = self._require().columns
+        known = self.columns
         if names is not None and len(names) != len(known.columns):
             raise BadSetting(
                 f"there are {len(names)} names for {len(known.columns)} columns",
@@ -174,31 +182,19 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         def answer(rows: Blocks) -> Any:
             return explain_columns(model, rows, *pair(model.posterior(rows, log=True)))
 
-        found = self._asked(X, answer)
+        found = self.asked(X, answer)
         return Explanation(
-            self.classes_[found.of],
-            self.classes_[found.against],
+            self.classes[found.of],
+            self.classes[found.against],
             found.baseline,
             found.contributions,
             None,
             known.names if names is None else tuple(map(str, names)),
         )
 
-    def to_logistic(self) -> LogisticRegression:
-        """Return the logistic model that is implied, exactly, where the posterior is logistic.
-
-        So it is for Bernoulli, multinomial and Poisson columns and for Gaussian ones with shared
-        variances; others are refused with the reason. Cells count as they do here: where there
-        is a threshold, θ belongs to x above it.
-        """
-        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        form = self._fit.model.linear_form()
-        design = Design(self._require().columns)
-        return implied_logistic(form, self.classes_, design, self._linear_rows)
-
-    def _linear_rows(self, X: object) -> Any:
+    def linear_rows(self, X: object) -> Any:
         """Return rows as the linear form multiplies them: indicators where there is a threshold."""
-        return linear_rows(self._fit.model, self._rows(X), self._require().columns.names)
+        return linear_rows(self.model, self.rows(X), self.columns.names)
 
     # Each row as if never seen
 
@@ -209,23 +205,34 @@ class NaiveBayesAnswers(NaiveBayesParameters, Answers):
         are those of the fit. X, y and the weights must be those of the fit, whole. There is one
         judgement a row; rows of weight zero are answered as new ones.
         """
-        self = self._whole()  # noqa: PLW0642  others may learn meanwhile
-        state = self._require()
-        fit = self._fit
-        batch = self._read(X, y, sample_weight, state)
-        codes = self._codes_of_fit(batch)
-        given = fit.model.log_priors if self._has_fixed_priors() else None
+        fit = self.fit
+        batch = self.learner.read(X, y, sample_weight, self)
+        codes = self.codes_of_fit(batch)
+        given = fit.model.log_priors if self.learner.has_fixed_priors else None
 
         try:
-            rows = blocks(state.chosen.product, batch.rows)
+            rows = blocks(self.learner.chosen.product, batch.rows)
             self._refuse(rows)
         except SufficeError as error:
             raise error.filled(rows=batch.places) from None
         found = left_out(fit, rows, codes, batch.weights, given)
-        return self._with_weightless(found, batch, X, y)
+        return self.with_weightless(found, batch, X, y)
 
-    def _has_fixed_priors(self) -> bool:
-        return self.priors is not None
+
+def blocks(
+    product: Product,
+    table: Any,
+    *,
+    learning: bool = True,
+    chosen: Callable[[], Collection[int]] | None = None,
+) -> Blocks:
+    """Return rows as read, cut into blocks."""
+    if isinstance(table, SparseRows):
+        family = product.families[0]
+        if isinstance(family, Bernoulli):
+            family.check_sparse()
+        return Blocks((table,))
+    return product.read(table, learning=learning, chosen=chosen)
 
 
 def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:

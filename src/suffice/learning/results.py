@@ -1,10 +1,10 @@
-"""Explanations of documents: the words for and against."""
+"""What estimators answer besides arrays: explanations, contrasts between classes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,81 @@ if TYPE_CHECKING:
     from suffice.models.text.model import Part
     from suffice.rows import FloatArray
 
-    Reasons = list[tuple[str, float]]
+Reasons: TypeAlias = list[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """Log odds split by column: `log_odds = baseline + contributions.sum(axis=1)`.
+
+    of, against     the two classes compared, for each row
+    baseline        the log odds before any column is looked at: prior odds and volumes
+    contributions   (rows, columns), one-hot columns added up for the column they code
+    pairs           (rows, columns, columns) for quadratic boundaries, else None; symmetric,
+                    its rows add up to the contributions
+    columns         the names of the columns
+    """
+
+    of: NDArray[Any]
+    against: NDArray[Any]
+    baseline: FloatArray
+    contributions: FloatArray
+    pairs: FloatArray | None
+    columns: tuple[str, ...]
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """What the parts add up to."""
+        total: FloatArray = self.baseline + self.contributions.sum(axis=1)
+        return total
+
+    def __str__(self) -> str:
+        """Return the first rows as text, the largest contributions first."""
+        lines = []
+        for i in range(min(5, len(self.of))):
+            lines.append(
+                f"row {i}: log odds of {self.of[i]} against {self.against[i]} "
+                f"{self.log_odds[i]:+.3f} = {self.baseline[i]:+.3f}"
+            )
+            parts = self.contributions[i]
+            largest = np.argsort(-np.abs(parts), kind="stable")[:10]
+            lines += [
+                f"    {parts[j]:+10.3f}  {self.columns[j]}" for j in largest if parts[j] != 0.0
+            ]
+        return "\n".join(lines)
+
+    def reasons(self, row: int = 0, most: int = 5) -> tuple[Reasons, Reasons]:
+        """Return the strongest reasons of one row for its class, and those against it.
+
+        Each is a list of (column, log odds), the strongest first; for counts of words the
+        columns are the words.
+        """
+        if not -len(self.of) <= row < len(self.of):
+            raise BadSetting(
+                f"there is no row {row} among {len(self.of)} explained",
+                hint="rows are counted from 0, in the order they were given",
+            )
+        parts = self.contributions[row]
+        order = np.argsort(-parts, kind="stable")
+        top = [(self.columns[j], float(parts[j])) for j in order[:most] if parts[j] > 0.0]
+        low = [(self.columns[j], float(parts[j])) for j in order[::-1][:most] if parts[j] < 0.0]
+        return top, low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrasts:
+    """θ and θ₀ of classes against one of them, in the user's units.
+
+    reference   the class that others are compared with
+    classes     the others, one row of `coef` and one entry of `intercept` each
+    columns     the names of the columns of `coef`
+    """
+
+    reference: Any
+    classes: NDArray[Any]
+    coef: FloatArray
+    intercept: FloatArray
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""A collection that can be killed and goes on: states of an estimator, and how far it has come."""
+"""A collection that can be killed and goes on: what was learned, and how far it has come."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.engines.parts import Carries, Progress
 from suffice.errors import BadFile, BadSetting
-from suffice.estimators.shared.saving import restored_dtype, stored_dtype
-from suffice.estimators.shared.state import State, class_array, label_kind
+from suffice.learning.label_types import class_array, label_kind, restored_dtype, stored_dtype
 from suffice.sources.local import LocalSource
 from suffice.storage.model_file import no_model, read_checkpoint, write_checkpoint
 
 if TYPE_CHECKING:
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
     from suffice.sources import Source, Wanted
 
 EVERY = 10.0
@@ -32,18 +33,17 @@ class Checkpoint:
     """
 
     path: Path
-    estimator: Any
+    learner: Learner[Any, Any]
     source: LocalSource
     wanted: Wanted
     identity: dict[str, Any] = field(init=False)
-    chosen: Any = None
     last: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         """Describe what is collected."""
-        settings = {k: repr(v) for k, v in self.estimator.get_params(deep=False).items()}
+        settings = {k: repr(v) for k, v in self.learner.settings().items()}
         self.identity = {
-            "estimator": type(self.estimator).__name__,
+            "estimator": self.learner.name,
             "settings": settings,
             "source": self.source.identity,
             "columns": list(self.wanted.names),
@@ -52,14 +52,16 @@ class Checkpoint:
         }
 
     @classmethod
-    def of(cls, path: str | Path, estimator: Any, source: Source, wanted: Wanted) -> Checkpoint:
+    def of(
+        cls, path: str | Path, learner: Learner[Any, Any], source: Source, wanted: Wanted
+    ) -> Checkpoint:
         """Return the checkpoint of a source that is read here; others look after themselves."""
         if not isinstance(source, LocalSource) or source.identity is None:
             raise BadSetting(
                 f"{source.name} cannot be read from the middle: there is no checkpoint of it",
                 hint="checkpoints are for files; engines of clusters retry by themselves",
             )
-        return cls(Path(path), estimator, source, wanted)
+        return cls(Path(path), learner, source, wanted)
 
     def read(self) -> Progress[Any] | None:
         """Return how far an earlier run has come; None where there was none."""
@@ -76,12 +78,13 @@ class Checkpoint:
                     hint="remove it to begin anew, or name another",
                 )
         try:
-            self.chosen = self.estimator._restored_choice(held["chosen"])
+            chosen = self.learner.restored_choice(held["chosen"])
+            self.learner = self.learner.deciding(chosen)
             return Progress(
                 _count(held["parts"]),
-                Carries([self._state(one) for one in held["whole"]]),
+                Carries([self._learned(one) for one in held["whole"]]),
                 _count(held["batches"]),
-                Carries([self._state(one) for one in held["begun"]]),
+                Carries([self._learned(one) for one in held["begun"]]),
             )
         except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint
             raise no_model(self.path, error) from None
@@ -97,7 +100,7 @@ class Checkpoint:
             self.path,
             {
                 "identity": self.identity,
-                "chosen": self.estimator._stored_choice(self.chosen),
+                "chosen": self.learner.stored_choice(),
                 "parts": progress.parts,
                 "batches": progress.batches,
                 "whole": [self._plain(*one) for one in progress.whole.held],
@@ -106,23 +109,20 @@ class Checkpoint:
         )
         self.last = time.monotonic()
 
-    def _plain(self, rank: int, summary: Any) -> dict[str, Any]:
-        state: State = summary.state
+    def _plain(self, rank: int, learned: Learned[Any, Any]) -> dict[str, Any]:
         return {
             "rank": rank,
-            "columns": state.columns,
-            "statistics": state.statistics,
-            "labels": stored_dtype(state.dtype),
-            "frame": state.frame,
+            "columns": learned.columns,
+            "statistics": learned.statistics,
+            "labels": stored_dtype(learned.dtype),
+            "frame": learned.frame,
         }
 
-    def _state(self, held: dict[str, Any]) -> tuple[int, Any]:
-        from suffice.estimators.shared.state import Summary
-
+    def _learned(self, held: dict[str, Any]) -> tuple[int, Learned[Any, Any]]:
         statistics, dtype = held["statistics"], restored_dtype(held["labels"])
         kind = label_kind(class_array(tuple(statistics.labels), dtype))
-        state = State(held["columns"], statistics, dtype, kind, held["frame"], self.chosen)
-        return _count(held["rank"]), Summary(self.estimator, state)
+        kept = self.learner.keeping(held["columns"], statistics, dtype, kind, held["frame"])
+        return _count(held["rank"]), kept
 
 
 def _count(value: Any) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows
-from suffice.estimators.shared.state import label_kind
+from suffice.learning.label_types import label_kind
 from suffice.rows import check_lengths, read_labels, read_weights
 
 if TYPE_CHECKING:
@@ -28,22 +28,28 @@ class Accuracy:
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of rows, by weight, whose class is predicted rightly."""
-        predicted = self.predict(X)
-        labels = read_labels(y)
-        check_lengths(len(predicted), len(labels.codes))
-        if not len(predicted):
-            raise BadRows("there are no rows to score", hint="pass at least one row")
-        weights = read_weights(sample_weight, len(predicted))
-        known, given = label_kind(self.classes_), label_kind(labels.classes)
-        if (known == "text") != (given == "text"):
-            raise BadLabels(
-                f"the classes are {known}, the labels are {given}: none of them can be right",
-                hint="pass labels of the type that was learned",
-            )
-        places = {label: i for i, label in enumerate(self.classes_.tolist())}
-        true = np.array([places.get(label, -1) for label in labels.classes.tolist()], dtype=np.intp)
-        right = true[labels.codes] == _codes(predicted, places)
-        return float(np.average(right, weights=weights))
+        return share_right(self.classes_, self.predict(X), y, sample_weight)
+
+
+def share_right(
+    classes: NDArray[Any], predicted: NDArray[Any], y: object, sample_weight: object
+) -> float:
+    """Return the share of rows, by weight, whose class is predicted rightly."""
+    labels = read_labels(y)
+    check_lengths(len(predicted), len(labels.codes))
+    if not len(predicted):
+        raise BadRows("there are no rows to score", hint="pass at least one row")
+    weights = read_weights(sample_weight, len(predicted))
+    known, given = label_kind(classes), label_kind(labels.classes)
+    if (known == "text") != (given == "text"):
+        raise BadLabels(
+            f"the classes are {known}, the labels are {given}: none of them can be right",
+            hint="pass labels of the type that was learned",
+        )
+    places = {label: i for i, label in enumerate(classes.tolist())}
+    true = np.array([places.get(label, -1) for label in labels.classes.tolist()], dtype=np.intp)
+    right = true[labels.codes] == _codes(predicted, places)
+    return float(np.average(right, weights=weights))
 
 
 def _codes(predicted: NDArray[Any], places: dict[Any, int]) -> IntArray:

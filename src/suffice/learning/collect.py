@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.engines.parts import Progress
 from suffice.errors import BadLabels, BadSetting, NotANumber, listed
-from suffice.estimators.shared.frames import split_off
-from suffice.estimators.shared.learned import Summarizing
-from suffice.estimators.shared.state import State, Summary, label_kind
+from suffice.learning.frames import split_off
+from suffice.learning.label_types import label_kind
+from suffice.learning.learner import F, Learner, S
 from suffice.rows import read_labels, read_weights
 from suffice.rows.cells import NUMBER
 
 if TYPE_CHECKING:
+    from suffice.learning.learned import Learned
     from suffice.sources import Chunk, Source, Wanted
 
 
@@ -58,103 +59,97 @@ def spooled(source: Source, wanted: Wanted) -> Source:
     return set_aside(source, wanted)
 
 
-class Collecting(Summarizing):
-    """Learns from sources: every chunk becomes a state, and states merge in order."""
+def learned_from(
+    learner: Learner[S, F],
+    X: object,
+    target: str | None,
+    sample_weight: object,
+    known: Learned[S, F] | None = None,
+    checkpoint: str | Path | None = None,
+) -> Learned[S, F]:
+    """Return what is known after the rows of a source: each chunk is learned, and all add up."""
+    source, wanted = opened(X, target, sample_weight)
+    if known is not None:
+        learner = learner.deciding(known.learner.chosen)
+    if checkpoint is not None:
+        found = _resumed(learner, source, wanted, known, checkpoint)
+    else:
+        if source.once and known is None and learner.needs_choice:
+            source = spooled(source, wanted)
+        learner = _decided(learner, source, wanted) if known is None else learner
+        summarize = LearnChunk(learner)
+        added = _added_up(source, wanted, summarize)
+        found = source.collected(summarize, wanted) if added is None else added
+    return found if known is None else known.under(learner) + found
 
-    def _collected(
-        self,
-        X: object,
-        target: str | None,
-        sample_weight: object,
-        known: State | None,
-        checkpoint: str | Path | None = None,
-    ) -> State:
-        """Return the state after the rows of a source."""
-        source, wanted = opened(X, target, sample_weight)
-        if checkpoint is not None:
-            found = self._resumed(source, wanted, known, checkpoint)
-        else:
-            if source.once and known is None and self._needs_choice():
-                source = spooled(source, wanted)
-            chosen = self._choice(source, wanted) if known is None else known.chosen
-            summarize = SummarizeChunk(self._unfitted(), chosen)
-            added = self._added_up(source, wanted, summarize)
-            found = source.collected(summarize, wanted).state if added is None else added
-        return found if known is None else self._joined(known, found)
 
-    def _resumed(
-        self, source: Source, wanted: Wanted, known: State | None, path: str | Path
-    ) -> State:
-        """Return the state of a source, from where an earlier run was ended."""
-        from suffice.estimators.shared.checkpoints import Checkpoint
+def _resumed(
+    learner: Learner[S, F],
+    source: Source,
+    wanted: Wanted,
+    known: Learned[S, F] | None,
+    path: str | Path,
+) -> Learned[S, F]:
+    """Return what is learned from a source, from where an earlier run was ended."""
+    from suffice.learning.checkpoints import Checkpoint
 
-        plain = self._unfitted()
-        held = Checkpoint.of(path, plain, source, wanted)
-        progress = held.read()
-        if progress is None:
-            held.chosen = self._choice(source, wanted) if known is None else known.chosen
-            progress = Progress()
-        summarize = SummarizeChunk(plain, held.chosen)
-        found = held.source.collected(summarize, wanted, progress, held.write_if_due).state
-        held.write(progress)
-        return found
+    held = Checkpoint.of(path, learner, source, wanted)
+    progress = held.read()
+    if progress is None:
+        if known is None:
+            held.learner = _decided(learner, source, wanted)
+        progress = Progress()
+    summarize = LearnChunk(held.learner)
+    found: Learned[S, F] = held.source.collected(summarize, wanted, progress, held.write_if_due)
+    held.write(progress)
+    return found
 
-    def _added_up(self, source: Source, wanted: Wanted, summarize: SummarizeChunk) -> State | None:
-        """Return the state of sums that the source makes itself; None where rows must be read.
 
-        Rows that it cannot add up are read, and join the others.
-        """
-        from suffice.sources.source import AddsUp
-        from suffice.sql.asked import sums_asked
+def _added_up(source: Source, wanted: Wanted, summarize: LearnChunk) -> Any:
+    """Return what is learned from sums that the source makes itself; None where rows must be read.
 
-        undecided = summarize.chosen is None and self._needs_choice()
-        if undecided or not isinstance(source, AddsUp):
-            return None
-        asked = sums_asked(self._learner(summarize.chosen))
-        found = None if asked is None else source.sums(asked, wanted, summarize)
-        if found is None:
-            return None
-        state = None
-        if found.classes is not None:
-            kind = label_kind(found.classes)
-            state = State(
-                found.columns, found.statistics, found.classes.dtype, kind, None, summarize.chosen
-            )
-        if found.rest is None:
-            return state
-        rest = found.rest.collected(summarize, wanted).state
-        return rest if state is None else self._joined(state, rest)
+    Rows that it cannot add up are read, and join the others.
+    """
+    from suffice.sources.source import AddsUp
+    from suffice.sql.asked import sums_asked
 
-    def _choice(self, source: Source, wanted: Wanted) -> Any:
-        """Return what is decided from the data, by some rows from all over the source."""
-        some = source.some(wanted, SAMPLE) if self._needs_choice() else None
-        if some is None:
-            return None
-        return self._choose(self._read(some.table, some.labels, some.weights, None))
+    learner = summarize.learner
+    undecided = learner.chosen is None and learner.needs_choice
+    if undecided or not isinstance(source, AddsUp):
+        return None
+    asked = sums_asked(learner.of_model())
+    found = None if asked is None else source.sums(asked, wanted, summarize)
+    if found is None:
+        return None
+    learned = None
+    if found.classes is not None:
+        kind = label_kind(found.classes)
+        learned = learner.keeping(found.columns, found.statistics, found.classes.dtype, kind)
+    if found.rest is None:
+        return learned
+    rest = found.rest.collected(summarize, wanted)
+    return rest if learned is None else learned + rest
 
-    def _needs_choice(self) -> bool:
-        """Whether anything is decided from the data."""
-        return True
 
-    def _unfitted(self) -> Self:
-        """Return the same settings with nothing learned: what travels to where the rows are."""
-        from sklearn.base import clone
-
-        found: Self = clone(self)
-        return found
+def _decided(learner: Learner[S, F], source: Source, wanted: Wanted) -> Learner[S, F]:
+    """Return the learner with what is decided by some rows from all over the source."""
+    some = source.some(wanted, SAMPLE) if learner.needs_choice else None
+    return (
+        learner
+        if some is None
+        else learner.choose(learner.read(some.table, some.labels, some.weights))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SummarizeChunk:
-    """From a chunk to its state: a function that can travel."""
+class LearnChunk:
+    """From a chunk to what is learned from it: a function that can travel."""
 
-    estimator: Any
-    chosen: Any
+    learner: Learner[Any, Any]
 
-    def __call__(self, chunk: Chunk) -> Summary:
-        """Return the summary of one chunk."""
-        batch = self.estimator._read(chunk.table, chunk.labels, chunk.weights, None)
-        return Summary(self.estimator, self.estimator._state_of(batch, self.chosen))
+    def __call__(self, chunk: Chunk) -> Learned[Any, Any]:
+        """Return what is learned from one chunk."""
+        return self.learner.learned(self.learner.read(chunk.table, chunk.labels, chunk.weights))
 
 
 def rows_that_fit(source: Source, wanted: Wanted) -> Chunk | None:
@@ -212,9 +207,10 @@ def collect(
     >>> collect(GaussianDiscriminant(), place, "kind").weight
     3.0
     """
-    if isinstance(learner, Collecting):
-        learner._check_settings()
-        return learner._collected(source, target, weight, None, checkpoint).statistics
+    if hasattr(learner, "as_learner"):  # an estimator
+        learner = learner.as_learner()
+    if isinstance(learner, Learner):
+        return learned_from(learner, source, target, weight, None, checkpoint).statistics
     rows, wanted = opened(source, target, weight)
 
     def summarize(chunk: Chunk) -> Any:

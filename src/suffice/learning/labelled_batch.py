@@ -6,16 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from suffice.engines.uneven_blocks import read_sparse_rows
-from suffice.errors import (
-    NotFinite,
-    SufficeError,
-    warn,
-)
-from suffice.estimators.shared.frames import frame_library
-from suffice.estimators.shared.zero_weights import rows_with_weight, taken
+from suffice.errors import NotFinite, SufficeError
+from suffice.learning.frames import frame_library
+from suffice.learning.zero_weights import rows_with_weight, taken
 from suffice.rows import (
     check_lengths,
     read_labels,
@@ -54,6 +49,8 @@ class LabelledBatch:
     frame: str | None = None
     places: IntArray | None = None
     """Where the rows stood among those given, if some of these had no weight."""
+    ravelled: bool = False
+    """Whether the labels came as a column of a matrix."""
 
 
 def read_batch(
@@ -85,12 +82,6 @@ def _read(
 ) -> LabelledBatch:
     table = read(X)
     labels = read_labels(y)
-    if labels.ravelled:
-        warn(
-            "A column-vector y was passed when a 1d array was expected. "
-            "Please change the shape of y to (n_samples, ), for example using ravel().",
-            DataConversionWarning,
-        )
     check_lengths(table.size, len(labels.codes))
     weights = read_weights(sample_weight, table.size)
     columns, rows = coded(table)
@@ -102,6 +93,7 @@ def _read(
         tuple(_plain(labels.classes)),
         weights,
         frame_library(X),
+        ravelled=labels.ravelled,
     )
 
 

@@ -20,7 +20,7 @@ from suffice.statistics import ByColumn, Tallies
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from suffice.estimators.shared.state import State
+    from suffice.learning.learned import Learned
 
 
 STATE = "table"
@@ -167,23 +167,23 @@ HINT = "pass the column as it was when the model was fitted"
 """For cells whose kind is not the one that was learned."""
 
 
-def check_kinds(state: State, table: Any) -> None:
+def check_kinds(learned: Learned[Any, Any], table: Any) -> None:
     """Refuse columns of categories whose cells have become numbers, or stopped being some.
 
     Other families refuse text by themselves. A column that was all blank had no kind.
     """
     if isinstance(table, SparseRows):
         return
-    product = state.chosen.product
+    product = learned.learner.chosen.product
     for place, (family, group) in enumerate(zip(product.families, product.columns, strict=True)):
         if not family.name.endswith("categorical"):
             continue
         for column, j in enumerate(group):
-            known, kind = state.columns.columns[j].kind, table.kinds[j]
+            known, kind = learned.columns.columns[j].kind, table.kinds[j]
             if known == kind or (CATEGORY not in (known, kind)):
                 continue
-            levels = _levels(state.statistics, place, column)
-            name = state.columns.names[j]
+            levels = _levels(learned.statistics, place, column)
+            name = learned.columns.names[j]
             if levels and kind == CATEGORY:
                 _refuse_text(table.column(j), levels, name)
             elif levels and not any(isinstance(level, Real) for level in levels):

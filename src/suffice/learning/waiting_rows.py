@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.estimators.shared.concurrency import LOCKS, lock_of
-from suffice.estimators.shared.labelled_batch import FLOAT64
-from suffice.estimators.shared.learned import Summarizing, kept
-from suffice.estimators.shared.saving import StatisticsLeftOut
-from suffice.estimators.shared.state import State, class_array
+from suffice.learning.labelled_batch import FLOAT64
+from suffice.learning.left_out import StatisticsLeftOut
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from suffice.estimators.shared.learned import Accepts
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Accepts, Learner
     from suffice.rows import FloatArray
 
 ARRAY = np.ndarray
@@ -40,7 +40,7 @@ MOST_SQUARE = 1e200
 
 
 class WaitingRows:
-    """Rows that have been put aside, each with its label; a buffer that belongs to one estimator.
+    """Rows that have been put aside, each with its label, and what was learned before they came.
 
     Labels are those of classes that are known, in the type they are known in, for other ones
     are refused or change what is known.
@@ -48,26 +48,45 @@ class WaitingRows:
 
     __slots__ = (
         "_accepts", "_classes", "_codes", "_dtype", "_key", "_most", "_places", "_rows", "_shape",
-        "_text", "_types", "learner", "state",
+        "_text", "_types", "learned",
     )  # fmt: skip
 
-    def __init__(
-        self, state: State, width: int, key: tuple[Any, ...], learner: Any, accepts: Accepts
-    ) -> None:
-        labels = state.statistics.labels
-        self.learner = learner
-        self.state = state
-        self._key = key
+    def __init__(self, learned: Learned[Any, Any], accepts: Accepts) -> None:
+        self.learned = learned
+        self._key = learned.learner.key
         self._accepts = None if accepts is moderate else accepts  # `take` asks for that itself
-        self._classes = class_array(labels, state.dtype)
-        self._places = {label: code for code, label in enumerate(labels)}
-        self._dtype = state.dtype
-        self._text = state.kind == "text"
-        self._types = label_types(state.dtype, state.kind)
+        self._classes = learned.classes
+        self._places = {label: code for code, label in enumerate(learned.labels)}
+        self._dtype = learned.dtype
+        self._text = learned.kind == "text"
+        self._types = label_types(learned.dtype, learned.kind)
+        width = len(learned.columns.columns)
         self._shape = (1, width)
         self._most = max(1, min(MOST_ROWS, MOST_CELLS // width))
         self._rows = np.empty((min(FIRST_ROWS, self._most), width))
         self._codes: list[int] = []
+
+    @classmethod
+    def of(
+        cls,
+        known: Learned[Any, Any] | None,
+        X: NDArray[Any],
+        key: tuple[Any, ...],
+        make: Callable[[], Learner[Any, Any]],
+    ) -> WaitingRows | None:
+        """Return a buffer for rows like this one, beside what is known under the settings of a key.
+
+        None where rows cannot wait.
+        """
+        if known is None or X.dtype is not FLOAT64 or X.ndim != 2 or len(X) != 1:
+            return None
+        if not known.labels or not label_types(known.dtype, known.kind):
+            return None
+        if isinstance(known.statistics, StatisticsLeftOut):  # it learns nothing: refuse now
+            return None
+        learned = known.under_key(key, make)
+        accepts = learned.learner.waits(learned)
+        return None if accepts is None else cls(learned, accepts)
 
     def take(self, X: NDArray[Any], y: object, key: tuple[Any, ...]) -> bool:
         """Put one row aside, or say that it cannot wait; `key` are the settings of this moment."""
@@ -112,6 +131,11 @@ class WaitingRows:
         self._codes.append(code)
         return True
 
+    def all_learned(self) -> Learned[Any, Any]:
+        """Return what was learned, with the rows that have waited as one batch."""
+        learned = self.learned
+        return learned.more(learned.learner.read(*self.given(), None, learned))
+
     def given(self) -> tuple[FloatArray, NDArray[Any]]:
         """Return the rows and their labels, as a caller would give them.
 
@@ -119,79 +143,6 @@ class WaitingRows:
         """
         codes = self._codes.copy()
         return self._rows[: len(codes)], self._classes[codes]
-
-
-class SingleRows(Summarizing):
-    """Puts single rows aside, and learns them before anyone looks at what was learned."""
-
-    _waiting: WaitingRows | None = None
-
-    def _set_aside(self, X: object, y: object) -> bool:
-        """Let a row without a weight wait for others, if it may."""
-        if type(X) is not ARRAY:
-            return False
-        lock = LOCKS.get(id(self)) or lock_of(self)
-        lock.acquire()  # `with` takes 90 ns more, a twentieth of a row
-        try:
-            waiting = self._waiting
-            if waiting is not None:
-                return waiting.take(X, y, self._settings_key())
-            waiting = self._prepared(X)
-            if waiting is None or not waiting.take(X, y, self._settings_key()):
-                return False
-            self._waiting = waiting
-        finally:
-            lock.release()
-        return True
-
-    def _prepared(self, X: NDArray[Any]) -> WaitingRows | None:
-        """Return a buffer for rows like this one, or None."""
-        state = self._state
-        if state is None or X.dtype is not FLOAT64 or X.ndim != 2 or len(X) != 1:
-            return None
-        if not state.statistics.labels or not label_types(state.dtype, state.kind):
-            return None
-        if isinstance(
-            state.statistics, StatisticsLeftOut
-        ):  # it learns nothing: refuse now, not later
-            return None
-        self._check_settings()
-        learner = self._learner(state.chosen)
-        accepts = self._single_rows(state, learner)
-        if accepts is None:
-            return None
-        width = len(state.columns.columns)
-        return WaitingRows(state, width, kept(self._settings_key()), learner, accepts)
-
-    def _with_waiting(self, waiting: WaitingRows) -> State:
-        """Return the state with the rows that wait, and keep it if nobody else is learning."""
-        lock = lock_of(self)
-        if not lock.acquire(blocking=False):
-            return self._state_with(waiting)
-        try:
-            held = self._waiting
-            if held is None:  # learned by somebody else, just now
-                return self._state_with(waiting) if self._state is None else self._state
-            state = self._state_with(held)
-            self._keep(state)
-        finally:
-            lock.release()
-        return state
-
-    def _state_with(self, waiting: WaitingRows) -> State:
-        """Learn what has waited as one batch, under the settings it came under."""
-        view = self._with_state(waiting.state)  # without any that wait: what is called may look
-        batch = view._read(*waiting.given(), None, waiting.state)
-        return view._summarized(batch, waiting.state, waiting.learner)
-
-    def _keep(self, state: State) -> None:
-        """Let a state take the place of what was known, waiting rows included; under the lock."""
-        self._become(state)  # first: who sees no row waiting must see the state that has it
-        self.__dict__.pop("_waiting", None)
-
-    def __getstate__(self) -> Any:
-        """Travel, and be copied, with nothing waiting: a buffer belongs to one estimator."""
-        return super(SingleRows, self._whole()).__getstate__()
 
 
 def moderate(row: FloatArray) -> bool:

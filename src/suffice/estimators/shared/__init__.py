@@ -1,1 +1,0 @@
-"""What all estimators have in common: learning, answers, saving, rows."""

@@ -1,0 +1,1 @@
+"""Learners and what they have learned: the whole library without scikit-learn."""

@@ -1,0 +1,1 @@
+"""One learner a subject: what is particular to it about reading, learning and answering."""

@@ -1,0 +1,280 @@
+"""How a Gaussian discriminant learns: rows coded as numbers, moments, and one choice."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from suffice.columns import Columns
+from suffice.errors import BadSetting, DifferentKinds, listed
+from suffice.learning.labelled_batch import read_batch
+from suffice.learning.learner import Learner, summary_of
+from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
+from suffice.learning.left_out import StatisticsLeftOut
+from suffice.learning.waiting_rows import moderate
+from suffice.models.gaussian.auto_covariance import choose
+from suffice.models.gaussian.averages.grid import Averaged
+from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearner
+from suffice.models.gaussian.averages.row_samples import embedded_sample
+from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
+from suffice.models.gaussian.family import FORMS, Gaussian
+from suffice.models.gaussian.forms import BY_LETTERS, LETTERS, letters_of
+from suffice.models.gaussian.learner import Fit, GaussianLearner, checked_log_priors
+from suffice.models.gaussian.missing.e_step import imputed
+from suffice.statistics.by_pattern import MOST_PATTERNS, ByPattern
+from suffice.statistics.row_sample import WithRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Accepts
+    from suffice.rows import IntArray, Label, Table
+
+
+@dataclass(frozen=True)
+class GaussianClassifierLearner(Learner[Any, Fit]):
+    """Learns normal classes; the settings are those of GaussianDiscriminant.
+
+    >>> learner = GaussianClassifierLearner("shared")
+    >>> rows = learner.read([[1.0], [2.0], [5.0], [6.0]], list("aabb"))
+    >>> learner.learned(rows).predict([[1.4], [5.1]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    covariance: str = "shared"
+    pool: float | None = None
+    shrink: float | None = None
+    shrink_target: str = "diagonal"
+    priors: Mapping[Label, float] | None = None
+    divisor: str = "mle"
+    predictive: float | str | None = None
+    prior_rows: float = 0.0
+    temperature: float | str | None = None
+    average: bool = False
+
+    name: ClassVar[str] = "GaussianDiscriminant"
+    choice_hint: ClassVar[str] = "give pool and shrink explicitly to both, then they can be merged"
+    later_settings: ClassVar[Mapping[str, Any]] = {
+        "predictive": None,
+        "prior_rows": 0.0,
+        "temperature": None,
+        "average": False,
+    }
+
+    def check(self) -> None:
+        """Refuse settings that have no meaning."""
+        self.of_model()
+
+    # Rows
+
+    def read(
+        self, X: object, y: object, weights: object = None, known: Learned[Any, Fit] | None = None
+    ) -> LabelledBatch:
+        """Read labelled rows, coded as numbers."""
+        return read_batch(X, y, weights, partial(self._coded, known))
+
+    def _coded(self, known: Learned[Any, Fit] | None, table: Table) -> tuple[Columns, NDArray[Any]]:
+        """Return the columns of a table, the known ones with its levels, and its rows so coded."""
+        if known is None:
+            columns = Columns.infer(table)
+            apart = getattr(table, "apart", None)
+            summed = letters_of(self.covariance) == "EEE"
+            if apart is not None and summed and not self.judged_by_rows():
+                return columns, apart  # added up where they lie: there is a kernel for it
+            return columns, columns.encode(table, self.name)
+        columns = known.columns
+        if not (columns.is_plain and table.matrix is not None and table.names is None):
+            table = known.as_learned(table)
+            with suppress(DifferentKinds):  # encode says what is wrong, in scikit-learn's words
+                columns = columns.widened(Columns.infer(table))[0]
+        return columns, columns.encode(table, self.name)
+
+    # Statistics
+
+    @property
+    def needs_choice(self) -> bool:
+        """Whether pool, shrink and target are decided by the rows."""
+        return self.covariance == "auto" and not self.average
+
+    def summarize(self, batch: LabelledBatch) -> Any:
+        """Return the statistics of one batch, with a sample of its rows where that is kept."""
+        learner = self.of_model()
+        if isinstance(learner, AveragingLearner):  # whose hashes go by the names of columns
+            return summary_of(learner, batch, batch.columns)
+        return summary_of(learner, batch)
+
+    def keeping(self, *learned: Any) -> LearnedDiscriminant:
+        """Return statistics, with what else there is to know of their rows, as what was learned."""
+        return LearnedDiscriminant(self, *learned)
+
+    def check_mergeable(self, left: Learned[Any, Fit], right: Learned[Any, Fit]) -> None:
+        """Refuse to merge where a sample of rows is kept of one, and not of the other."""
+        kept = [isinstance(one.statistics, WithRows) for one in (left, right)]
+        if kept[0] != kept[1]:
+            told = "is kept now and was not" if kept[1] else "is not kept now but was"
+            raise BadSetting(
+                f"a sample of the rows {told} when the rows before were read: other statistics "
+                "were collected",
+                hint="set predictive, average and temperature as they were, or fit again",
+            )
+        super().check_mergeable(left, right)
+
+    def merged(self, left: Learned[Any, Fit], right: Learned[Any, Fit]) -> tuple[Columns, Any]:
+        """Return the columns with the levels of both, and the sum in their coding."""
+        columns, ours, theirs = left.columns.widened(right.columns)
+        return columns, _embedded(left, ours, columns) + _embedded(right, theirs, columns)
+
+    def forgetting(self, learned: Learned[Any, Fit]) -> Callable[[Any], Any]:
+        """Return the function that takes statistics away."""
+        learner = self.of_model()
+
+        def forget(gone: Any) -> Any:
+            held = learned.statistics
+            left_out = isinstance(held, StatisticsLeftOut)
+            if not left_out and isinstance(held, WithRows) != isinstance(gone, WithRows):
+                raise BadSetting(
+                    "a sample of the rows was kept under other settings than now",
+                    hint="set predictive, average and temperature as they were, or fit again",
+                )
+            columns = learned.columns
+            return learner.forget(held, gone, columns.is_coded, columns.coded_names)
+
+        return forget
+
+    def waits(self, learned: Learned[Any, Fit]) -> Accepts | None:
+        """Let rows of plain numbers wait, unless some of them are kept."""
+        held, learner = learned.statistics, self.of_model()
+        if isinstance(held, WithRows) or getattr(learner, "keeps_rows", False):
+            return None
+        full = isinstance(held, ByPattern) and len(held.groups) >= MOST_PATTERNS
+        fits = learned.columns.is_plain and learner.family.accepts(held) and not full
+        return moderate if fits else None
+
+    def choose(self, batch: LabelledBatch) -> Self:
+        """Choose pool, shrink and target by leave-one-out on one batch, if they are "auto"."""
+        if not self.needs_choice:
+            return self
+        learner = GaussianLearner(Gaussian("per-class", divisor=self.divisor))
+        statistics = summary_of(learner, batch)
+        labels, rows, codes = statistics.labels, batch.rows, batch.codes
+        if not np.isnan(rows).any():
+            fit = learner.fit(statistics)
+        else:
+            # Selection only: missing cells as one normal of all rows expects them. What is filled
+            # in must not know the labels: it would tell them to those who judge, and the boldest
+            # candidate would look best.
+            plain = GaussianLearner(Gaussian("shared", divisor=self.divisor))
+            together = plain.summarize(rows, np.zeros_like(codes), ["all"], batch.weights)
+            rows = imputed(plain.fit(together).model, rows)
+            fit = learner.fit(learner.summarize(rows, codes, batch.labels, batch.weights))
+        order = {label: i for i, label in enumerate(labels)}
+        codes = np.array([order[label] for label in batch.labels], dtype=np.intp)[codes]
+        given = None if self.priors is None else checked_log_priors(self.priors, labels)
+        family, _ = choose(fit.summary, rows, codes, batch.weights, given, self.divisor)
+        return self.deciding(family)
+
+    # Models
+
+    def estimate(self, learned: Learned[Any, Fit]) -> Fit:
+        """Return normal classes and the moments that they were estimated from."""
+        learner, held = self.of_model(), learned.statistics
+        inner = held.held if isinstance(held, WithRows) else held
+        if not learner.family.accepts(inner):
+            raise BadSetting(
+                f'covariance="{self.covariance}" needs other statistics than were collected',
+                hint="fit again: the form was changed after the rows were read",
+            )
+        if isinstance(learner, GaussianLearner):
+            return learner.fit(inner)
+        if not learner.accepts(held):
+            raise BadSetting(
+                f"{self.judged_by_rows()} needs other statistics than were collected: a sample "
+                "of the rows",
+                hint="fit again: the setting was changed after the rows were read",
+            )
+        return learner.fit(held)
+
+    def judged_by_rows(self) -> str:
+        """Return, in words, which setting is judged by a sample of the rows."""
+        for name, value in (("predictive", "auto"), ("average", True), ("temperature", LEFT_OUT)):
+            if getattr(self, name) == value:
+                return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
+        return ""
+
+    def family(self) -> Gaussian:
+        """Return the settings as a family, checked."""
+        if self.covariance not in (*FORMS, *LETTERS, "auto"):
+            raise BadSetting(
+                f"covariance={self.covariance!r} is not known",
+                hint=f"choose one of {listed((*FORMS, 'auto'))}{BY_LETTERS}",
+            )
+        if self.average not in (True, False):
+            raise BadSetting(
+                f"average={self.average!r} is neither True nor False",
+                hint='True averages what covariance="auto" chooses from',
+            )
+        if self.covariance != "auto":
+            if self.average:
+                raise BadSetting(
+                    f'average=True does not belong to covariance="{self.covariance}"',
+                    hint='it averages what covariance="auto" chooses from',
+                )
+            auto = isinstance(self.predictive, str) and self.predictive == "auto"
+            strength: Any = EM_STRENGTH if auto else self.predictive
+            return Gaussian(
+                self.covariance,
+                self.pool,
+                self.shrink,
+                self.shrink_target,
+                self.divisor,
+                strength,
+                self.prior_rows,
+            )
+        for name in ("pool", "shrink"):
+            if getattr(self, name) is not None:
+                raise BadSetting(
+                    f'{name}={getattr(self, name)!r} does not belong to covariance="auto"',
+                    hint=f'"auto" chooses {name} itself; with covariance="per-class" you do',
+                )
+        if self.predictive is not None or self.prior_rows:
+            raise BadSetting(
+                f'predictive={self.predictive!r} does not belong to covariance="auto": pool and '
+                "shrink of covariances that are plugged in are chosen there",
+                hint='name a form, such as covariance="shared"; predictive="auto" averages over '
+                "how strong its prior is",
+            )
+        chosen: Gaussian | None = self.chosen
+        if chosen is None or self.average:
+            return Gaussian("per-class", divisor=self.divisor)
+        return Gaussian("per-class", chosen.pool, chosen.shrink, chosen.shrink_target, self.divisor)
+
+    def of_model(self) -> GaussianLearner | AveragingLearner:
+        """Return family and priors as `suffice.models` has them."""
+        family = self.family()
+        temperature = checked_temperature(self.temperature, (LEFT_OUT,))
+        strengths = isinstance(self.predictive, str)
+        if not strengths and not self.average and temperature == 1.0:
+            return GaussianLearner(family, self.priors)
+        averaged = Averaged(strengths, bool(self.average))
+        return AveragingLearner(family, self.priors, averaged, temperature)
+
+
+def _embedded(learned: Learned[Any, Fit], places: IntArray, columns: Columns) -> Any:
+    """Return statistics in the coding of a schema that knows more levels."""
+    same = len(places) == columns.width and np.array_equal(places, np.arange(len(places)))
+    held = learned.statistics
+    if same:
+        return held
+    if isinstance(held, WithRows):
+        wider: Any = held.held
+        sample = embedded_sample(held.sample, places, columns.width)
+        return WithRows(wider.embedded(places, columns.width), sample)
+    return held.embedded(places, columns.width)

@@ -1,0 +1,360 @@
+"""How naive Bayes learns: columns read by their families, sums, and one choice of families."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from suffice.columns import Columns, PlainColumns
+from suffice.errors import BadSetting, DifferentKinds, SufficeError, listed
+from suffice.learning.labelled_batch import read_batch
+from suffice.learning.learner import Learner
+from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
+from suffice.learning.left_out import StatisticsLeftOut
+from suffice.learning.table_recipe import check_kinds
+from suffice.learning.waiting_rows import moderate
+from suffice.models.naive_bayes.families.binned import Binned
+from suffice.models.naive_bayes.families.registry import NAMED, family_named
+from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.models.naive_bayes.families.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
+from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
+from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like
+from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
+from suffice.models.naive_bayes.product import Product
+from suffice.rows import BOOLEAN, read_table
+from suffice.rows.sparse import SparseRows
+from suffice.rows.tables import table_of_array
+from suffice.statistics.folds import Folds
+from suffice.statistics.row_sample import WithRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Accepts
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
+    from suffice.rows import FloatArray, Label
+
+    LearnedProduct = Learned[Any, NaiveBayesFit]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The family of every column, and the setting that asked for it."""
+
+    product: Product
+    asked: Any
+
+
+@dataclass(frozen=True)
+class ColumnsLearner(Learner[Any, NaiveBayesFit]):
+    """What is particular about learning independent columns, whatever decides their families."""
+
+    choice_hint: ClassVar[str] = (
+        "name the families of these columns in both, then the models can be merged"
+    )
+
+    # Settings
+
+    smoothing: ClassVar[Any]
+    temperature: ClassVar[Any] = None
+    priors: ClassVar[Mapping[Label, float] | None] = None
+
+    @abstractmethod
+    def asked_families(self) -> Any:
+        """Return the setting that decides about families; it is held beside the statistics."""
+
+    @property
+    def has_fixed_priors(self) -> bool:
+        """Whether priors do not follow from the rows."""
+        return self.priors is not None
+
+    def check(self) -> None:
+        """Refuse settings that have no meaning."""
+        checked_smoothing(self.smoothing)
+        _checked_temperature(self.temperature)
+
+    def stored_choice(self) -> Any:
+        """Return families, and what asked for them."""
+        return {"product": self.chosen.product, "asked": self.chosen.asked}
+
+    def restored_choice(self, stored: Any) -> Chosen:
+        """Return families, and what asked for them."""
+        return Chosen(stored["product"], stored["asked"])
+
+    def of_model(self) -> NaiveBayesLearner:
+        """Return families, priors, smoothing and temperature as `suffice.models` has them."""
+        smoothing = checked_smoothing(self.smoothing)
+        temperature = _checked_temperature(self.temperature)
+        return NaiveBayesLearner(self.chosen.product, self.priors, smoothing, temperature)
+
+    def deciding_on(self, product: Product) -> Self:
+        """Return the learner of columns of these families."""
+        return self.deciding(Chosen(product, self.asked_families()))
+
+    # Rows
+
+    def opened(self, X: object) -> Any:
+        """Read rows of whatever kind this learner takes."""
+        return read_table(X)
+
+    def read(
+        self, X: object, y: object, weights: object = None, known: LearnedProduct | None = None
+    ) -> LabelledBatch:
+        """Read labelled rows; their columns stay apart."""
+        return read_batch(X, y, weights, partial(self._matched, known), self.opened)
+
+    def _matched(self, known: LearnedProduct | None, table: Any) -> tuple[Any, Any]:
+        """Return the schema, and the table with its columns in the order of the schema."""
+        if known is not None:
+            matched = known.columns.matched(known.as_learned(table), self.name)
+            check_kinds(known, matched)
+            return known.columns, matched
+        if isinstance(table, SparseRows):
+            return PlainColumns(table.width), table
+        return Columns.of_kinds(table), table
+
+    # Statistics
+
+    @property
+    def needs_choice(self) -> bool:
+        """Whether the families of columns are to be decided; how many there are is."""
+        return True
+
+    def summarize(self, batch: LabelledBatch) -> Any:
+        """Return the statistics of every column, class by class."""
+        learner, names = self.of_model(), _names(batch.columns)
+        try:
+            rows = blocks(learner.product, batch.rows)
+            return learner.summarize(rows, batch.codes, batch.labels, batch.weights, names)
+        except SufficeError as error:
+            raise error.filled(rows=batch.places) from None
+
+    def keeping(self, *learned: Any) -> LearnedColumns:
+        """Return statistics, with what else there is to know of their rows, as what was learned."""
+        return LearnedColumns(self, *learned)
+
+    def learned(self, batch: LabelledBatch) -> LearnedProduct:
+        """Return what is learned from one batch by itself; families are those that it asks for."""
+        decided = self if self.chosen is not None else self.choose(batch)
+        return super(ColumnsLearner, decided).learned(batch)
+
+    def check_mergeable(self, left: LearnedProduct, right: LearnedProduct) -> None:
+        """Refuse columns that are not the same, or were given other families: by name."""
+        ours, theirs = left.columns, right.columns
+        if ours != theirs and ours.names != theirs.names:
+            raise DifferentKinds(
+                f"the columns are not the same: {listed(ours.names)} and {listed(theirs.names)}",
+                hint="merge what was learned from the same columns, in the same order",
+            )
+        one, other = left.learner.chosen, right.learner.chosen
+        if one != other:
+            said = one.product.differences(other.product, ours.names)
+            raise DifferentKinds(f"the families differ: {said}", hint=self.choice_hint)
+        _check_collected_alike(left.statistics, right.statistics)
+
+    def merged(self, left: LearnedProduct, right: LearnedProduct) -> tuple[Any, Any]:
+        """Return the columns, and the sum."""
+        return left.columns, left.statistics + right.statistics
+
+    def forgetting(self, learned: LearnedProduct) -> Callable[[Any], Any]:
+        """Return the function that takes statistics away."""
+        learner = self.of_model()
+
+        def forget(gone: Any) -> Any:
+            _check_collected_alike(learned.statistics, gone)
+            return learner.forget(learned.statistics, gone, names=learned.columns.names)
+
+        return forget
+
+    def waits(self, learned: LearnedProduct) -> Accepts | None:
+        """Let rows of plain numbers wait that every family takes."""
+        learner = self.of_model()
+        product = learner.product
+        kept = isinstance(learned.statistics, (Folds, WithRows))
+        if not learned.columns.is_plain or learner.keeps_folds or learner.keeps_rows or kept:
+            return None
+        if all(family.name.endswith("gaussian") for family in product.families):
+            return moderate
+
+        def fits(row: FloatArray) -> bool:
+            if not moderate(row):
+                return False
+            try:
+                product.read(table_of_array(row))
+            except SufficeError:
+                return False
+            return True
+
+        return fits
+
+    # Models
+
+    def estimate(self, learned: LearnedProduct) -> NaiveBayesFit:
+        """Return the laws of all columns, and the statistics that leave-one-out needs."""
+        asked = self.asked_families()
+        if self.chosen.asked != asked:
+            raise BadSetting(
+                f"the families were {self.chosen.asked!r} when the rows were read, "
+                f"and are {asked!r} now",
+                hint="fit again: other families need other statistics",
+            )
+        learner, held = self.of_model(), learned.statistics
+        inner = held.held if isinstance(held, WithRows) else held
+        for needed, there, name, value in (
+            (learner.keeps_folds, isinstance(inner, Folds), "smoothing", HELD_OUT),
+            (learner.keeps_rows, isinstance(held, WithRows), "temperature", learner.temperature),
+        ):
+            if needed and not there:
+                raise BadSetting(
+                    f'{name}="{value}" needs other statistics than were collected',
+                    hint="fit again: the setting was changed after the rows were read",
+                )
+        return learner.fit(held)
+
+
+@dataclass(frozen=True)
+class NaiveBayesClassifierLearner(ColumnsLearner):
+    """Learns columns of every kind; the settings are those of NaiveBayes."""
+
+    families: Any = AUTO
+    smoothing: float | str = 1.0  # type: ignore[misc]
+    temperature: float | str | None = None  # type: ignore[misc]
+    priors: Mapping[Label, float] | None = None  # type: ignore[misc]
+
+    name: ClassVar[str] = "NaiveBayes"
+
+    def asked_families(self) -> Any:
+        """Return the setting that decides about families."""
+        return self.families
+
+    def check(self) -> None:
+        """Refuse settings that have no meaning."""
+        super().check()
+        check_families(self.families)
+
+    def opened(self, X: object) -> Any:
+        """Read rows; truths are no numbers 0 and 1."""
+        table = read_table(X)
+        if isinstance(X, np.ndarray) and X.dtype == np.bool_:
+            return replace(table, kinds=(BOOLEAN,) * table.width)
+        return table
+
+    def choose(self, batch: LabelledBatch) -> Self:
+        """Decide on the family of every column."""
+        alpha = 1.0 if isinstance(self.smoothing, str) else float(self.smoothing)
+        families, tied = chosen_families(self.families, batch, alpha)
+        return self.deciding_on(Product.of_columns(families, tied))
+
+
+def check_families(asked: Any) -> None:
+    """Refuse a setting that no table could satisfy, before any row is read."""
+    if isinstance(asked, str):
+        if asked not in (AUTO, SELECT, *NAMED):
+            raise BadSetting(
+                f"families={asked!r} is not known",
+                hint=f"choose one of {listed((AUTO, SELECT, *NAMED))}, or {{column: family}}",
+            )
+        return
+    if not isinstance(asked, Mapping):
+        family_named(asked, "all columns")
+        return
+    for column, family in asked.items():
+        family_named(family, f"column {column!r}")
+
+
+def chosen_families(
+    asked: Any, batch: LabelledBatch, alpha: float
+) -> tuple[list[ColumnFamily], list[int]]:
+    """Return the family of every column of a first batch, and which columns share one law."""
+    table, codes, weights = batch.rows, batch.codes, batch.weights
+    names = batch.columns.names
+    width = table.width
+    named: dict[int, ColumnFamily] = {}
+    tied = [-1] * width
+    if isinstance(asked, Mapping):
+        for number, (key, family) in enumerate(asked.items()):
+            columns = [_place(part, names) for part in (key if isinstance(key, tuple) else (key,))]
+            for j in columns:
+                if j in named:
+                    raise BadSetting(
+                        f"families names {names[j]!r} twice", hint="give each column one family"
+                    )
+                named[j] = family_named(family, f"column {names[j]!r}")
+                if isinstance(key, tuple):
+                    tied[j] = number
+    elif not (isinstance(asked, str) and asked in (AUTO, SELECT)):
+        named = {j: family_named(asked, "all columns") for j in range(width)}
+    if isinstance(asked, str) and asked == SELECT:
+        options = [candidates(table, j, codes, weights) for j in range(width)]
+        found = select_families(table, codes, batch.labels, weights, options, alpha)
+    else:
+        found = [
+            named[j] if j in named else family_like(table, j, codes, weights) for j in range(width)
+        ]
+    return [_cut(family, table, j, weights) for j, family in enumerate(found)], tied
+
+
+def _place(key: Any, names: tuple[str, ...]) -> int:
+    """Return the position of a column that is named, or given by its position."""
+    if isinstance(key, str) and key in names:
+        return names.index(key)
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
+        return int(key)
+    raise BadSetting(
+        f"families names {key!r}, which is no column", hint=f"the columns are {listed(names)}"
+    )
+
+
+def _cut(family: ColumnFamily, table: Any, column: int, weights: Any) -> ColumnFamily:
+    """Return the family with its edges, where it needs some."""
+    if isinstance(family, Common):
+        return Common(_cut(family.family, table, column, weights))
+    if not isinstance(family, Binned) or family.edges is not None:
+        return family
+    cells = family.read(table, [column])[:, 0]
+    return family.cut(cells, weights)
+
+
+def _checked_temperature(temperature: object) -> float | str:
+    """Return a temperature that has a meaning, 1 for None, or refuse it."""
+    if temperature is None:
+        return 1.0
+    if isinstance(temperature, str) and temperature in (HELD_OUT, LEFT_OUT):
+        return temperature
+    number = isinstance(temperature, Real) and not isinstance(temperature, bool)
+    if not number or not 0.0 < float(temperature) < np.inf:  # type: ignore[arg-type]
+        raise BadSetting(
+            f"temperature={temperature!r} is not known",
+            hint='a number above 0 (1 changes nothing), None, "held-out" or "left-out"',
+        )
+    return float(temperature)  # type: ignore[arg-type]
+
+
+def _check_collected_alike(known: Any, new: Any) -> None:
+    """Refuse to add statistics that were collected for another setting of held-out choices."""
+    if isinstance(known, StatisticsLeftOut) or isinstance(new, StatisticsLeftOut):
+        return
+    inner = [held.held if isinstance(held, WithRows) else held for held in (known, new)]
+    for name, ours, theirs in (
+        ("temperature", isinstance(known, WithRows), isinstance(new, WithRows)),
+        ("smoothing", isinstance(inner[0], Folds), isinstance(inner[1], Folds)),
+    ):
+        if ours != theirs:
+            word = '"held-out" or "left-out"' if name == "temperature" else '"held-out"'
+            told = f"is {word} now and was not" if theirs else f"is not {word} now but was"
+            raise BadSetting(
+                f"{name} {told} when the rows were read: other statistics were collected",
+                hint=f"set {name} as it was, or fit again",
+            )
+
+
+def _names(columns: Any) -> Any:
+    return columns.names if columns.named else None

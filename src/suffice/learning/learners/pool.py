@@ -1,0 +1,236 @@
+"""How a pool of models learns and answers: rows of any kind, of which a sample is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from suffice.columns import Columns
+from suffice.columns.given_kinds import of_kinds, refuse_infinite_cells
+from suffice.errors import (
+    Approximation,
+    BadSetting,
+    DifferentKinds,
+    NotADensity,
+    NotFinite,
+    listed,
+    meant,
+    warn,
+)
+from suffice.learning.answers import comparison
+from suffice.learning.labelled_batch import read_batch
+from suffice.learning.learned import Learned
+from suffice.learning.learner import Learner
+from suffice.learning.results import Explanation
+from suffice.models.pool.explanation import explain_pool
+from suffice.models.pool.learner import PoolFit, PoolLearner, row_hashes
+from suffice.models.pool.members import MEMBERS
+from suffice.places import Phrase, RowAt
+from suffice.rows import BOOLEAN, is_sparse, read_table
+from suffice.statistics.row_sample import END, MOST, WithRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.rows import FloatArray, Label, Table
+
+AUTO = "auto"
+"""All members."""
+TOGETHER = "columns together"
+"""What an explanation calls the part that belongs to no column alone."""
+
+
+@dataclass(frozen=True)
+class PoolClassifierLearner(Learner[WithRows, PoolFit]):
+    """Learns a pool of models; the settings are those of Pool."""
+
+    members: str | Sequence[str] = AUTO
+
+    name: ClassVar[str] = "Pool"
+    without: ClassVar[frozenset[str]] = frozenset(
+        ("log_joint", "log_density", "estimate_priors", "with_priors", "vouch")
+    )  # there are posteriors, and no density
+
+    @classmethod
+    def lacking(cls, words: str) -> NotADensity:
+        """Return why a pool has no such answer."""
+        return NotADensity(
+            f"a pool has no {words}: it has posteriors, and no density of rows",
+            hint="NaiveBayes and GaussianDiscriminant have one",
+        )
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of members; None for all."""
+        if isinstance(self.members, str) and self.members == AUTO:
+            return None
+        return (self.members,) if isinstance(self.members, str) else tuple(self.members)
+
+    def check(self) -> None:
+        """Refuse names that are no members."""
+        try:
+            names = self.names
+        except TypeError:
+            raise BadSetting(
+                f"members={self.members!r:.60} is not known",
+                hint=f'"auto", or a list of names: {listed(MEMBERS)}',
+            ) from None
+        for name in names or ():
+            if name not in MEMBERS:
+                raise BadSetting(
+                    f"there is no member {name!r:.60}",
+                    hint=f"{meant(name, MEMBERS)}the members are {listed(MEMBERS)}",
+                )
+        if names == ():
+            raise BadSetting("a pool of no members", hint='name some, or members="auto"')
+
+    def of_model(self) -> PoolLearner:
+        """Return the members as `suffice.models` has them."""
+        return PoolLearner(self.names)
+
+    # Rows
+
+    def opened(self, X: object) -> Table:
+        """Read dense rows of any kind."""
+        if is_sparse(X):
+            raise BadSetting(
+                "a pool reads dense rows, and these are sparse",
+                hint="X.toarray(); for texts and counts MultinomialNaiveBayes or TextClassifier",
+            )
+        table: Table = read_table(X)
+        if isinstance(X, np.ndarray) and X.dtype == np.bool_:
+            return replace(table, kinds=(BOOLEAN,) * table.width)
+        return table
+
+    def read(
+        self,
+        X: object,
+        y: object,
+        weights: object = None,
+        known: Learned[WithRows, PoolFit] | None = None,
+    ) -> LabelledBatch:
+        """Read labelled rows, in the order and kinds of the columns that are known."""
+        return read_batch(X, y, weights, partial(self._matched, known), self.opened)
+
+    def _matched(self, known: Learned[WithRows, PoolFit] | None, table: Any) -> tuple[Any, Any]:
+        columns = Columns.of_kinds(table) if known is None else known.columns
+        if known is not None:
+            table = columns.matched(known.as_learned(table), self.name)
+        return columns, of_kinds(columns, table)
+
+    # Statistics
+
+    def summarize(self, batch: LabelledBatch) -> WithRows:
+        """Return class weights and a sample of the rows."""
+        try:
+            refuse_infinite_cells(batch.rows, batch.columns.names)
+        except NotFinite as error:
+            raise error.filled(rows=batch.places) from None
+        return self.of_model().summarize(batch.rows, batch.codes, batch.labels, batch.weights)
+
+    def keeping(self, *learned: Any) -> LearnedPool:
+        """Return statistics, with what else there is to know of their rows, as what was learned."""
+        return LearnedPool(self, *learned)
+
+    def merged(
+        self, left: Learned[WithRows, PoolFit], right: Learned[WithRows, PoolFit]
+    ) -> tuple[Any, WithRows]:
+        """Return the columns, and the sum."""
+        if left.columns != right.columns:
+            raise DifferentKinds(
+                f"the columns are not the same: {listed(left.columns.names)} and "
+                f"{listed(right.columns.names)}, or not of the same kinds",
+                hint="merge what was learned from the same columns, in the same order",
+            )
+        return left.columns, left.statistics + right.statistics
+
+    def forgetting(self, learned: Learned[WithRows, PoolFit]) -> Callable[[WithRows], WithRows]:
+        """Return the function that takes statistics away."""
+        return lambda gone: learned.statistics - gone
+
+    def estimate(self, learned: Learned[WithRows, PoolFit]) -> PoolFit:
+        """Judge every member by rows that it has not seen, and find their shares."""
+        kinds = tuple(column.kind for column in learned.columns.columns)
+        return self.of_model().fit(learned.statistics, kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedPool(Learned[WithRows, PoolFit]):
+    """Members, and their shares in the answer."""
+
+    learner: PoolClassifierLearner
+
+    def warn(self) -> None:
+        """Tell, after `fit`, which members are not in the pool."""
+        if self.fit.left_out:
+            warn(
+                f"left out of the pool, for rows, columns or classes are too many for their time, "
+                f"or too few to learn from: {listed(self.fit.left_out)}",
+                Approximation,
+            )
+
+    def rows(self, X: object) -> Table:
+        """Return rows in the order and kinds of the columns."""
+        table = self.columns.matched(self.as_learned(self.learner.opened(X)), self.learner.name)
+        found = of_kinds(self.columns, table)
+        refuse_infinite_cells(found, self.columns.names)
+        return found
+
+    def asked(self, X: object, answer: Callable[[Any], Any]) -> Any:
+        """Answer about rows, whose cells have been looked at."""
+        return answer(self.rows(X))
+
+    def explain(
+        self, X: object, of: Label | None = None, against: Label | None = None
+    ) -> Explanation:
+        """Split the log odds of every row by column: what is lost when the column is blank."""
+        model, classes = self.model, self.classes
+        pair = comparison(model.labels, of, against)
+        found = explain_pool(model, self.rows(X), pair)
+        return Explanation(
+            classes[found.of],
+            classes[found.against],
+            found.baseline,
+            found.contributions,
+            None,
+            (*self.columns.names, TOGETHER),
+        )
+
+    def judged(self, X: object, y: object) -> FloatArray:
+        """Return p(y | x) of rows of the fit (n, k), by members that have not seen them."""
+        if self.statistics.sample.limit < END:
+            raise BadSetting(
+                f"of more than {MOST:,} rows a pool judges a sample, and not each",
+                hint="log_loss_ and accuracy_ are judged by that sample",
+            )
+        batch = self.learner.read(X, y, None, self)
+        fit = self.fit
+        if getattr(fit, "judged", None) is None:  # from a file, which holds rows and shares
+            fit = self.learner.estimate(self)
+        assert fit.hashes is not None
+        assert fit.judged is not None
+        hashes = row_hashes(batch.rows, batch.codes, batch.labels)
+        places = np.minimum(np.searchsorted(fit.hashes, hashes), len(fit.hashes) - 1)
+        strange = np.flatnonzero(fit.hashes[places] != hashes)
+        if len(strange):
+            said = "{row} with its label was not in the fit: it was not judged"
+            raise BadSetting(
+                Phrase(said, row=RowAt(int(strange[0]))),
+                hint="predict_proba answers about new rows",
+            )
+        found: FloatArray = fit.judged[places]
+        return found
+
+    def stored_state(self, *, statistics: bool = True) -> dict[str, Any]:
+        """Return decisions and rows: members learn again from these when the file is read."""
+        if not statistics:
+            raise BadSetting(
+                "a pool answers from the rows that it keeps: they cannot be left out",
+                hint="save it with its statistics, or save one model: suffice fit --model best",
+            )
+        found = super().stored_state(statistics=statistics)
+        return found | {"model": replace(found["model"], sample=None)}

@@ -1,0 +1,74 @@
+"""What was learned, from a file: which learner belongs to the settings that it holds."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadFile
+from suffice.learning.table_recipe import TableNotes
+from suffice.mail.filter.database import is_database
+from suffice.storage.locks import locked
+from suffice.storage.model_file import no_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
+    from suffice.storage.model_file import StoredModel
+
+ROOM = "suffice.learning.learners."
+"""Where learners live."""
+LEARNERS = {
+    "BernoulliNaiveBayes": ("naive_bayes_counts", "BernoulliClassifierLearner"),
+    "ComplementNaiveBayes": ("naive_bayes_counts", "ComplementClassifierLearner"),
+    "GaussianDiscriminant": ("gaussian", "GaussianClassifierLearner"),
+    "MultinomialNaiveBayes": ("naive_bayes_counts", "MultinomialClassifierLearner"),
+    "NaiveBayes": ("naive_bayes", "NaiveBayesClassifierLearner"),
+    "Pool": ("pool", "PoolClassifierLearner"),
+    "TextClassifier": ("text", "TextClassifierLearner"),
+}
+"""The learner of each estimator that is made of sums: the file and the name."""
+
+
+def learner_named(estimator: str, **settings: Any) -> Learner[Any, Any]:
+    """Return the learner of an estimator, by its name, with the settings given.
+
+    >>> learner_named("GaussianDiscriminant", covariance="diagonal").name
+    'GaussianDiscriminant'
+    """
+    module, name = LEARNERS[estimator]
+    found: Learner[Any, Any] = getattr(import_module(ROOM + module), name)(**settings)
+    return found
+
+
+def learned_of(path: str | Path, stored: StoredModel) -> Learned[Any, Any]:
+    """Return what a file holds, of an estimator that is made of sums."""
+    try:
+        found = learner_named(stored.estimator, **stored.settings).restored(stored.state)
+        if stored.fit is not None:
+            found = found.knowing(stored.fit)
+        notes = TableNotes.from_state(stored.state)
+        if notes is not None:
+            notes.check_columns(found)
+        return found.with_notes(notes)
+    except Exception as error:  # noqa: BLE001  whatever it is, it is not a model
+        raise no_model(path, error) from None
+
+
+@contextmanager
+def saving(path: str | Path) -> Iterator[None]:
+    """Hold the lock of a file that is replaced by a model; a mail filter is not.
+
+    A model does not hold which messages a filter has learned, and a filter goes on changing.
+    """
+    with locked(path):
+        if Path(path).is_file() and is_database(path):  # a pipe would wait to be written to
+            raise BadFile(
+                f"{path} is a mail filter, which a model file would replace",
+                hint="save to another place; suffice mail correct and suffice merge change filters",
+            )
+        yield
