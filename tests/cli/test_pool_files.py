@@ -68,7 +68,7 @@ def test_explain_adds_up(files: Path, run: Callable[..., Any]) -> None:
     done = run("explain", files / "a.suffice", files / "b.csv", "--row", "3", "--json")
     assert done.code == 0, done.err
     (told,) = json.loads(done.out)
-    assert "columns together" in told["contributions"]
+    assert "all blank" in told["contributions"]
     total = told["baseline"] + sum(told["contributions"].values())
     assert total == pytest.approx(told["log_odds"], abs=1e-9)
     shown = run("explain", files / "a.suffice", files / "b.csv", "--row", "3")

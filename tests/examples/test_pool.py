@@ -363,9 +363,48 @@ def test_explanations_add_up() -> None:
         for i, (of, against) in enumerate(zip(found.of, found.against, strict=True))
     ]
     assert np.allclose(found.baseline + found.contributions.sum(axis=1), odds)
-    assert found.columns[-1] == "columns together"
+    assert found.columns[-1] == "all blank"
     with pytest.raises(BadSetting, match=r"explain fewer rows"):
         model.explain(pd.concat([X] * 40))
+
+
+def test_explanations_are_fair_to_columns_that_say_the_same() -> None:
+    """Leaving one of two equal columns blank changes little, and must not be all that counts."""
+    rng = np.random.default_rng(8)
+    y = np.arange(60) % 2
+    signal = 3.0 * y + rng.normal(size=60)
+    X = pd.DataFrame({"a": signal, "b": signal, "noise": rng.normal(size=60), "same": 1.0})
+    model = fitted(X, y, members=["naive Bayes", "GDA", "logistic", "forest"])
+    found = model.explain(X.head(20), of=1, against=0).contributions
+    one = model.explain(X.iloc[7:8], of=1, against=0).contributions
+    assert np.allclose(found[7:8], one, atol=1e-9)  # orders are the same in every call
+    assert np.all(found[:, 3] == 0.0)
+    shares = np.abs(found).mean(axis=0)
+    assert 0.5 < shares[0] / shares[1] < 2.0
+    assert shares[:2].min() > shares[2]
+    assert np.ptp(found[:, 4]) < 1e-9  # what a row of blanks is given: the same for every row
+
+
+def test_two_columns_have_shapleys_values() -> None:
+    X, y = rows(30, 2)
+    X = X.iloc[:, :2]
+    model = fitted(X, y, members=["naive Bayes", "GDA", "logistic"])
+    first = X.head(1)
+    of, against = model.classes_
+
+    def odds(**blank: Any) -> float:
+        said = model.predict_log_proba(first.assign(**blank))[0]
+        return float(said[0] - said[1])
+
+    a, b = X.columns
+    none: dict[str, Any] = {
+        name: np.nan if pd.api.types.is_numeric_dtype(X[name]) else None for name in (a, b)
+    }
+    empty, whole = odds(**none), odds()
+    only_a, only_b = odds(**{b: none[b]}), odds(**{a: none[a]})
+    found = model.explain(first, of=of, against=against).contributions[0]
+    assert found[0] == pytest.approx(0.5 * ((only_a - empty) + (whole - only_b)), abs=1e-9)
+    assert found[1] == pytest.approx(0.5 * ((only_b - empty) + (whole - only_a)), abs=1e-9)
 
 
 def test_threads_ask_and_learn_at_once() -> None:

@@ -2,6 +2,8 @@
 
 A member's judged loss is compared with that of brute refits: a fold's rows are taken away before
 anything is looked at, means, ranks, levels and settings included, and the member learns anew.
+By 21 tables and all folds: logistic regression +.027 with columns prepared by all rows, +.010 with
+columns prepared by the other folds, and -.005 with settings weighed without the fold as well.
 `SUFFICE_PROFILE=evidence` tries twenty tables and all folds; else there are few, and the bounds are
 wider by two standard errors of what so few can tell.
 """
@@ -37,18 +39,6 @@ FOLDS = 10 if FULL else 4
 MOST_LEAK, MOST_GAIN = 0.01, 0.03
 """Nats a row: what judging may hide, and what may be gained from labels that say nothing."""
 PERMUTED, TRUE = "permuted labels", "true labels"
-LEAKS = (
-    "half is the scale of rare levels' indicators, which comes from all rows; half is the weights "
-    "of settings, by models that have seen the fold"
-)
-KNOWN = {
-    ("logistic", TRUE): 0.040,
-    ("logistic on ranks", TRUE): 0.027,
-    ("kernel logistic", TRUE): 0.033,
-    ("logistic", PERMUTED): 0.016,
-    ("kernel logistic", PERMUTED): 0.010,
-}
-"""Nats a row by which a judged loss is too low, by 21 tables and all folds: to be mended."""
 
 
 def made(kind: int, rng: np.random.Generator) -> tuple[Table, IntArray]:
@@ -134,18 +124,8 @@ def _bound(found: list[float], most: float) -> float:
     return most + 2.0 * float(np.std(found, ddof=1)) / np.sqrt(len(found))
 
 
-def _cases() -> list[Any]:
-    cases = []
-    for member in MEMBERS:
-        for labels in (TRUE, PERMUTED):
-            known = KNOWN.get((member, labels))
-            why = f"{known} nats: {LEAKS}"
-            marks = [] if known is None else [pytest.mark.xfail(reason=why, strict=False)]
-            cases.append(pytest.param(member, labels, marks=marks))
-    return cases
-
-
-@pytest.mark.parametrize(("member", "labels"), _cases())
+@pytest.mark.parametrize("labels", [TRUE, PERMUTED])
+@pytest.mark.parametrize("member", MEMBERS)
 def test_a_member_is_judged_as_refits_would_judge_it(member: str, labels: str) -> None:
     found = [one.leaks[member] for one in trials(labels) if member in one.leaks]
     assert np.mean(found) <= _bound(found, MOST_LEAK)

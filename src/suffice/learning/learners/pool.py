@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """All members."""
-TOGETHER = "columns together"
-"""What an explanation calls the part that belongs to no column alone."""
+ALL_BLANK = "all blank"
+"""What an explanation calls the part of a row of blanks: it belongs to no column."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class LearnedPool(Learned[WithRows, PoolFit]):
     def explain(
         self, X: object, of: Label | None = None, against: Label | None = None
     ) -> Explanation:
-        """Split the log odds of every row by column: what is lost when the column is blank."""
+        """Split the log odds of every row by column: what it changes when it is filled in."""
         model, classes = self.model, self.classes
         pair = comparison(model.labels, of, against)
         found = explain_pool(model, self.rows(X), pair)
@@ -197,7 +197,7 @@ class LearnedPool(Learned[WithRows, PoolFit]):
             found.baseline,
             found.contributions,
             None,
-            (*self.columns.names, TOGETHER),
+            (*self.columns.names, ALL_BLANK),
         )
 
     def judged(self, X: object, y: object) -> FloatArray:

@@ -87,6 +87,7 @@ def cross_fitted(
     weights: FloatArray,
     folds: IntArray,
     penalty: FloatArray | float = 0.0,
+    without: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Average a grid of judged posteriors with weights exp(-Σ loss).
 
@@ -98,6 +99,9 @@ def cross_fitted(
         Classes, weights and folds of the rows.
     penalty : (G,)
         What a setting costs beforehand.
+    without : (folds, G)
+        Losses over the rows of all other folds, by models that have not seen the fold either. None:
+        those of models that have, which lets a fold judge a little in its own cause.
 
     Returns
     -------
@@ -116,7 +120,7 @@ def cross_fitted(
     judged = np.empty(log_posteriors.shape[1:])
     for fold in range(count):
         held = folds == fold
-        others = shares_of(total - sums[fold])
+        others = shares_of(total - sums[fold] if without is None else without[fold] + penalty)
         used = others > NEGLIGIBLE
         part = np.exp(log_posteriors[used][:, held])
         judged[held] = np.tensordot(others[used], part, axes=1) / others[used].sum()

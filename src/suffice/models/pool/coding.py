@@ -29,6 +29,15 @@ FEWEST_BINS, MOST_BINS = 3, 10
 """A column has at least three bins, so that it may rise and fall, and at most ten."""
 
 
+def bin_count(weight: float) -> int:
+    """Return how many quantile bins rows of this weight allow.
+
+    >>> bin_count(50.0), bin_count(5000.0)
+    (3, 10)
+    """
+    return int(np.clip(round(np.sqrt(weight) / ROWS_PER_BIN), FEWEST_BINS, MOST_BINS))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedRows:
     """Rows as the members of a pool read them.
@@ -99,7 +108,7 @@ class Coding:
     @classmethod
     def of(cls, table: Table, weights: FloatArray) -> Self:
         """Look at training rows; constant columns and columns of blanks are left out."""
-        most = int(np.clip(round(np.sqrt(weights.sum()) / ROWS_PER_BIN), FEWEST_BINS, MOST_BINS))
+        most = bin_count(float(weights.sum()))
         numbers, categories, levels = [], [], []
         knots, edges, units, means, deviations = [], [], [], [], []
         for j, kind in enumerate(table.kinds):

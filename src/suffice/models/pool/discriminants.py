@@ -164,10 +164,10 @@ class DiscriminantMember:
 
     def judge(self, rows: FoldedRows) -> Judged:
         """Judge each fold by the covariances of the others."""
-        features, pools = rows.features[self.which], self._pools(rows)
+        pools = self._pools(rows)
         found = np.empty((len(pools) * len(SHRINKS), len(rows), rows.size))
         for fold in range(rows.count):
-            held = rows.folds == fold
+            held, features = rows.folds == fold, rows.fold_features[self.which][fold]
             scatter = _Scatter.of(features, rows.codes, rows.training_weights[fold], rows.size)
             found[:, held] = scatter.log_densities(features[held], pools)
         grid, posterior = tempered(

@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.models.pool.coding import UNKNOWN, CodedRows
 from suffice.models.pool.column_scores import ColumnScores, log_shares
+from suffice.models.pool.recoding import Recoded, Recoding
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
@@ -161,11 +162,18 @@ class FoldedRows:
         return log_shares(sums)[self.folds]
 
     @cached_property
+    def parts(self) -> tuple[Recoded, ...]:
+        """All rows as each fold's training rows code them, and last as all rows do."""
+        recoding = Recoding(self.rows)
+        found = [recoding.by(weights) for weights in self.training_weights[:-1]]
+        return (*found, Recoded(self.rows, np.arange(self.rows.width)))
+
+    @cached_property
     def column_scores(self) -> tuple[ColumnScores, ...]:
         """What columns say, learned from each fold's training rows, and last from all rows."""
         return tuple(
-            ColumnScores.of(self.rows, self.codes, weights, self.size)
-            for weights in self.training_weights
+            ColumnScores.of(part.rows, self.codes, weights, self.size)
+            for part, weights in zip(self.parts, self.training_weights, strict=True)
         )
 
     @cached_property
@@ -183,6 +191,20 @@ class FoldedRows:
     def features(self) -> dict[str, FloatArray]:
         """Features (n, p) of the training rows, by VALUES and by RANKS."""
         return {which: one.features(self.rows) for which, one in self._indicators.items()}
+
+    @cached_property
+    def fold_features(self) -> dict[str, tuple[FloatArray, ...]]:
+        """Features (n, p) of all rows, prepared by each fold's training rows; last by all rows."""
+        found = {}
+        for which in (VALUES, RANKS):
+            made = [
+                Indicators.of(
+                    part.rows.take(self.folds != fold), self.weights[self.folds != fold], which
+                ).features(part.rows)
+                for fold, part in enumerate(self.parts[:-1])
+            ]
+            found[which] = (*made, self.features[which])
+        return found
 
     def without_folds(self) -> FoldedRows:
         """Return the same rows, with what answers need and nothing that only judging needed."""

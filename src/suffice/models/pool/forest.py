@@ -41,6 +41,8 @@ FEWEST_TREES = 20
 """Trees below which a forest is left out."""
 SEED = 20
 """Of the draws: rows of trees, columns, thresholds. Any number will do."""
+ROWS_AT_ONCE = 512
+"""Rows that go down the trees together: their places in 100 trees fit a processor's cache."""
 FAR = 10.0
 """Where a blank number stands in a tree that sends it to one of the two ends: beyond all scores."""
 
@@ -287,13 +289,27 @@ def _shrunk(grown: _Grown) -> FloatArray:
 def _leaves(grown: _Grown, cells: _Cells, rows: CodedRows) -> IntArray:
     """Return the leaf (T, n) that each row comes to in each tree."""
     trees = grown.levels[1] if len(grown.levels) > 1 else len(grown.tallies)
-    node = np.repeat(np.arange(trees), len(rows))
+    found = np.empty((trees, len(rows)), dtype=np.intp)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        found[:, some] = _descended(grown, cells, rows.take(some), trees)
+    return found
+
+
+def _descended(grown: _Grown, cells: _Cells, rows: CodedRows, trees: int) -> IntArray:
+    """Return the leaves (T, n) of some rows: all trees a level at a time."""
+    found = np.repeat(np.arange(trees), len(rows))
     row = np.tile(np.arange(len(rows)), trees)
-    tree = node.copy()
-    going = np.flatnonzero(grown.column[node] >= 0)
-    while len(going):
-        at = node[going]
-        read = cells.read(rows, tree[going], row[going], grown.column[at])
-        node[going] = grown.child[at] + (read > grown.threshold[at])
-        going = going[grown.column[node[going]] >= 0]
-    return node.reshape(trees, len(rows))
+    tree, node, place = found.copy(), found, np.arange(len(found))
+    column = grown.column.take(node)
+    while True:
+        going = np.flatnonzero(column >= 0)
+        if not len(going):
+            return found.reshape(trees, len(rows))
+        if len(going) < len(place):
+            place, node, column = place.take(going), node.take(going), column.take(going)
+            tree, row = tree.take(going), row.take(going)
+        read = cells.read(rows, tree, row, column)
+        node = grown.child.take(node) + (read > grown.threshold.take(node))
+        found[place] = node
+        column = grown.column.take(node)

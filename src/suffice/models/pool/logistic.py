@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.models.pool.averages import cross_fitted, most_of, softmax
-from suffice.models.pool.folded_rows import RANKS
+from suffice.models.pool.folded_rows import RANKS, SMALL
 from suffice.models.pool.member import Judged
-from suffice.models.pool.softmax_path import softmax_path
+from suffice.models.pool.softmax_path import ROUGHLY, softmax_path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suffice.models.pool.folded_rows import FoldedRows, NewRows
     from suffice.models.pool.member import Answer
     from suffice.models.pool.softmax_path import SoftmaxPath
@@ -29,15 +31,31 @@ LEAST_EIGENVALUE = 1e-3
 """Directions with a smaller share of the largest eigenvalue are left out."""
 MOST_WORK = 4e8
 """Multiplications of one step over all folds, beyond which the member is left out."""
+MOST_PAIR_WORK = 2e6
+"""Multiplications of one step over all pairs of folds, beyond which the settings that judge a fold
+are weighed by models that have seen it: about half a second."""
+SOFTMAX = 10
+"""Multiplications that an exponential and a logarithm are worth."""
 
 
 def _judged(path: SoftmaxPath, features: FloatArray, folds: IntArray) -> FloatArray:
-    """Return log posteriors (L, n, k) of each row, by the fold that has not seen it."""
+    """Return log posteriors (L, n, k) of each row, by the fold that has not seen it.
+
+    Features (folds + 1, n, r) are prepared by the rows of the other folds, and last by all.
+    """
     size = path.intercepts.shape[-1]
-    found = np.empty((len(path.weights), len(features), size))
+    found = np.empty((len(path.weights), len(folds), size))
     for fold in range(int(folds.max()) + 1):
         held = folds == fold
-        found[:, held] = path.log_posteriors(features[held], fold)
+        found[:, held] = path.log_posteriors(features[fold][held], fold)
+    return found
+
+
+def _padded(features: Sequence[FloatArray]) -> FloatArray:
+    """Return features (m, n, r) from m of (n, r) with different r: zeros, which change nothing."""
+    found = np.zeros((len(features), len(features[0]), max(one.shape[1] for one in features)))
+    for place, one in enumerate(features):
+        found[place, :, : one.shape[1]] = one
     return found
 
 
@@ -48,6 +66,38 @@ def _average(path: SoftmaxPath, features: FloatArray, shares: FloatArray) -> Flo
         scores = features @ path.weights[place, -1] + path.intercepts[place, -1]
         found += shares[place] * softmax(scores)
     return found
+
+
+def _without(
+    rows: FoldedRows, features: FloatArray, penalties: Sequence[float]
+) -> FloatArray | None:
+    """Return losses (folds, L) over all other folds, by models that have not seen the fold.
+
+    A model without folds f and g judges g for f, and f for g. Features (n, r) are prepared by all
+    rows: what is found here only weighs settings. None where there are too many rows or classes.
+    """
+    size, rank = features.shape
+    work = size * (rank + SOFTMAX) * rows.size * rows.count * (rows.count - 1) / 2
+    if size > SMALL or rows.count < 3 or work > MOST_PAIR_WORK:
+        return None
+    pairs = [(f, g) for f in range(rows.count) for g in range(f)]
+    weights = np.stack([np.where(np.isin(rows.folds, pair), 0.0, rows.weights) for pair in pairs])
+    path = softmax_path(features, _truth(rows), weights, penalties, ROUGHLY)
+    found = np.zeros((rows.count, len(penalties)))
+    for place, pair in enumerate(pairs):
+        for seen, judged in (pair, pair[::-1]):
+            held = np.flatnonzero(rows.folds == judged)
+            log_posteriors = path.log_posteriors(features[held], place)
+            true = log_posteriors[:, np.arange(len(held)), rows.codes[held]]
+            found[seen] -= true @ rows.weights[held]
+    return found
+
+
+def _directions(features: FloatArray) -> FloatArray:
+    """Return the directions (p, r) in which the squares of features (n, p) are diagonal."""
+    if features.shape[1] > len(features):
+        return np.linalg.svd(features, full_matrices=False)[2].T
+    return np.linalg.eigh(features.T @ features)[1]
 
 
 class LogisticMember:
@@ -67,25 +117,21 @@ class LogisticMember:
         """The penalties."""
         return len(PENALTIES)
 
-    def _basis(self, rows: FoldedRows) -> FloatArray:
-        """Return the directions in which the features' squares are diagonal."""
-        features = rows.features[self.which]
-        if features.shape[1] > len(features):
-            return np.linalg.svd(features, full_matrices=False)[2].T
-        return np.linalg.eigh(features.T @ features)[1]
-
     def judge(self, rows: FoldedRows) -> Judged:
         """Fit all folds at once, and all rows beside them."""
-        basis = self._basis(rows)
-        features = rows.features[self.which] @ basis
+        prepared = rows.fold_features[self.which]
+        bases = [_directions(one) for one in prepared]
+        features = _padded([one @ basis for one, basis in zip(prepared, bases, strict=True)])
         path = softmax_path(features, _truth(rows), rows.training_weights, PENALTIES)
         found = _judged(path, features, rows.folds)
-        grid, posterior = cross_fitted(found, rows.codes, rows.weights, rows.folds)
-        return Judged(posterior, grid, self._answer(path, basis, grid))
+        without = _without(rows, features[-1], PENALTIES)
+        grid, posterior = cross_fitted(found, rows.codes, rows.weights, rows.folds, without=without)
+        whole = path.of_all_rows(bases[-1].shape[1])
+        return Judged(posterior, grid, self._answer(whole, bases[-1], grid))
 
     def ready(self, rows: FoldedRows, grid: FloatArray) -> Answer:
         """Fit all rows."""
-        basis = self._basis(rows)
+        basis = _directions(rows.features[self.which])
         features = rows.features[self.which] @ basis
         path = softmax_path(features, _truth(rows), rows.weights[None], PENALTIES)
         return self._answer(path, basis, grid)
@@ -114,15 +160,26 @@ class KernelLogisticMember:
 
     def judge(self, rows: FoldedRows) -> Judged:
         """Fit all folds at once for each scale."""
-        paths, found = [], []
+        paths, found, without = [], [], []
+        prepared = rows.fold_features[RANKS]
         for scale in SCALES:
-            kernel = _Kernel(rows.features[RANKS], scale)
-            features = kernel.features(rows.features[RANKS])
+            kernels = [
+                _Kernel(one[weights > 0.0], scale)
+                for one, weights in zip(prepared, rows.training_weights, strict=True)
+            ]
+            features = _padded([k.features(one) for k, one in zip(kernels, prepared, strict=True)])
             path = softmax_path(features, _truth(rows), rows.training_weights, KERNEL_PENALTIES)
-            paths.append((kernel, path))
+            paths.append((kernels[-1], path.of_all_rows(kernels[-1].directions.shape[1])))
             found.append(_judged(path, features, rows.folds))
-        log_posteriors = np.concatenate(found)
-        grid, posterior = cross_fitted(log_posteriors, rows.codes, rows.weights, rows.folds)
+            without.append(_without(rows, features[-1], KERNEL_PENALTIES))
+        inner = [part for part in without if part is not None]
+        grid, posterior = cross_fitted(
+            np.concatenate(found),
+            rows.codes,
+            rows.weights,
+            rows.folds,
+            without=np.concatenate(inner, axis=1) if len(inner) == len(SCALES) else None,
+        )
         return Judged(posterior, grid, _kernel_answer(paths, grid))
 
     def ready(self, rows: FoldedRows, grid: FloatArray) -> Answer:

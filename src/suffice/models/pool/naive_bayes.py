@@ -111,7 +111,8 @@ class WeightedNaiveBayesMember:
             start = _fitted(rows, len(rows.column_scores) - 1, deviation, None)
             final.append(start)
             for fold in range(rows.count):
-                weights, intercepts = _fitted(rows, fold, deviation, start[0])
+                begun = start[0][rows.parts[fold].kept]
+                weights, intercepts = _fitted(rows, fold, deviation, begun)
                 held = rows.folds == fold
                 scores = rows.column_scores[fold].training[held].transpose(0, 2, 1)
                 found[place, held] = log_softmax(scores @ weights + intercepts)

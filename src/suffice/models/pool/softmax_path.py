@@ -27,6 +27,10 @@ stronger penalty."""
 SETTLED = 1e-4
 """The decrease that a full step promises, in nats over all rows, below which a search ends. Losses
 of different penalties are compared to about 0.1 nats, so that more digits would decide nothing."""
+ROUGHLY = 1e-2
+"""The same, where a loss only has a part in the weights of settings: with a hundredth the judged
+losses of seven tables are the same to .001. Searches must start at stronger penalties: begun at the
+solution for all rows, they end before they have forgotten the rows that they are to judge."""
 HALVINGS = 12
 """How often a step is halved that does not lower the loss enough (Armijo's rule)."""
 SUFFICIENT = 1e-4
@@ -47,13 +51,17 @@ class SoftmaxPath:
         scores = features @ self.weights[:, problem] + self.intercepts[:, problem][:, None]
         return log_softmax(scores)
 
+    def of_all_rows(self, width: int) -> SoftmaxPath:
+        """Return the last problem alone, with its first features: others are zeros beside them."""
+        return SoftmaxPath(self.weights[:, -1:, :width], self.intercepts[:, -1:])
+
 
 class _Search:
     """Losses and gradients of all problems at one penalty."""
 
     def __init__(self, features: FloatArray, members: FloatArray, weights: FloatArray) -> None:
         self.features = features
-        self.transposed = np.ascontiguousarray(features.T)
+        self.transposed = np.ascontiguousarray(np.swapaxes(features, -1, -2))
         self.labels = members
         self.weights = weights[..., None]
         self.totals = weights.sum(axis=1)
@@ -71,7 +79,7 @@ class _Search:
         gradient[:, -1] = residuals.sum(axis=1)
         return losses, gradient
 
-    def solve(self, theta: FloatArray, penalty: float) -> FloatArray:
+    def solve(self, theta: FloatArray, penalty: float, settled: float) -> FloatArray:
         """Return the minima (m, r + 1, k), searched from theta.
 
         A problem that has settled stays where it is, so that what is found for it does not depend
@@ -86,7 +94,7 @@ class _Search:
         for _ in range(STEPS):
             direction = _two_loop_recursion(gradient, pairs, diagonal)
             promised = (direction * gradient).sum(axis=(1, 2))
-            unsettled &= promised >= SETTLED
+            unsettled &= promised >= settled
             if not unsettled.any():
                 break
             length = unsettled.astype(np.float64)
@@ -125,25 +133,35 @@ def _two_loop_recursion(
 
 
 def _each(weights: FloatArray, cells: FloatArray) -> FloatArray:
-    """Return weights @ cells, row by row: a product of all may round each in another way."""
-    return np.stack([row @ cells for row in weights])
+    """Return weights @ cells, row by row: a product of all may round each in another way.
+
+    Cells are (n, r), or (m, n, r) where each of the m rows of weights has its own.
+    """
+    every = cells if cells.ndim == 3 else [cells] * len(weights)
+    return np.stack([row @ own for row, own in zip(weights, every, strict=True)])
 
 
 def softmax_path(
-    features: FloatArray, members: FloatArray, weights: FloatArray, penalties: Sequence[float]
+    features: FloatArray,
+    members: FloatArray,
+    weights: FloatArray,
+    penalties: Sequence[float],
+    settled: float = SETTLED,
 ) -> SoftmaxPath:
     """Return the minima of Σ w loss + ½ λ‖θ‖², intercepts free, from the strongest penalty on.
 
     Parameters
     ----------
-    features : (n, r)
-        In a basis where their squares are diagonal.
+    features : (n, r) or (m, n, r)
+        In a basis where their squares are diagonal; the same for all problems, or one of each.
     members : (n, k)
         Which class each row is of: 1 there, 0 elsewhere.
     weights : (m, n)
         Of the rows, in each of m problems.
     penalties : falling
         λ on the sum of losses.
+    settled : float
+        The promised decrease below which a search ends.
 
     >>> x = np.array([[-1.0], [1.0], [-2.0], [2.0]])
     >>> path = softmax_path(x, np.eye(2)[[0, 1, 0, 1]], np.ones((1, 4)), [1.0])
@@ -151,12 +169,12 @@ def softmax_path(
     [[0.79, 0.21], [0.21, 0.79], [0.94, 0.06], [0.06, 0.94]]
     """
     search = _Search(features, members, weights)
-    theta = np.zeros((len(weights), features.shape[1] + 1, members.shape[1]))
+    theta = np.zeros((len(weights), features.shape[-1] + 1, members.shape[1]))
     tallies = _each(weights, members) + 0.1  # finite where a fold has no row of a class
     theta[:, -1] = np.log(tallies / tallies.sum(axis=1, keepdims=True))
     found = []
     for penalty in penalties:
-        theta = search.solve(theta, penalty)
+        theta = search.solve(theta, penalty, settled)
         found.append(theta)
     stacked = np.stack(found)
     return SoftmaxPath(stacked[:, :, :-1], stacked[:, :, -1])
