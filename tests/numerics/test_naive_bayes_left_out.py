@@ -17,7 +17,7 @@ from suffice import (
     NaiveBayes,
 )
 from suffice.families import Binned
-from suffice.models.naive_bayes.families.gaussian import LogNormal
+from suffice.models.naive_bayes.families.lognormal import LogNormal
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
 
 if TYPE_CHECKING:

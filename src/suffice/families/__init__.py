@@ -13,14 +13,20 @@ if TYPE_CHECKING:
     from suffice.models.naive_bayes.families.binned import Binned
     from suffice.models.naive_bayes.families.categorical import Categorical
     from suffice.models.naive_bayes.families.complement import Complement
-    from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+    from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+    from suffice.models.naive_bayes.families.linear_laws import LinearLaws
+    from suffice.models.naive_bayes.families.lognormal import LogNormal
     from suffice.models.naive_bayes.families.multinomial import Multinomial
     from suffice.models.naive_bayes.families.poisson import Poisson
     from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
+    from suffice.models.naive_bayes.families.protocol import BaseFamily, BaseLaws
     from suffice.models.naive_bayes.families.same_in_all_classes import Common
     from suffice.models.naive_bayes.product import Product
+    from suffice.models.naive_bayes.registered_families import register_family
 
 __all__ = [
+    "BaseFamily",
+    "BaseLaws",
     "Bernoulli",
     "Binned",
     "Categorical",
@@ -28,12 +34,14 @@ __all__ = [
     "Complement",
     "Gaussian",
     "GaussianColumns",
+    "LinearLaws",
     "LogNormal",
     "Multinomial",
     "Normal",
     "Poisson",
     "PredictiveGaussian",
     "Product",
+    "register_family",
 ]
 
 __getattr__, __dir__ = lazy(
@@ -45,11 +53,15 @@ __getattr__, __dir__ = lazy(
         "suffice.models.naive_bayes.families.binned": ["Binned"],
         "suffice.models.naive_bayes.families.categorical": ["Categorical"],
         "suffice.models.naive_bayes.families.complement": ["Complement"],
-        "suffice.models.naive_bayes.families.gaussian": ["GaussianColumns", "LogNormal"],
+        "suffice.models.naive_bayes.families.gaussian": ["GaussianColumns"],
+        "suffice.models.naive_bayes.families.linear_laws": ["LinearLaws"],
+        "suffice.models.naive_bayes.families.lognormal": ["LogNormal"],
         "suffice.models.naive_bayes.families.multinomial": ["Multinomial"],
         "suffice.models.naive_bayes.families.poisson": ["Poisson"],
         "suffice.models.naive_bayes.families.predictive_gaussian": ["PredictiveGaussian"],
         "suffice.models.naive_bayes.families.same_in_all_classes": ["Common"],
+        "suffice.models.naive_bayes.families.protocol": ["BaseFamily", "BaseLaws"],
         "suffice.models.naive_bayes.product": ["Product"],
+        "suffice.models.naive_bayes.registered_families": ["register_family"],
     },
 )

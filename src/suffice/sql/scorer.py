@@ -12,16 +12,17 @@ from suffice.errors import BadSetting
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.averaged_form import AveragedForm
 from suffice.models.linear.form import LinearForm
-from suffice.models.naive_bayes.families.bernoulli import BernoulliColumns
-from suffice.models.naive_bayes.families.binned import BinnedColumns
-from suffice.models.naive_bayes.families.complement import ComplementForm
-from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
-from suffice.models.naive_bayes.families.linear_laws import LinearLaws
-from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
-from suffice.models.naive_bayes.families.poisson import PoissonColumns
-from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
-from suffice.models.naive_bayes.families.same_in_all_classes import CommonColumns
-from suffice.models.naive_bayes.families.tally_laws import TallyLaws
+from suffice.models.naive_bayes.asked_of_families import (
+    ANY,
+    COUNTS,
+    TRUTHS,
+    WHOLE,
+    BinsCell,
+    LevelsCell,
+    LinearCell,
+    NormalCell,
+    StudentCell,
+)
 from suffice.models.naive_bayes.families_by_looks import chosen_by_looks
 from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
@@ -38,7 +39,7 @@ from suffice.sql.scorer_terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from suffice.rows import Label
     from suffice.sql.dialects import SqlDialect
@@ -52,7 +53,7 @@ NO_BLANKS = "A row with a blank or infinite number has no answer: all of it is N
 """The comment on rows without an answer, for models that need every cell;"""
 BLANKS = "A blank number (NULL, NaN) is passed over; a row with an infinite one has no answer."
 """for those that pass over blanks;"""
-COUNTS = "A row that the model would refuse, such as one with a negative count, has no answer."
+NO_COUNTS = "A row that the model would refuse, such as one with a negative count, has no answer."
 """and for naive Bayes, some of whose families refuse cells."""
 
 
@@ -108,7 +109,7 @@ def scorer_sql(
         answers.append((f"score_{label}", f"r{c}" if c in possible else way.number(-np.inf)))
     added = ", ".join(f"{e} AS {way.identifier(named[title])}" for title, e in answers)
     comments = [BAYES, BLANKS if terms.blanks else NO_BLANKS]
-    comments += [COUNTS] if isinstance(model, NaiveBayesModel) else []
+    comments += [NO_COUNTS] if isinstance(model, NaiveBayesModel) else []
     told = [f"-- {comment}" for comment in comments]
     return "\n".join([*told, f"SELECT {row}.*, {added}", *lines]) + "\n"
 
@@ -247,23 +248,31 @@ def product_terms(
     plain = isinstance(columns, PlainColumns)
     kinds = [NUMBER if plain else column.kind for column in columns.columns]
     for law, group in zip(model.laws, model.product.columns, strict=True):
-        if isinstance(law, CommonColumns):
+        if law.is_common:
             continue  # the same for all classes
         for place, j in enumerate(group):
+            found = law.cell(place)
+            levels = found if isinstance(found, LevelsCell) else None
             if kinds[j] == CATEGORY:
-                if not isinstance(law, TallyLaws) or isinstance(law, BinnedColumns):
+                if levels is None:
                     raise BadSetting(
                         f"{names[j]} holds text, but its law is one of numbers",
                         hint="fit the model again with the column as numbers",
                     )
-                _tallied(terms, law, place, terms.text(names[j]), text=True)
+                _tallied(terms, levels, terms.text(names[j]), text=True)
                 continue
             cell = terms.number(names[j], kinds[j], filled)
             terms.finite([cell])
-            if isinstance(law, TallyLaws) and _are_beyond_doubles(law, place):
-                _tallied(terms, law, place, terms.text(names[j]), text=True)
+            if levels is not None and _are_beyond_doubles(levels):
+                _tallied(terms, levels, terms.text(names[j]), text=True)
                 continue
-            _column(terms, law, place, cell, chosen=j in chosen)
+            write = WRITERS.get(type(found))
+            if write is None:
+                raise BadSetting(
+                    f"{type(law).__name__} has no form in SQL",
+                    hint="its family has no `cell`",
+                )
+            write(terms, found, cell, j in chosen)
     beta = dialect.number(float(model.temperature))
     for c, prior in enumerate(model.log_priors):
         inner = balanced(terms.scores[c], dialect)
@@ -272,85 +281,87 @@ def product_terms(
     return terms
 
 
-def _are_beyond_doubles(law: TallyLaws, place: int) -> bool:
+def _are_beyond_doubles(found: LevelsCell) -> bool:
     """Whether levels are whole numbers that are no doubles: these are compared as text."""
-    known: Any = law.levels[place]
-    return not isinstance(law, BinnedColumns) and any(abs(level) > DOUBLES for level in known)
+    known: Any = found.levels
+    return any(abs(level) > DOUBLES for level in known)
 
 
-def _column(terms: SqlTerms, law: Any, place: int, cell: str, *, chosen: bool) -> None:
-    """Add one column of numbers."""
-    if isinstance(law, NormalColumns):
-        if isinstance(law, LogNormalColumns):
-            cell = f"(CASE WHEN {cell} > {terms.dialect.number(0.0)} THEN ln({cell}) END)"
-        one = np.arange(law.width) == place
-        diagonal_terms(terms, law.normals.marginal(one), [cell])
-    elif isinstance(law, StudentColumns):
-        student_terms(terms, law, place, cell)
-    elif isinstance(law, BinnedColumns):
-        _binned(terms, law, place, cell)
-    elif isinstance(law, TallyLaws):
-        if not chosen:
-            terms.valid.append(f"({cell} IS NULL OR {cell} = floor({cell}))")
-        _tallied(terms, law, place, cell, text=False)
-    elif isinstance(law, LinearLaws):
-        if chosen and isinstance(law, PoissonColumns):
-            least = terms.dialect.number(0.0)
-            cell = f"(CASE WHEN {cell} >= {least} AND {cell} = floor({cell}) THEN {cell} END)"
-        _linear(terms, law, place, cell)
-    else:
-        raise BadSetting(
-            f"{type(law).__name__} has no form in SQL", hint="use a family of the library"
-        )
+def _normal(terms: SqlTerms, found: NormalCell, cell: str, chosen: bool) -> None:  # noqa: ARG001
+    if found.logarithm:
+        cell = f"(CASE WHEN {cell} > {terms.dialect.number(0.0)} THEN ln({cell}) END)"
+    diagonal_terms(terms, found.normals, [cell])
 
 
-def _linear(terms: SqlTerms, law: LinearLaws, place: int, cell: str) -> None:
+def _student(terms: SqlTerms, found: StudentCell, cell: str, chosen: bool) -> None:  # noqa: ARG001
+    student_terms(terms, found, cell)
+
+
+def _levels(terms: SqlTerms, found: LevelsCell, cell: str, chosen: bool) -> None:
+    """Look levels up that are numbers; others than whole ones have no answer."""
+    if not chosen:
+        terms.valid.append(f"({cell} IS NULL OR {cell} = floor({cell}))")
+    _tallied(terms, found, cell, text=False)
+
+
+ALLOWED = {
+    ANY: "",
+    COUNTS: "{cell} >= {zero}",
+    WHOLE: "({cell} >= {zero} AND {cell} = floor({cell}))",
+    TRUTHS: "{cell} = {zero} OR {cell} = {one}",
+}
+"""Which cells have an answer, as conditions."""
+
+
+def _linear(terms: SqlTerms, found: LinearCell, cell: str, chosen: bool) -> None:
     """Add x·slope + offset, and the same for impossible events."""
     n = terms.dialect.number
-    if isinstance(law, (MultinomialCounts, ComplementForm)):
-        terms.valid.append(f"{cell} IS NOT NULL AND {cell} >= {n(0.0)}")
-    elif isinstance(law, PoissonColumns):
-        terms.valid.append(f"({cell} IS NULL OR ({cell} >= {n(0.0)} AND {cell} = floor({cell})))")
-    elif isinstance(law, BernoulliColumns) and law.threshold is None:
-        terms.valid.append(f"({cell} IS NULL OR {cell} = {n(0.0)} OR {cell} = {n(1.0)})")
+    if chosen and found.allowed == WHOLE:
+        least = n(0.0)
+        cell = f"(CASE WHEN {cell} >= {least} AND {cell} = floor({cell}) THEN {cell} END)"
+    allowed = ALLOWED[found.allowed].format(cell=cell, zero=n(0.0), one=n(1.0))
+    if allowed and found.blank:
+        terms.valid.append(f"({cell} IS NULL OR {allowed})")
+    elif allowed:
+        terms.valid.append(f"{cell} IS NOT NULL AND {allowed}")
     value = cell
-    if law.threshold is not None:
-        value = f"CASE WHEN {cell} > {n(float(law.threshold))} THEN {n(1.0)} ELSE {n(0.0)} END"
+    if found.threshold is not None:
+        value = f"CASE WHEN {cell} > {n(float(found.threshold))} THEN {n(1.0)} ELSE {n(0.0)} END"
         value = f"({value})"
     for slopes, offsets, into in (
-        (law.slopes, law.offsets, terms.scores),
-        (law.order_slopes, law.order_offsets, terms.orders),
+        (found.slopes, found.offsets, terms.scores),
+        (found.order_slopes, found.order_offsets, terms.orders),
     ):
         if slopes is None:
             continue
         for c in range(terms.size):
             parts = []
-            line = terms.product(float(slopes[c, place]), value)
+            line = terms.product(float(slopes[c]), value)
             parts += [] if line is None else [line]
-            if offsets is not None and offsets[c, place] != 0.0:
-                parts.append(n(float(offsets[c, place])))
+            if offsets is not None and offsets[c] != 0.0:
+                parts.append(n(float(offsets[c])))
             if parts:
                 into[c].append(terms.skipping(cell, " + ".join(parts)))
 
 
-def _tallied(terms: SqlTerms, law: TallyLaws, place: int, cell: str, *, text: bool) -> None:
+def _tallied(terms: SqlTerms, found: LevelsCell, cell: str, *, text: bool) -> None:
     """Look levels up; the last but one entry is for what was never seen."""
     d = terms.dialect
-    known: Any = law.levels[place]
+    known: Any = found.levels
     levels = [d.literal(str(v)) if text else d.number(float(v)) for v in known]
-    _cases(terms, law, place, cell, [f"{cell} = {level}" for level in levels])
+    _cases(terms, found, cell, [f"{cell} = {level}" for level in levels])
 
 
-def _binned(terms: SqlTerms, law: BinnedColumns, place: int, cell: str) -> None:
+def _binned(terms: SqlTerms, found: BinsCell, cell: str, chosen: bool) -> None:  # noqa: ARG001
     """Look bins up; the last one has no upper edge."""
     n = terms.dialect.number
-    tests = [f"{cell} < {n(edge)}" for edge in law.edges[1:-1]]
-    _cases(terms, law, place, cell, [*tests, f"{cell} IS NOT NULL"])
+    tests = [f"{cell} < {n(edge)}" for edge in found.edges[1:-1]]
+    _cases(terms, found, cell, [*tests, f"{cell} IS NOT NULL"])
 
 
-def _cases(terms: SqlTerms, law: TallyLaws, place: int, cell: str, tests: Sequence[str]) -> None:
+def _cases(terms: SqlTerms, found: LevelsCell | BinsCell, cell: str, tests: Sequence[str]) -> None:
     n = terms.dialect.number
-    for table, into in ((law.tables[place], terms.scores), (law.orders[place], terms.orders)):
+    for table, into in ((found.table, terms.scores), (found.orders, terms.orders)):
         if table is None:
             continue
         for c in range(terms.size):
@@ -360,3 +371,14 @@ def _cases(terms: SqlTerms, law: TallyLaws, place: int, cell: str, tests: Sequen
             never = n(float(table[-2, c]))
             body = f"CASE {whens} ELSE {never} END" if whens else never
             into[c].append(terms.skipping(cell, body))
+
+
+WRITERS: dict[type, Callable[[SqlTerms, Any, str, bool], None]] = {
+    BinsCell: _binned,
+    LevelsCell: _levels,
+    LinearCell: _linear,
+    NormalCell: _normal,
+    StudentCell: _student,
+}
+"""How each kind of column is written: terms, what its law says, the cell, whether its family was
+chosen by looks."""

@@ -13,7 +13,6 @@ from suffice.errors import BadSetting
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
-from suffice.models.naive_bayes.families.predictive_gaussian import student_logs
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.linear.form import LinearForm
-    from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
+    from suffice.models.naive_bayes.asked_of_families import StudentCell
     from suffice.sql.dialects import SqlDialect
 
 FAR = 1e140
@@ -277,23 +276,17 @@ def normal_terms(
     return terms
 
 
-def student_terms(terms: SqlTerms, law: StudentColumns, place: int, cell: str) -> None:
+def student_terms(terms: SqlTerms, found: StudentCell, cell: str) -> None:
     """Add a column that is a Student t in every class; a blank cell adds nothing."""
-    if not law.active[place]:
-        return
     n = terms.dialect.number
-    z = terms.centred(cell, float(law.origin[place]), float(law.scale[place]))
-    low = float(law.origin_low[place] / law.scale[place])
-    levels = student_logs(
-        law.locations[:, place], law.locations[:, place], law.spreads[:, place],
-        law.degrees[:, place],
-    )  # fmt: skip
+    z = terms.centred(cell, found.origin, found.scale)
+    low = float(found.origin_low / found.scale)
     for c in range(terms.size):
-        location, f = float(law.locations[c, place]), float(law.degrees[c, place])
-        unit = float(law.spreads[c, place] * np.sqrt(f))
+        location, f = float(found.locations[c]), float(found.degrees[c])
+        unit = float(found.spreads[c] * np.sqrt(f))
         square = f"power(({z} - {n(location + low)}) / {n(unit)}, 2)"
         fall = f"{n(-(f + 1.0) / 2.0)} * ln({n(1.0)} + {square})"
-        terms.scores[c].append(terms.skipping(z, f"{fall} + {n(float(levels[c]))}"))
+        terms.scores[c].append(terms.skipping(z, f"{fall} + {n(float(found.levels[c]))}"))
 
 
 def diagonal_terms(terms: SqlTerms, normals: DiagonalNormals, cells: Sequence[str]) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadRows
+from suffice.models.naive_bayes.asked_of_families import Counts, Levels, Squares
 from suffice.rows import read_labels
 from suffice.rows.category_codes import MOST_LEVELS
 from suffice.rows.cells import object_array
 from suffice.rows.labels import sorted_levels
-from suffice.sql.asked import Counts, Levels, Squares
 from suffice.sql.dialects import Cell, any_of
 from suffice.sql.exact_sums import (
     ClassSums,

@@ -114,16 +114,15 @@ def _of_averages(settings: Mapping[str, Any]) -> list[str]:
 
 def _of_columns(model: Any) -> list[str]:
     """Return what is assumed about the columns of naive Bayes."""
-    kinds = {name_of(law) for law in model.laws}
-    if kinds == {"ComplementForm"}:
+    if not any(law.is_density for law in model.laws):
         return [
             "the counts of a row are draws, one by one, with the shares of a class",
             "a row is compared with the rows of all other classes: scores are no probabilities",
         ]
-    if kinds == {"MultinomialCounts"}:
+    if not any(law.by_column for law in model.laws):
         return ["the counts of a row are draws, one by one, with the shares of its class"]
     found = ["the columns are independent within each class"]
-    if "MultinomialCounts" in kinds:
+    if not all(law.by_column for law in model.laws):
         found.append("but those that are multinomial are the counts of one list of draws")
     return found
 

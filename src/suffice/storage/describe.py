@@ -219,7 +219,7 @@ def _weights(state: Any, model: Any) -> tuple[list[Any], list[Any], float | None
     """Return the weights and priors of the classes, and how many rows there were."""
     none = [None] * len(model.labels)
     if hasattr(model, "log_priors"):
-        scores = any(name_of(law) == "ComplementForm" for law in getattr(model, "laws", ()))
+        scores = not all(law.is_density for law in getattr(model, "laws", ()))
         priors = none if scores else np.exp(model.log_priors).tolist()
         return model.weights.tolist(), priors, float(model.weights.sum())
     seen = state.get("seen")
@@ -242,7 +242,7 @@ def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
         families = model.product.described(columns.names)
         for law, places in zip(model.laws, model.product.columns, strict=True):
             inner = getattr(law, "inner", law)
-            if name_of(inner) == "CategoricalColumns":
+            if inner.cells_are_levels:
                 shown = zip(places, inner.levels, strict=True)
                 levels |= {columns.names[j]: known for j, known in shown}
     found = []

@@ -7,8 +7,6 @@ was stored without its statistics tells what it uses instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +21,7 @@ from suffice.storage.known_classes import name_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suffice.models.naive_bayes.asked_of_families import EstimatedColumns
     from suffice.rows import FloatArray, Label
     from suffice.storage.model_file import StoredModel
 
@@ -184,62 +183,18 @@ def _of_columns(stored: StoredModel) -> Estimates:
         return _of_laws(model, names)
     held = getattr(held, "held", held)
     groups = getattr(held, "whole", held).groups
-    parts: list[tuple[list[str], str, Any, Any, Any]] = []
+    parts: list[EstimatedColumns] = []
     for g, (family, columns) in enumerate(
         zip(model.product.families, model.product.columns, strict=True)
     ):
         own = [groups[label].parts[g] for label in model.labels]
-        parts += _of_part(family, [names[j] for j in columns], own)
+        parts += family.estimates([names[j] for j in columns], own)
     return Estimates(
         model.labels,
         tuple(name for part in parts for name in part[0]),
         tuple(part[1] for part in parts for _ in part[0]),
         *(np.concatenate([part[i] for part in parts], axis=1) for i in (2, 3, 4)),
     )
-
-
-def _of_part(family: Any, names: Sequence[str], own: list[Any]) -> list[Any]:
-    """Return (places, kind, values, counts, variances) of columns of one family."""
-    inner = getattr(family, "family", family)  # Common has one inside
-    if name_of(own[0]) == "Tallies":
-        return _of_tallies(inner, names, own)
-    if name_of(own[0]) == "DiagonalMoments":
-        counts, means, scatters = (
-            np.array([getattr(part, name) for part in own])
-            for name in ("counts", "mean", "scatter")
-        )
-        logs = name_of(inner) == "LogNormal"
-        places = [f"log {name}" for name in names] if logs else list(names)
-        return [(places, MEAN, means, counts, _ratio(scatters, counts - 1.0))]
-    sums = np.array([part.sums for part in own])
-    if name_of(inner) in ("Multinomial", "Complement"):
-        counts = np.repeat(sums.sum(axis=1, keepdims=True), sums.shape[1], axis=1)
-    else:
-        counts = np.array([part.counts for part in own])
-    shares = _ratio(sums, counts)
-    if name_of(inner) == "Poisson":
-        return [(list(names), RATE, shares, counts, shares)]
-    return [(list(names), PROBABILITY, shares, counts, shares * (1.0 - shares))]
-
-
-def _of_tallies(family: Any, names: Sequence[str], own: list[Any]) -> list[Any]:
-    levels = reduce(add, own).levels
-    held = np.array([part.in_levels(levels) for part in own])
-    found, start = [], 0
-    for name, column in zip(names, levels, strict=True):
-        weights = held[:, start : start + len(column)]
-        start += len(column)
-        counts = np.repeat(weights.sum(axis=1, keepdims=True), len(column), axis=1)
-        shares = _ratio(weights, counts)
-        edges = getattr(family, "edges", None)
-        places = [
-            f"{name}={level}"
-            if edges is None
-            else f"{name} {edges[level]:g} to {edges[level + 1]:g}"
-            for level in column
-        ]
-        found.append((places, PROBABILITY, shares, counts, shares * (1.0 - shares)))
-    return found
 
 
 def _of_laws(model: Any, names: Sequence[str]) -> Estimates:

@@ -48,8 +48,8 @@ DATACLASSES = {
     "GenerativeModel": "suffice.models.gaussian.model",
     "Language": "suffice.models.text.language",
     "LinearForm": "suffice.models.linear.form",
-    "LogNormal": "suffice.models.naive_bayes.families.gaussian",
-    "LogNormalColumns": "suffice.models.naive_bayes.families.gaussian",
+    "LogNormal": "suffice.models.naive_bayes.families.lognormal",
+    "LogNormalColumns": "suffice.models.naive_bayes.families.lognormal",
     "LogisticFit": "suffice.models.linear.logistic.result",
     "MixtureRecord": "suffice.models.mixture.record",
     "Multinomial": "suffice.models.naive_bayes.families.multinomial",
@@ -84,8 +84,13 @@ def class_named(name: str) -> Any:
     >>> class_named("Gaussian")("shared").covariance
     'shared'
     """
-    home = STATISTICS.get(name) or DATACLASSES[name]
-    return getattr(import_module(home), name)
+    home = STATISTICS.get(name) or DATACLASSES.get(name)
+    return _registered()[name] if home is None else getattr(import_module(home), name)
+
+
+def has_fields(name: str) -> bool:
+    """Whether a name is that of a class that is kept by its fields: ours, or registered."""
+    return name in DATACLASSES or name in _registered()
 
 
 def name_of(value: object) -> str:
@@ -95,5 +100,17 @@ def name_of(value: object) -> str:
     ''
     """
     kind = type(value)
-    home = STATISTICS.get(kind.__name__) or DATACLASSES.get(kind.__name__)
-    return kind.__name__ if home == kind.__module__ else ""
+    name, home = kind.__name__, kind.__module__
+    known = STATISTICS.get(name) or DATACLASSES.get(name)
+    if known == home:
+        return name
+    if known is not None or home in ("builtins", "numpy"):
+        return ""
+    return name if _registered().get(name) is kind else ""
+
+
+def _registered() -> dict[str, type]:
+    """Return classes of families that came later; none where nobody can have registered one."""
+    from suffice.models.naive_bayes.registered_families import CLASSES
+
+    return CLASSES

@@ -18,7 +18,7 @@ import numpy as np
 from suffice.columns import Column, Columns
 from suffice.errors import BadFile
 from suffice.statistics.labels import READ, is_label, read_label, written_label
-from suffice.storage.known_classes import DATACLASSES, STATISTICS, class_named, name_of
+from suffice.storage.known_classes import STATISTICS, class_named, has_fields, name_of
 from suffice.storage.stored_labels import are_labels, are_levels, check_texts
 from suffice.storage.tree_checks import DEEPEST, LONGEST_WORD, WHOLE
 from suffice.storage.tree_checks import strange as _unknown
@@ -66,7 +66,7 @@ def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one f
     if name in STATISTICS:
         held = value.to_arrays()  # type: ignore[attr-defined]
         return {"is": name, "arrays": planted({k: np.asarray(v) for k, v in held.items()}, arrays)}
-    if name in DATACLASSES:
+    if name and has_fields(name):
         kept = {
             f.name: getattr(value, f.name) for f in _fields(type(value)) if _is_written(f, value)
         }
@@ -127,7 +127,7 @@ def grown(tree: Any, arrays: StoredArrays, depth: int = 0) -> Any:
         return class_named(kind).from_arrays(held)
     if kind in GROWN:
         return GROWN[kind](tree, arrays, below)
-    if kind in DATACLASSES:
+    if has_fields(kind):
         return _made(class_named(kind), tree["fields"], arrays, below)
     raise _unknown(tree)
 

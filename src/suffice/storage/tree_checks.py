@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadFile
 from suffice.statistics.labels import READ
 from suffice.storage.archive import MOST_AXES
-from suffice.storage.known_classes import DATACLASSES, STATISTICS
+from suffice.storage.known_classes import DATACLASSES, STATISTICS, has_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,6 +43,14 @@ KEYS: dict[str, frozenset[str]] = {
     "words": frozenset({"shape", "items"}),
 }
 """What an object of each kind has besides "is"; `Columns` have lists, there may be very many."""
+
+
+def _has_keys(kind: str, node: Mapping[str, Any]) -> bool:
+    """Whether an object has what one of its kind has; nobody knows other kinds."""
+    known = KEYS.get(kind)
+    if known is None and has_fields(kind):
+        known = frozenset({"fields"})
+    return known is not None and node.keys() - {"is"} == known
 
 
 class TreeCheck:
@@ -78,9 +86,7 @@ class TreeCheck:
             kind = node.get("is") if "is" in node else None
             if "is" not in node:
                 inside: Iterable[Any] = node.values()
-            elif (
-                not isinstance(kind, str) or kind not in KEYS or node.keys() - {"is"} != KEYS[kind]
-            ):
+            elif not isinstance(kind, str) or not _has_keys(kind, node):
                 raise strange(node)
             elif kind in ("range", "array"):
                 ranges.append(node)  # how much a file has is known at the end
@@ -95,7 +101,7 @@ class TreeCheck:
         """Return the trees inside an object, which has the keys that it should have."""
         if kind == "Columns":
             return self._columns(node)
-        if kind in DATACLASSES or kind in STATISTICS:
+        if kind in STATISTICS or kind in DATACLASSES or kind not in KEYS:  # or registered
             held = node["fields"] if "fields" in node else node["arrays"]
             if not isinstance(held, dict) or "is" in held:
                 raise strange(node)

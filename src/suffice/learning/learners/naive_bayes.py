@@ -22,11 +22,11 @@ from suffice.learning.waiting_rows import moderate
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.registry import NAMED, family_named
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
 from suffice.models.naive_bayes.families_by_likelihood import candidates, select_families
 from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like
 from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.models.naive_bayes.product import Product
+from suffice.models.naive_bayes.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
 from suffice.rows import BOOLEAN, read_table
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import table_of_array

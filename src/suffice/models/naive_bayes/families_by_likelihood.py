@@ -16,7 +16,8 @@ from suffice.linear_algebra import normalized
 from suffice.models.naive_bayes.column_blocks import numbers
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes.families.lognormal import LogNormal
 from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.families_by_looks import (
@@ -26,6 +27,7 @@ from suffice.models.naive_bayes.families_by_looks import (
     holds_counts,
     is_positive,
 )
+from suffice.models.naive_bayes.registered_families import FAMILIES
 from suffice.rows.category_codes import coded_columns
 from suffice.rows.cells import NUMBER
 from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
@@ -82,6 +84,7 @@ def candidates(
         found.append(Poisson())
         if has_few_values(table.exact(column), MOST_VALUES):
             found.append(Categorical())
+    found += [family for family in FAMILIES.values() if family.suits(cells)]
     found += [Binned(bins).cut(cells, weights) for bins in (4, 8, 16)]
     return (*dict.fromkeys(found), Common(first))
 

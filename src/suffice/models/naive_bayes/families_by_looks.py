@@ -19,7 +19,8 @@ import numpy as np
 
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
+from suffice.models.naive_bayes.families.lognormal import LogNormal
 from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.rows.cells import BOOLEAN, CATEGORY
 

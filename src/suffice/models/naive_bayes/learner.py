@@ -11,8 +11,6 @@ from suffice.errors import BadRows, ForgettingUnseen
 from suffice.linear_algebra import log_sum_exp
 from suffice.models.gaussian.forgetting import forgotten
 from suffice.models.gaussian.learner import checked_log_priors, log_frequencies
-from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.naive_bayes.families.smoothing import HELD_OUT, LEFT_OUT
 from suffice.models.naive_bayes.leave_one_out import (
     left_out_priors,
     left_out_scores,
@@ -20,6 +18,7 @@ from suffice.models.naive_bayes.leave_one_out import (
 )
 from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.models.naive_bayes.row_samples import blocks_of, sampled
+from suffice.models.naive_bayes.smoothing import HELD_OUT, LEFT_OUT
 from suffice.statistics import ByClass
 from suffice.statistics.folds import FOLDS, Folds
 from suffice.statistics.row_sample import WithRows
@@ -156,7 +155,7 @@ class NaiveBayesLearner:
         laws, notes = self.product.estimate(groups, alphas)
         weights = np.array([whole.groups[label].weight for label in labels])
         log_priors = log_frequencies(weights)
-        if any(isinstance(family, Complement) for family in self.product.families):
+        if not all(family.is_density for family in self.product.families):
             log_priors = np.zeros(len(labels))  # no density, so nothing for priors to multiply
         elif self.priors is not None:
             log_priors = checked_log_priors(self.priors, labels)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.linear_algebra import normalized
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns
-from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
-from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+from suffice.models.naive_bayes.families.protocol import Scores, SeesAllRows
 from suffice.models.naive_bayes.model import combined, summed
 from suffice.statistics.row_sample import MOST
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.models.naive_bayes.column_blocks import Blocks
-    from suffice.models.naive_bayes.families.protocol import CountFamily
     from suffice.models.naive_bayes.learner import NaiveBayesFit
     from suffice.models.naive_bayes.model import NaiveBayesModel
     from suffice.models.naive_bayes.product import Product
@@ -113,51 +110,20 @@ def left_out_scores(
     for family, held, alpha, block in zip(
         product.families, groups, alphas, rows.parts, strict=True
     ):
-        if isinstance(family, PredictiveGaussian):
-            found.append(family.left_out_rows(held, block, codes, weights, complete=complete))
+        if isinstance(family, SeesAllRows):
+            whole = family.left_out_rows(
+                held, block, codes, weights, complete=complete, budget=budget
+            )
+            found.append(whole)
             continue
-        if isinstance(family, GaussianColumns):
-            found.append(_normal(family, held, block, codes, weights, complete, budget))
-            continue
-        counts = cast("CountFamily", family)
         judged = [
-            counts.left_out(held, alpha, block[part], codes[part], weights[part]) for part in parts
+            family.left_out(held, alpha, block[part], codes[part], weights[part]) for part in parts
         ]
         orders = None
         if judged[0].orders is not None:
             orders = np.concatenate([scores.orders for scores in judged])
         found.append(Scores(np.concatenate([scores.logs for scores in judged]), orders))
     return summed(found)
-
-
-def _normal(
-    family: GaussianColumns,
-    parts: Sequence[Any],
-    block: Any,
-    codes: IntArray,
-    weights: FloatArray,
-    complete: bool,
-    budget: float,
-) -> Scores:
-    """Return the scores of normal columns, by downdated variances."""
-    summary = family.summary(parts)
-    laws, notes = family.estimate(parts, 0.0)
-    uniform = np.zeros(len(parts))
-    result = leave_one_out(
-        family.inner,
-        summary,
-        laws.normals,
-        notes,
-        family.transformed(block),
-        codes,
-        weights,
-        uniform,
-        refit_budget=budget,
-        complete=complete,
-    )
-    logs = result.log_posterior
-    # A class that vanishes is excluded by its prior: here it must not spoil the others.
-    return Scores(np.where(np.isneginf(logs) & result.vanished[:, np.newaxis], 0.0, logs), None)
 
 
 def left_out_priors(

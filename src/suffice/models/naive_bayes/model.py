@@ -18,10 +18,9 @@ from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.model import GenerativeModel
 from suffice.models.linear.form import LinearForm
 from suffice.models.naive_bayes.column_blocks import Blocks
-from suffice.models.naive_bayes.families.gaussian import LogNormalColumns, NormalColumns
+from suffice.models.naive_bayes.families.gaussian import NormalColumns
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws
 from suffice.models.naive_bayes.families.multinomial import MultinomialCounts
-from suffice.models.naive_bayes.families.predictive_gaussian import StudentColumns
 from suffice.models.naive_bayes.families.protocol import Scores
 from suffice.rows.sparse import SparseRows, refuse_stored
 
@@ -179,10 +178,10 @@ class NaiveBayesModel:
     def _normal(self) -> GenerativeModel | None:
         """The same model with fused kernels, where all columns are plainly normal."""
         law = self.laws[0]
-        plain = len(self.laws) == 1 and isinstance(law, NormalColumns) and self.shares is None
-        if not plain or isinstance(law, LogNormalColumns) or self.temperature != 1.0:
+        if not isinstance(law, NormalColumns) or law.is_logarithm or len(self.laws) > 1:
             return None
-        assert isinstance(law, NormalColumns)
+        if self.shares is not None or self.temperature != 1.0:
+            return None
         return GenerativeModel(self.labels, self.log_priors, law.normals, self.weights)
 
     def _for_blocks(self, work: Callable[[slice], None], rows: Blocks) -> None:
@@ -205,13 +204,12 @@ class NaiveBayesModel:
         width = self.product.width
         weights = np.zeros((len(self.labels), width))
         offsets, origin = self.log_priors.copy(), np.zeros(width)
-        for law, family, group in zip(
-            self.laws, self.product.families, self.product.columns, strict=True
-        ):
+        for law, group in zip(self.laws, self.product.columns, strict=True):
             found = law.linear()
             if found is None:
-                problem, hint = _reason(law, family.name, self.labels)
-                raise NotLinear(problem, hint=hint)
+                why, hint = law.why_not_linear()
+                between = f"the log odds between {listed(self.labels)} are not linear"
+                raise NotLinear(f"{between}{why}", hint=hint)
             places = list(group)
             weights[:, places] = self.temperature * found[0]
             offsets += self.temperature * found[1]
@@ -266,30 +264,6 @@ def combined(scores: Scores, log_priors: FloatArray, temperature: float = 1.0) -
         least = np.where(possible, scores.orders, np.inf).min(axis=1, keepdims=True)
         joint[scores.orders > least] = -np.inf
     return joint
-
-
-def _reason(law: ColumnLaws, family: str, labels: tuple[Label, ...]) -> tuple[str, str]:
-    """Return why log odds are not linear in the columns, and what would make them so."""
-    between = f"the log odds between {listed(labels)} are not linear"
-    if isinstance(law, NormalColumns):
-        if isinstance(law, LogNormalColumns):
-            return f"{between}: log-normal columns enter by their logarithm", (
-                "pass the logarithms, with shared variances"
-            )
-        return f"{between}: each class has its own variances", (
-            'GaussianColumns(variance="shared") has a linear form'
-        )
-    if isinstance(law, StudentColumns):
-        return f"{between}: columns averaged over their variances have a Student t", (
-            'GaussianColumns(variance="shared") has a linear form'
-        )
-    if family in ("categorical", "binned"):
-        return f"{between} in numbers: {family} columns have a table of levels", (
-            "only Bernoulli, multinomial, Poisson and shared-variance Gaussian columns are linear"
-        )
-    return f"{between}: some events are impossible without smoothing", (
-        "smoothing=1 makes everything possible"
-    )
 
 
 def with_far_rows(

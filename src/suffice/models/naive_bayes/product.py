@@ -15,14 +15,10 @@ from suffice.errors import (
     warn,
 )
 from suffice.models.naive_bayes.column_blocks import Block, Blocks
-from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.poisson import Poisson
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.notes import Note
 from suffice.places import CellsAt, Phrase
 from suffice.rows import refuse_infinite
-from suffice.rows.category_codes import plain_level
-from suffice.rows.cells import CATEGORY, NUMBER, object_array, place_of
+from suffice.rows.cells import CATEGORY, NUMBER, place_of
 from suffice.rows.row_hashes import content_hashes, joined_hashes, label_hashes
 from suffice.rows.tables import Table, table_of_columns
 from suffice.statistics import ByClass, ByColumn
@@ -202,7 +198,10 @@ class Product:
 
 
 def within_support(
-    table: Table, families: Sequence[Any], columns: Sequence[Sequence[int]], chosen: Collection[int]
+    table: Table,
+    families: Sequence[ColumnFamily],
+    columns: Sequence[Sequence[int]],
+    chosen: Collection[int],
 ) -> Table:
     """Return rows to ask about in which no cell of a column in `chosen` can be refused.
 
@@ -213,26 +212,14 @@ def within_support(
     found: dict[int, tuple[str, NDArray[Any]]] = {}
     told = []
     for family, group in zip(families, columns, strict=True):
-        inner = family.family if isinstance(family, Common) else family
-        if not isinstance(inner, (Categorical, Poisson)):
-            continue
         for j in group:
             if j not in chosen or table.kinds[j] != NUMBER:
                 continue
-            cells = table.column(j)
-            with np.errstate(invalid="ignore"):
-                outside = np.isfinite(cells) & (cells != np.floor(cells))
-                if isinstance(inner, Poisson):
-                    outside |= cells < 0.0
-            if not outside.any():
-                continue
-            rows = tuple(np.flatnonzero(outside).tolist())
-            told.append(CellsAt(rows, place_of(j, table.names)))
-            if isinstance(inner, Poisson):
-                found[j] = NUMBER, np.where(outside, np.nan, cells)
-            else:
-                values = (None if cell != cell else plain_level(cell) for cell in cells.tolist())  # noqa: PLR0124
-                found[j] = CATEGORY, object_array(values)
+            other = family.outside(table.column(j))
+            if other is not None:
+                rows = tuple(np.flatnonzero(other.mask).tolist())
+                told.append(CellsAt(rows, place_of(j, table.names)))
+                found[j] = other.kind, other.cells
     if not found:
         return table
     said = (

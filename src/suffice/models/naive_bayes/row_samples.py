@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.models.naive_bayes.column_blocks import Blocks
-from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.models.naive_bayes.families.binned import Binned
-from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.complement import Complement
-from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.rows import sorted_levels
 from suffice.rows.category_codes import BLANK, CodedColumns
 from suffice.rows.sparse import SparseRows
-from suffice.statistics import Tallies
 from suffice.statistics.row_sample import END, MOST, RowSample, SampledRow
 
 if TYPE_CHECKING:
@@ -57,7 +50,7 @@ def sampled(
 
 def _counts(family: ColumnFamily) -> bool:
     """Whether rows of a family may come dense or sparse: then they are kept as what is not 0."""
-    return isinstance(family, (Bernoulli, Multinomial, Complement))
+    return family.comes_sparse
 
 
 def are_cells(
@@ -73,8 +66,7 @@ def are_cells(
         return _are_counts(cells, width)
     if len(cells) != width:
         return False
-    inner = family.family if isinstance(family, Common) else family
-    if isinstance(inner, Categorical):
+    if family.cells_are_levels:
         known = zip(cells, levels, strict=True)
         return all(cell is None or cell in shown for cell, shown in known)
     return set(map(type, cells)) <= {float}  # NaN is a blank
@@ -126,18 +118,14 @@ def blocks_of(
         cells = [row.cells[g] for row in rows]
         if _counts(family):
             found = _sparse(cells, groups[g][0].width)
-            negative = isinstance(family, Bernoulli) and (family.threshold or 0.0) < 0.0
+            negative = (getattr(family, "threshold", None) or 0.0) < 0.0
             plain = bool(np.isfinite(found.data).all()) and not negative
             parts.append(found if plain else found.toarray())
-        elif isinstance(groups[g][0], Tallies) and not _is_binned(family):
+        elif family.cells_are_levels:
             parts.append(_coded(cells))
         else:
             parts.append(np.array(cells, dtype=np.float64))
     return Blocks(tuple(parts))
-
-
-def _is_binned(family: ColumnFamily) -> bool:
-    return isinstance(family.family if isinstance(family, Common) else family, Binned)
 
 
 def _coded(cells: Sequence[tuple[Any, ...]]) -> CodedColumns:

@@ -14,6 +14,8 @@ from suffice.errors import (
 from suffice.models.typicality.lattice_sums import NOTHING, Atoms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.class_moments import ClassSummary
@@ -296,6 +298,41 @@ def count_atoms(total: float, weight: float, cells: FloatArray, gone: FloatArray
     laws[known] = kinds[inverse]
     each = np.zeros(len(cells))
     each[known] = np.maximum(own, 0.0)[inverse]
+    return Atoms(values, shares, each, laws)
+
+
+def mass_atoms(
+    total: float,
+    weight: float,
+    cells: FloatArray,
+    gone: FloatArray,
+    log_masses: Callable[[FloatArray, float, float], FloatArray],
+) -> Atoms:
+    """Return the laws of one column of counts: `log_masses(x, τ, W)`, given the sum with the row.
+
+    τ is what class and row together counted, W the weight of the class without the row.
+    """
+    known = ~np.isnan(cells) & (weight - gone > 1e-12 * weight)
+    if not known.any():
+        return nothing_known(len(cells))
+    keys, inverse = _unique_pairs(cells[known].astype(np.float64), gone[known])
+    made = []
+    for count, w in keys.tolist():
+        whole = max(round(total - count * w), 0.0) + count
+        edges = np.unique(np.floor(np.linspace(0.0, whole + 1.0, MOST_ATOMS + 1)))
+        counts, widths = edges[:-1], np.diff(edges)
+        logs = log_masses(counts, whole, weight - w)
+        shares = np.exp(logs - logs.max()) * widths
+        own = float(log_masses(np.array([count]), whole, weight - w)[0])
+        made.append((logs.max() - logs, shares / shares.sum(), max(float(logs.max()) - own, 0.0)))
+    width = max(len(values) for values, _, _ in made)
+    values, shares = np.zeros((len(made), width)), np.zeros((len(made), width))
+    for i, (value, share, _) in enumerate(made):
+        values[i, : len(value)], shares[i, : len(share)] = value, share
+    laws = np.full(len(cells), NOTHING, dtype=np.intp)
+    laws[known] = inverse
+    each = np.zeros(len(cells))
+    each[known] = np.array([own for _, _, own in made])[inverse]
     return Atoms(values, shares, each, laws)
 
 

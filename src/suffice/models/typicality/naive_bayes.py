@@ -8,41 +8,38 @@ the tail of the sum. Only multinomial rows are compared with draws.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from suffice.models.naive_bayes.families.bernoulli import Bernoulli
-from suffice.models.naive_bayes.families.binned import Binned, bins_of
-from suffice.models.naive_bayes.families.categorical import Categorical, tables_of
-from suffice.models.naive_bayes.families.gaussian import GaussianColumns, LogNormal
-from suffice.models.naive_bayes.families.linear_laws import stacked
-from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.poisson import Poisson
-from suffice.models.naive_bayes.families.same_in_all_classes import Common
+from suffice.errors import BadSetting
+from suffice.models.naive_bayes.asked_of_families import (
+    CommonEvidence,
+    LevelEvidence,
+    NormalEvidence,
+    SumEvidence,
+    WordEvidence,
+)
 from suffice.models.typicality.column_laws import (
     ClassColumns,
     Pivots,
     constant_atoms,
     count_atoms,
+    mass_atoms,
     say_unknown,
     tally_atoms,
 )
 from suffice.models.typicality.lattice_sums import Atoms, Continuous, Part, Ranked, lattice_tails
 from suffice.models.typicality.normal_sums import tails_of_rows
 from suffice.models.typicality.words import DRAWS, Words
-from suffice.rows import refuse_infinite
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from suffice.models.naive_bayes.column_blocks import Blocks
-    from suffice.models.naive_bayes.families.protocol import ColumnFamily
     from suffice.models.naive_bayes.learner import NaiveBayesFit
     from suffice.rows import FloatArray, IntArray
 
@@ -74,7 +71,7 @@ def naive_bayes_typicality(
     weights = np.ones(n) if gone is None else gone
     step = max(1, CELLS * max(1, n) // max(1, rows.cells))
     pairs = zip(fit.model.product.families, rows.parts, strict=True)
-    if any(isinstance(b, SparseRows) and not isinstance(f, Multinomial) for f, b in pairs):
+    if any(isinstance(b, SparseRows) and f.is_single for f, b in pairs):
         step = max(1, CELLS // max(1, fit.model.product.width))
     found = [
         _judged(
@@ -110,7 +107,7 @@ def _judged(
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     product = fit.model.product
     speakers = [
-        _speaker(family, groups, alpha, law, block)
+        _speaker(family.evidence(groups, alpha, law, block), family.name)
         for family, groups, alpha, law, block in zip(
             product.families, fit.groups, fit.alphas, fit.model.laws, rows.parts, strict=True
         )
@@ -203,38 +200,15 @@ class _Speaker(Protocol):
     def speak(self, said: Said, code: int, codes: IntArray | None, gone: FloatArray) -> None: ...
 
 
-def _speaker(
-    family: ColumnFamily, groups: Sequence[Any], alpha: float, law: Any, block: Any
-) -> _Speaker:
+def _speaker(found: Any, name: str) -> _Speaker:
     """Return who speaks for a group of columns."""
-    if isinstance(family, Common):
-        inner = _speaker(family.family, [reduce(add, groups)], alpha, law.inner, block)
-        return _Everyone(inner)
-    if isinstance(family, GaussianColumns):
-        columns = ClassColumns.of(family.summary(groups), shared=family.variance == "shared")
-        refuse_infinite(block, None)
-        outside = (block <= 0.0).any(axis=1) if isinstance(family, LogNormal) else False
-        return _Normals(columns, columns.standardized(family.transformed(block)), outside)
-    if isinstance(family, Multinomial):
-        return _Counted(Words.of(law, groups, alpha, block))
-    if isinstance(family, Poisson):
-        sums, held = stacked(tuple(groups))
-        return _Counts(sums, np.broadcast_to(held, sums.shape), np.asarray(block))
-    if isinstance(family, Bernoulli):
-        ones, held = stacked(tuple(groups))
-        tables = np.stack([np.maximum(held - ones, 0.0), ones], axis=2)
-        dense = block.toarray() if isinstance(block, SparseRows) else block
-        cells = law.cells(dense)
-        places = np.where(np.isnan(cells), -1.0, cells > 0.0).astype(np.intp)
-        return _Levels([tables[:, j] for j in range(tables.shape[1])], places, None)
-    if isinstance(family, Binned):
-        assert family.edges is not None
-        _, found = tables_of(family.laid_out(groups), opened=False)
-        widths = np.log(np.diff(family.edges))
-        return _Levels([t.counts for t in found], bins_of(block, family.edges), widths)
-    assert isinstance(family, Categorical)
-    levels, found = tables_of(groups)
-    return _Levels([table.counts for table in found], block.in_levels(levels), None)
+    make = SPEAKERS.get(type(found))
+    if make is None:
+        raise BadSetting(
+            f"columns of the family {name!r} have no p-values",
+            hint="the family has no `evidence`; posteriors and densities are there",
+        )
+    return make(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +248,17 @@ class _Counted:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    sums: FloatArray
-    held: FloatArray
-    rows: FloatArray
+    found: SumEvidence
 
     def speak(self, said: Said, code: int, codes: IntArray | None, gone: FloatArray) -> None:
-        w = own_weights(code, codes, gone)
-        for j in range(self.rows.shape[1]):
-            total, weight = float(self.sums[code, j]), float(self.held[code, j])
-            said.parts.append(count_atoms(total, weight, self.rows[:, j], w))
+        w, found = own_weights(code, codes, gone), self.found
+        for j in range(found.cells.shape[1]):
+            total, weight = float(found.sums[code, j]), float(found.held[code, j])
+            cells = found.cells[:, j]
+            if found.log_masses is None:
+                said.parts.append(count_atoms(total, weight, cells, w))
+            else:
+                said.parts.append(mass_atoms(total, weight, cells, w, found.log_masses))
             said.known = said.known | _remains(weight, w)
 
 
@@ -297,6 +273,29 @@ class _Levels:
         for j, table in enumerate(self.tables):
             said.parts.append(tally_atoms(table[code], self.places[:, j], w, self.log_widths))
             said.known = said.known | _remains(float(table[code].sum()), w)
+
+
+def _normals(found: NormalEvidence) -> _Speaker:
+    columns = ClassColumns.of(found.summary, shared=found.shared)
+    return _Normals(columns, columns.standardized(found.cells), found.outside)
+
+
+def _words(found: WordEvidence) -> _Speaker:
+    return _Counted(Words.of(found.law, found.groups, found.alpha, found.block))
+
+
+def _levels(found: LevelEvidence) -> _Speaker:
+    return _Levels(found.tables, found.places, found.log_widths)
+
+
+SPEAKERS: dict[type, Callable[[Any], _Speaker]] = {
+    CommonEvidence: lambda found: _Everyone(_speaker(found.inner, "common")),
+    LevelEvidence: _levels,
+    NormalEvidence: _normals,
+    SumEvidence: _Counts,
+    WordEvidence: _words,
+}
+"""Who speaks for each kind of evidence."""
 
 
 def _remains(held: float, out: FloatArray) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from suffice.columns import Columns
 from suffice.columns.column import Column
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadLabels, BadRows, BadWeights, SufficeError, listed
+from suffice.models.naive_bayes.asked_of_families import Levels
 from suffice.places import Phrase
 from suffice.rows.cells import CATEGORY, DOUBLES, NUMBER
 from suffice.sources.arrow_streams import ArrowSource
@@ -23,7 +24,7 @@ from suffice.sources.sql.columns import (
     warn_of_streaming,
     without_context,
 )
-from suffice.sql.asked import Levels, Parts, Products
+from suffice.sql.asked import Parts, Products
 from suffice.sql.dialects import Cell, SqlRows, any_of
 from suffice.sql.sum_statistics import parts_of, products_of, squares_of
 from suffice.sql.windows import BeyondWindows

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.rows.cells import CATEGORY
 from suffice.storage.checks.form_checks import check_form, refusal
 from suffice.storage.checks.rules import LEFTOVER, TINY, exceeds
-from suffice.storage.known_classes import DATACLASSES, STATISTICS, name_of
+from suffice.storage.known_classes import name_of
 from suffice.storage.stored_labels import are_labels
 
 if TYPE_CHECKING:
@@ -20,18 +20,6 @@ LINEAR = ("AveragedForm", "LinearForm")
 """Models that are linear in the rows, or an average of such."""
 MODELS = (*LINEAR, "GenerativeModel", "NaiveBayesModel", "PoolModel", "TextRecord")
 """Models with classes; the only other one in a file is the `Normal` of a law."""
-STATISTICS_OF = {
-    "Bernoulli": "Totals",
-    "Binned": "Tallies",
-    "Categorical": "Tallies",
-    "Complement": "Totals",
-    "GaussianColumns": "DiagonalMoments",
-    "LogNormal": "DiagonalMoments",
-    "Multinomial": "Totals",
-    "Poisson": "Totals",
-    "PredictiveGaussian": "DiagonalMoments",
-}
-"""What suffices for the columns of each family."""
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 """Libraries that samples are given back in."""
 TYPES_OF: dict[str, tuple[type, ...]] = {
@@ -52,7 +40,7 @@ def check_sound(state: Mapping[str, Any]) -> None:
     sizes = {}
     for name, value in state.items():
         kind = name_of(value)
-        if kind in STATISTICS or kind in DATACLASSES:
+        if kind:
             sizes[name] = check_form(value, name)
     model = state["model"]
     if name_of(model) == "Normal":
@@ -265,17 +253,12 @@ def _check_parts(group: Any, product: Any) -> None:
     if len(parts) != len(product.families):
         raise refusal("statistics", "are of other families than the model")
     for part, family, columns in zip(parts, product.families, product.columns, strict=True):
-        inner = getattr(family, "family", family)  # Common has one inside
-        if name_of(part) != STATISTICS_OF[name_of(inner)] or part.width != len(columns):
+        if name_of(part) != family.statistics or part.width != len(columns):
             raise refusal("statistics", f"of {family.name} columns are {type(part).__name__}")
         if not np.isclose(part.weight, group.weight, rtol=1e-6, atol=LEFTOVER):
             raise refusal("statistics", f"of {family.name} columns weigh {part.weight:g}")
-        if name_of(inner) == "Binned":
-            bins = range(len(inner.edges) - 1) if inner.edges else ()
-            if not all(type(v) is int and v in bins for held in part.levels for v in held):
-                raise refusal("statistics", "have bins that are none of the family's")
-        if name_of(inner) == "Bernoulli" and exceeds(part.sums, part.counts):
-            raise refusal("statistics", "have more events than cells")
+        if why := family.statistics_flaw(part):
+            raise refusal("statistics", why)
 
 
 def _check_sample(sample: Any, whole: Any, model: Any) -> None:

@@ -68,7 +68,7 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
         if not np.allclose(np.exp(expected), np.exp(model.log_priors), rtol=0.0, atol=ROUNDING):
             raise refusal("model", "has other priors than its settings")
     if name_of(model) == "TextRecord" and model.terms is not None:
-        from suffice.models.naive_bayes.families.smoothing import HELD_OUT
+        from suffice.models.naive_bayes.smoothing import HELD_OUT
 
         if settings.get("smoothing") not in (HELD_OUT, model.smoothing):
             raise refusal("model", "is not smoothed as its settings say")
@@ -118,7 +118,7 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
         if not fits and learner.family.accepts(held) and not hasattr(learner, "accepts"):
             statistics, fits = held, True  # a sample that nothing is judged by now
     else:
-        from suffice.models.naive_bayes.families.smoothing import HELD_OUT
+        from suffice.models.naive_bayes.smoothing import HELD_OUT
 
         learner = _naive_bayes(settings, model.product)
         searched = learner.keeps_rows or learner.smoothing == HELD_OUT
@@ -186,8 +186,8 @@ def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner | Ave
 
 
 def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner:
-    from suffice.models.naive_bayes.families.smoothing import checked_smoothing
     from suffice.models.naive_bayes.learner import NaiveBayesLearner
+    from suffice.models.naive_bayes.smoothing import checked_smoothing
 
     temperature = settings.get("temperature")
     return NaiveBayesLearner(
@@ -228,36 +228,33 @@ def _agree(ours: Any, theirs: Any, room: float) -> bool:
 
 
 def _agree_laws(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare laws field by field, unless they know better how near is near."""
     if type(ours) is not type(theirs):
         return False
-    kind = name_of(ours)
-    if kind == "CommonColumns":
-        return ours.size == theirs.size and _agree_laws(ours.inner, theirs.inner, room)
-    if kind in ("NormalColumns", "LogNormalColumns"):
-        return _agree_normals(ours.normals, theirs.normals, room)
-    if kind == "StudentColumns":
-        return _agree_students(ours, theirs, room)
-    if kind in ("CategoricalColumns", "BinnedColumns"):
-        if ours.levels != theirs.levels:
-            return False
-        pairs = [*zip(ours.tables, theirs.tables, strict=True),
-                 *zip(ours.orders, theirs.orders, strict=True)]  # fmt: skip
-    else:
-        names = ("slopes", "offsets", "order_slopes", "order_offsets")
-        pairs = [(getattr(ours, name), getattr(theirs, name)) for name in names]
-    return all(_near(a, b, room) for a, b in pairs)
+    if hasattr(ours, "agrees"):
+        return bool(ours.agrees(theirs, room))
+    pairs = [(getattr(ours, field.name), getattr(theirs, field.name)) for field in fields(ours)
+             if field.name not in UNSEEN]  # fmt: skip
+    return all(_agree_parts(a, b, room) for a, b in pairs)
 
 
-def _agree_students(ours: Any, theirs: Any, room: float) -> bool:
-    """Compare locations in units of scales, scales and degrees relative to themselves."""
-    if ours.shared != theirs.shared or not np.array_equal(ours.active, theirs.active):
-        return False
-    act = ours.active
-    scales = [(law.spreads * law.scale)[:, act] for law in (ours, theirs)]
-    apart = np.abs(ours.class_locations - theirs.class_locations)[:, act]
-    near = apart <= room * (scales[0] + np.abs(ours.class_locations[:, act]) * 1e-6)
-    near &= np.abs(scales[0] - scales[1]) <= room * scales[0]
-    return bool(near.all()) and _near(ours.degrees, theirs.degrees, room)
+UNSEEN = ("counts", "documents", "edges", "held", "threshold", "tokens", "totals")
+"""Fields of laws that no score depends on, or that families are compared by."""
+
+
+def _agree_parts(ours: Any, theirs: Any, room: float) -> bool:
+    """Compare two fields: arrays, none, tuples of arrays, labels, or something with parts."""
+    if name_of(ours) == "DiagonalNormals":
+        return _agree_normals(ours, theirs, room)
+    if hasattr(type(ours), "column_scores"):
+        return _agree_laws(ours, theirs, room)
+    if isinstance(ours, tuple) and ours and isinstance(ours[0], np.ndarray | None):
+        return len(ours) == len(theirs) and all(
+            _near(a, b, room) for a, b in zip(ours, theirs, strict=True)
+        )
+    if ours is None or isinstance(ours, np.ndarray):
+        return _near(ours, theirs, room)
+    return bool(ours == theirs)
 
 
 def _agree_normals(ours: Any, theirs: Any, room: float) -> bool:

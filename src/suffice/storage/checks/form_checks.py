@@ -13,7 +13,7 @@ from suffice.errors import BadFile
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT, LONGEST
 from suffice.statistics.labels import ordered
 from suffice.storage.checks.forms import FORMS
-from suffice.storage.checks.rules import RULES, exceeds, priors
+from suffice.storage.checks.rules import RULES, exceeds, laws_flaw, priors
 from suffice.storage.known_classes import STATISTICS, name_of
 from suffice.storage.stored_labels import are_labels
 
@@ -78,7 +78,7 @@ def check_form(value: Any, place: str) -> Sizes:
     if name in ("ByClass", "ByPattern"):
         return _check_groups(value, place, name)
     sizes: Sizes = {}
-    for field, form in FORMS.get(name, {}).items():
+    for field, form in _form(value, name).items():
         _check(getattr(value, field), form_of(form), f"{place}.{field}", sizes)
     if name in STATISTICS:
         _check_others(value, FORMS.get(name, {}), place)
@@ -89,7 +89,25 @@ def check_form(value: Any, place: str) -> Sizes:
         rule = LINEAR_RULES[name]
     if rule is not None and (why := rule(value, sizes)):
         raise refusal(place, why)
+    if _is_laws(value) and (why := laws_flaw(value, sizes)):
+        raise refusal(place, why)
     return sizes
+
+
+def _form(value: Any, name: str) -> Mapping[str, str]:
+    """Return the form of an object's fields; families and their laws have their own."""
+    found: Mapping[str, str] = FORMS.get(name, {})
+    if name and (_is_family(value) or _is_laws(value)):
+        found = type(value).form
+    return found
+
+
+def _is_family(value: Any) -> bool:
+    return hasattr(type(value), "becomes")
+
+
+def _is_laws(value: Any) -> bool:
+    return hasattr(type(value), "column_scores")
 
 
 def _check_others(value: Any, known: Mapping[str, str], place: str) -> None:
@@ -105,7 +123,7 @@ def _check(value: Any, form: Form, place: str, sizes: Sizes) -> None:
     if value is None and form.optional:
         return
     if form.word == "object":
-        if name_of(value) not in form.classes:
+        if not _is_of(value, form.classes):
             raise refusal(place, f"is a {type(value).__name__}")
         inner = check_form(value, place)
         _bind([inner.get(letter, 0) for letter in form.shape], form.shape, place, sizes)
@@ -125,6 +143,16 @@ def _check(value: Any, form: Form, place: str, sizes: Sizes) -> None:
         _check_array(value, form, place, sizes)
     else:
         _check_one(value, form.word, place)
+
+
+def _is_of(value: Any, classes: tuple[str, ...]) -> bool:
+    """Whether an object is of one of the classes, all of which are known."""
+    name = name_of(value)
+    if classes == ("family",):
+        return bool(name) and _is_family(value)
+    if classes == ("laws",):
+        return bool(name) and _is_laws(value)
+    return name in classes
 
 
 def _check_labels(value: Any, form: Form, place: str) -> None:

@@ -13,27 +13,13 @@ named after it. "?" is: or nothing.
     key n        numbers of 64 bits, each once, ascending
     count        one integer, not negative      text      text
     labels k     a tuple of k labels
-    =A|B k d     an object of class A or B, of the same k and d
+    =A|B k d     an object of class A or B, of the same k and d; =family and =laws are any of
+                 columns, whose classes have forms of their own
     (float n) d  a tuple of d of what is inside; * is any size
 """
 
 from __future__ import annotations
 
-_LINEAR = {
-    "slopes": "float k d",
-    "offsets": "?float k d",
-    "order_slopes": "?float k d",
-    "order_offsets": "?float k d",
-    "threshold": "?float",
-}
-"""Fields of laws whose scores are linear in the cells."""
-_TALLIES = {
-    "levels": "(labels *) d",
-    "tables": "(log * k) d",
-    "orders": "(?float * k) d",
-    "totals": "weight k d",
-}
-"""Fields of laws that are tables of levels."""
 _NORMALS = {
     "origin": "float d",
     "origin_low": "float d",
@@ -42,17 +28,6 @@ _NORMALS = {
     "means": "moderate k d",
 }
 """Fields of normal classes, whatever their covariance."""
-_LAWS = (
-    "=BernoulliColumns|BinnedColumns|CategoricalColumns|CommonColumns|ComplementForm|"
-    "LogNormalColumns|MultinomialCounts|NormalColumns|PoissonColumns|StudentColumns"
-)
-"""Every law of columns."""
-_FAMILIES = (
-    "=Bernoulli|Binned|Categorical|Common|Complement|GaussianColumns|LogNormal|Multinomial|Poisson|"
-    "PredictiveGaussian"
-)
-"""Every family of columns."""
-
 FORMS: dict[str, dict[str, str]] = {
     # Statistics
     "Moments": {
@@ -121,12 +96,7 @@ FORMS: dict[str, dict[str, str]] = {
     "Columns": {},  # checked as they are read: there may be very many
     "PlainColumns": {"width": "count"},
     "Design": {"columns": "=Columns|PlainColumns", "kept": "?place d", "usual": "?float d"},
-    # Families of columns
-    "Bernoulli": {"threshold": "?float"},
-    "Binned": {"bins": "count", "edges": "?(float) n"},
-    "Categorical": {},
-    "Common": {"family": _FAMILIES},
-    "Complement": {"boolean": "truth"},
+    # Families of columns say themselves what they are
     "Gaussian": {
         "covariance": "text",
         "pool": "?weight",
@@ -136,34 +106,12 @@ FORMS: dict[str, dict[str, str]] = {
         "predictive": "?scale",
         "prior_rows": "weight",
     },
-    "GaussianColumns": {"variance": "text"},
-    "LogNormal": {"variance": "text"},
-    "Multinomial": {"boolean": "truth"},
-    "Poisson": {},
-    "PredictiveGaussian": {"variance": "text", "strength": "scale", "rows": "scale"},
-    "Product": {"families": f"({_FAMILIES}) g", "columns": "(places) g"},
+    "Product": {"families": "(=family) g", "columns": "(places) g"},
     # Families of texts
     "Language": {"order": "count", "limit": "?count"},
     "Terms": {"event": "text", "tokens": "=Tokens"},
     "Tokens": {"ngrams": "(count) *", "lower": "truth"},
-    # Laws of columns, and normal classes
-    "BernoulliColumns": {**_LINEAR, "held": "?weight k b"},
-    "PoissonColumns": {**_LINEAR, "held": "?weight k b"},
-    "ComplementForm": _LINEAR,
-    "MultinomialCounts": {**_LINEAR, "tokens": "?weight k", "documents": "?weight k"},
-    "CategoricalColumns": _TALLIES,
-    "BinnedColumns": {**_TALLIES, "edges": "(float) n"},
-    "CommonColumns": {"inner": f"{_LAWS} d", "size": "count"},
-    "NormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
-    "LogNormalColumns": {"normals": "=DiagonalNormals k d", "counts": "weight k d"},
-    "StudentColumns": {
-        **{name: form for name, form in _NORMALS.items() if name != "means"},
-        "locations": "moderate k d",
-        "spreads": "deviation k d",
-        "degrees": "scale k d",
-        "counts": "weight k d",
-        "shared": "truth",
-    },
+    # Normal classes
     "DiagonalNormals": {**_NORMALS, "deviations": "deviation m d"},
     "FullNormals": {
         **_NORMALS,
@@ -219,7 +167,7 @@ FORMS: dict[str, dict[str, str]] = {
     "NaiveBayesModel": {
         "labels": "labels k",
         "log_priors": "log k",
-        "laws": f"({_LAWS} k) g",
+        "laws": "(=laws k) g",
         "product": "=Product g",
         "weights": "weight k",
         "temperature": "scale",

@@ -36,19 +36,6 @@ LEAST = 1e-12
 """Standard deviations along the axes of correlations: below, a direction is missing."""
 KINDS = {NUMBER, BOOLEAN, CATEGORY}
 """What columns may be."""
-LAW_OF = {
-    "Bernoulli": "BernoulliColumns",
-    "Binned": "BinnedColumns",
-    "Categorical": "CategoricalColumns",
-    "Common": "CommonColumns",
-    "Complement": "ComplementForm",
-    "GaussianColumns": "NormalColumns",
-    "LogNormal": "LogNormalColumns",
-    "Multinomial": "MultinomialCounts",
-    "Poisson": "PoissonColumns",
-    "PredictiveGaussian": "StudentColumns",
-}
-"""What the columns of each family have become."""
 
 
 def is_sum_of_squares(matrix: NDArray[Any], error: NDArray[Any] | None = None) -> bool:
@@ -222,45 +209,12 @@ def _student(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if raw.max(initial=0.0) < LARGEST else "has scales beyond all that can be fitted"
 
 
-def _offsets(value: Any, sizes: Sizes) -> str:
-    """Probabilities and rates are told by offsets: log(1 - φ), or -λ."""
-    if value.offsets is None or value.offsets.max(initial=0.0) > 0.0:
-        return "has offsets of no probabilities or rates"
-    return "" if sizes.get("b", 1) in (1, sizes["d"]) else "has the weights of other columns"
-
-
-def _words(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    if (value.tokens is None) != (value.documents is None):
-        return "has words without documents, or documents without words"
-    if value.tokens is None:
-        return ""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        long = value.tokens / value.documents
-    return "" if np.isfinite(long).all() else "has words without documents"
-
-
-def _tally_laws(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
-    for levels, table, order in zip(value.levels, value.tables, value.orders, strict=True):
-        if not are_levels(levels):
-            return "has levels that no cell can be"
-        if len(table) != len(levels) + 2 or (order is not None and len(order) != len(table)):
-            return "has a table of other levels"
-    return ""
-
-
-def _binned(value: Any, sizes: Sizes) -> str:
-    bins = tuple(range(len(value.edges) - 1))
-    if len(bins) < 1 or any(a >= b for a, b in pairwise(value.edges)):
-        return "has edges that do not rise"
-    if any(levels != bins for levels in value.levels):
-        return "has other levels than bins"
-    return _tally_laws(value, sizes)
-
-
-def _common(value: Any, sizes: Sizes) -> str:
-    sizes["k"] = value.size
-    nested = type(value.inner).__name__ in ("CommonColumns", "MultinomialCounts", "ComplementForm")
-    return "" if value.inner.size == 1 and not nested else "has a law of more than one class"
+def laws_flaw(value: Any, sizes: Sizes) -> str:
+    """Return what is wrong with laws of columns: what they say themselves, and their levels."""
+    if why := value.flaw(sizes):
+        return str(why)
+    known = all(map(are_levels, getattr(value, "levels", ())))
+    return "" if known else "has levels that no cell can be"
 
 
 def priors(value: Any, sizes: Sizes) -> str:
@@ -277,15 +231,12 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
     places: list[NDArray[np.int64]] = []
     for family, law, columns in zip(product.families, value.laws, product.columns, strict=True):
         kind = type(law).__name__
-        if kind != LAW_OF[type(family).__name__] or (
-            kind == "CommonColumns"
-            and type(law.inner).__name__ != LAW_OF[type(family.family).__name__]
-        ):
+        if kind != family.becomes:
             return f"has {kind} where the family is {family.name}"
         if len(columns) != law.width:
             return f"has a law of {law.width} columns for {len(columns)}"
-        if kind == "BinnedColumns" and family.edges != law.edges:
-            return "has bins of other edges"
+        if why := family.law_flaw(law):
+            return str(why)
         places.append(np.array(columns, dtype=np.int64))
     every = np.sort(np.concatenate([*places, np.zeros(0, dtype=np.int64)]))
     if not np.array_equal(every, np.arange(len(every))):
@@ -306,7 +257,7 @@ def _naive_bayes(value: Any, sizes: Sizes) -> str:
         return "has temperatures without shares, or shares without temperatures"
     if value.shares is not None and not abs(float(value.shares.sum()) - 1.0) < 1e-6:
         return "has shares of no whole"
-    scores = any(type(law).__name__ == "ComplementForm" for law in value.laws)  # no density
+    scores = not all(law.is_density for law in value.laws)
     return "" if scores else priors(value, sizes)
 
 
@@ -353,11 +304,7 @@ def _spread(value: Any, sizes: Sizes) -> str:
 
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "AveragedLaws": _averaged_laws,
-    "BernoulliColumns": _offsets,
-    "BinnedColumns": _binned,
     "ByColumn": _by_column,
-    "CategoricalColumns": _tally_laws,
-    "CommonColumns": _common,
     "Design": _design,
     "DiagonalMoments": _counted,
     "DiagonalNormals": _diagonal,
@@ -368,10 +315,8 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "GenerativeModel": priors,
     "MixtureRecord": _mixture,
     "Moments": _scatter,
-    "MultinomialCounts": _words,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,
-    "PoissonColumns": _offsets,
     "PoolModel": _pool,
     "PooledMoments": _scatter,
     "Spread": _spread,

@@ -14,13 +14,16 @@ from suffice.errors import BadRows, BadSetting
 from suffice.models.naive_bayes.column_blocks import read_numbers
 from suffice.models.naive_bayes.families.left_out import presences_left_out
 from suffice.models.naive_bayes.families.linear_laws import (
+    LINEAR_FORM,
     LinearLaws,
     class_totals,
+    offsets_flaw,
     present_rows,
     stacked,
     weighted_sums,
 )
-from suffice.models.naive_bayes.families.smoothing import (
+from suffice.models.naive_bayes.families.protocol import BaseFamily, Scores
+from suffice.models.naive_bayes.smoothing import (
     best_smoothing,
     left_out_shares,
     log_shares,
@@ -29,12 +32,13 @@ from suffice.rows import refuse_infinite
 from suffice.rows.cells import column_at, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.models.naive_bayes.asked_of_families import Counts, EstimatedColumns, LevelEvidence
     from suffice.models.naive_bayes.column_blocks import Block
-    from suffice.models.naive_bayes.families.protocol import Scores
+    from suffice.models.naive_bayes.pictures import LevelsLaw
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.rows.sparse import SparseRows
@@ -45,7 +49,7 @@ MANY_COLUMNS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Bernoulli:
+class Bernoulli(BaseFamily):
     """φ_cj = p(x_j = 1 | c) = (N_cj + α)/(n_cj + 2α), the multivariate Bernoulli event model.
 
     A cell is 1 above the threshold and 0 at or below it. Without a threshold cells have to be
@@ -60,7 +64,10 @@ class Bernoulli:
     threshold: float | None = None
     name: ClassVar[str] = "bernoulli"
     smooths: ClassVar[bool] = True
-    needs_folds: ClassVar[bool] = False
+    form: ClassVar[Mapping[str, str]] = {"threshold": "?float"}
+    becomes: ClassVar[str] = "BernoulliColumns"
+    statistics: ClassVar[str] = "Totals"
+    comes_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -148,6 +155,43 @@ class Bernoulli:
         ones, held = stacked(tuple(groups))
         return presences_left_out(laws, ones, held, alpha, block, codes, weights)
 
+    # What others ask
+
+    def sums(self) -> Counts:
+        """Return that sums suffice, of what is above the threshold."""
+        from suffice.models.naive_bayes.asked_of_families import Counts
+
+        if self.threshold is None:
+            return Counts(whole=True, most=1.0)
+        return Counts(threshold=self.threshold, least=None)
+
+    def evidence(
+        self,
+        groups: Sequence[Totals],
+        alpha: float,  # noqa: ARG002
+        law: Any,
+        block: Any,
+    ) -> LevelEvidence:
+        """Return how often a cell was 0 and 1."""
+        from suffice.models.naive_bayes.asked_of_families import LevelEvidence
+
+        ones, held = stacked(tuple(groups))
+        tables = np.stack([np.maximum(held - ones, 0.0), ones], axis=2)
+        cells = law.cells(block.toarray() if hasattr(block, "toarray") else block)
+        places = np.where(np.isnan(cells), -1.0, cells > 0.0).astype(np.intp)
+        return LevelEvidence([tables[:, j] for j in range(tables.shape[1])], places)
+
+    def statistics_flaw(self, part: Totals) -> str:
+        """Return whether there are more ones than cells, by more than rounding."""
+        more = np.any(part.sums > part.counts * (1.0 + 1e-8) + 1e-12)
+        return "have more events than cells" if more else ""
+
+    def estimates(self, names: Sequence[str], own: Sequence[Totals]) -> list[EstimatedColumns]:
+        """Return the shares of ones."""
+        from suffice.models.naive_bayes.asked_of_families import estimated_shares
+
+        return estimated_shares(own, names)
+
 
 @dataclass(frozen=True, eq=False)
 class BernoulliColumns(LinearLaws):
@@ -155,6 +199,8 @@ class BernoulliColumns(LinearLaws):
 
     held: FloatArray | None = None
     """The weight of the cells that each φ was learned from."""
+    form: ClassVar[Mapping[str, str]] = {**LINEAR_FORM, "held": "?weight k b"}
+    allowed: ClassVar[str] = "truths"
     signed: ClassVar[bool] = True
 
     @cached_property
@@ -167,6 +213,17 @@ class BernoulliColumns(LinearLaws):
         assert self.order_offsets is not None
         one = np.exp(self.slopes + self.offsets)
         return np.where(self.order_slopes + self.order_offsets > 0.0, 0.0, one)
+
+    def flaw(self, sizes: dict[str, int]) -> str:
+        """Return what is wrong with the probabilities."""
+        return offsets_flaw(self, sizes)
+
+    def picture(self, column: int, name: str) -> LevelsLaw:  # noqa: ARG002
+        """Return the shares of zeros and ones."""
+        from suffice.models.naive_bayes.pictures import LevelsLaw
+
+        ones = self.probabilities[:, column]
+        return LevelsLaw(["0", "1"], np.array([1.0 - ones, ones]), [0, 1])
 
     def carrier(self, block: Block) -> FloatArray:
         """Return nothing: presence has no carrier."""

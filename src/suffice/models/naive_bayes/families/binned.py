@@ -18,16 +18,23 @@ from suffice.models.naive_bayes.families.categorical import (
     tables_of,
     tallies_left_out,
 )
-from suffice.models.naive_bayes.families.tally_laws import TallyLaws
+from suffice.models.naive_bayes.families.protocol import BaseFamily, Scores
+from suffice.models.naive_bayes.families.tally_laws import TALLY_FORM, TallyLaws
 from suffice.rows.category_codes import CodedColumns
 from suffice.rows.cells import column_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from suffice.models.naive_bayes.families.protocol import Scores
+    from suffice.models.naive_bayes.asked_of_families import (
+        BinsCell,
+        EstimatedColumns,
+        LevelEvidence,
+        Levels,
+    )
+    from suffice.models.naive_bayes.pictures import Density
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.statistics import Tallies
@@ -37,7 +44,7 @@ BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Binned:
+class Binned(BaseFamily):
     """p(x | c) = mass of the bin / its width; the edges, outer ones too, are settings.
 
     `edges` None asks for quantiles of the first rows, at most `bins` bins: `cut` returns the
@@ -54,7 +61,9 @@ class Binned:
     edges: tuple[float, ...] | None = None
     name: ClassVar[str] = "binned"
     smooths: ClassVar[bool] = True
-    needs_folds: ClassVar[bool] = False
+    form: ClassVar[Mapping[str, str]] = {"bins": "count", "edges": "?(float) n"}
+    becomes: ClassVar[str] = "BinnedColumns"
+    statistics: ClassVar[str] = "Tallies"
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -148,12 +157,73 @@ class Binned:
         _, tables = tables_of(self.laid_out(groups), opened=False)
         return tallies_left_out(tables, alpha, bins_of(block, self.edges), codes, weights)
 
+    # What others ask
+
+    def sums(self) -> Levels:
+        """Return that tallies of bins suffice."""
+        from suffice.models.naive_bayes.asked_of_families import Levels
+
+        return Levels(self.edges)
+
+    def evidence(
+        self,
+        groups: Sequence[Tallies],
+        alpha: float,  # noqa: ARG002
+        law: Any,  # noqa: ARG002
+        block: NDArray[Any],
+    ) -> LevelEvidence:
+        """Return how often every bin was seen, and how wide it is."""
+        from suffice.models.naive_bayes.asked_of_families import LevelEvidence
+
+        assert self.edges is not None
+        _, found = tables_of(self.laid_out(groups), opened=False)
+        widths = np.log(np.diff(self.edges))
+        return LevelEvidence([t.counts for t in found], bins_of(block, self.edges), widths)
+
+    def statistics_flaw(self, part: Tallies) -> str:
+        """Return whether there are bins that are none of the family's."""
+        bins = range(len(self.edges) - 1) if self.edges else ()
+        known = all(type(v) is int and v in bins for held in part.levels for v in held)
+        return "" if known else "have bins that are none of the family's"
+
+    def law_flaw(self, law: BinnedColumns) -> str:
+        """Return whether edges differ."""
+        return "" if self.edges == law.edges else "has bins of other edges"
+
+    def estimates(self, names: Sequence[str], own: Sequence[Tallies]) -> list[EstimatedColumns]:
+        """Return the shares of bins."""
+        from suffice.models.naive_bayes.asked_of_families import estimated_levels
+
+        return estimated_levels(own, names, self.edges)
+
 
 @dataclass(frozen=True, eq=False)
 class BinnedColumns(TallyLaws):
     """log p(x | c) = Σ_j log mass - log width."""
 
     edges: tuple[float, ...] = ()
+    form: ClassVar[Mapping[str, str]] = {**TALLY_FORM, "edges": "(float) n"}
+
+    def flaw(self, sizes: dict[str, int]) -> str:
+        """Return what is wrong with the edges, or with the tables."""
+        bins = tuple(range(len(self.edges) - 1))
+        if len(bins) < 1 or any(a >= b for a, b in pairwise(self.edges)):
+            return "has edges that do not rise"
+        if any(levels != bins for levels in self.levels):
+            return "has other levels than bins"
+        return TallyLaws.flaw(self, sizes)
+
+    def cell(self, column: int) -> BinsCell:
+        """Return the table of one column's bins."""
+        from suffice.models.naive_bayes.asked_of_families import BinsCell
+
+        return BinsCell(self.edges, self.tables[column], self.orders[column])
+
+    def picture(self, column: int, name: str) -> Density:  # noqa: ARG002
+        """Return the histogram."""
+        from suffice.models.naive_bayes.pictures import steps
+
+        return steps([self.described(column, c) for c in range(self.size)])
 
     def scores(self, block: NDArray[Any]) -> Scores:
         """Return log masses; widths are the same for all classes. Missing cells are skipped."""

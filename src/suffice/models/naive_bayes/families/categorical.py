@@ -10,21 +10,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from suffice.engines.threads import collect_blocks
-from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.models.naive_bayes.families.smoothing import best_smoothing, left_out_shares
+from suffice.models.naive_bayes.families.protocol import BaseFamily, Outside, Scores
 from suffice.models.naive_bayes.families.tally_laws import TallyLaws, TallyTable
-from suffice.rows.category_codes import CodedColumns, coded_columns
+from suffice.models.naive_bayes.smoothing import best_smoothing, left_out_shares
+from suffice.rows.category_codes import CodedColumns, coded_columns, plain_level
+from suffice.rows.cells import CATEGORY, object_array
 from suffice.statistics import ByClass, Tallies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from suffice.models.naive_bayes.asked_of_families import EstimatedColumns, LevelEvidence, Levels
+    from suffice.models.naive_bayes.pictures import LevelsLaw
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Categorical:
+class Categorical(BaseFamily):
     """p(x_j = l | c) = (N_cl + α)/(N_c + αK_j) over the levels that the data have shown.
 
     A level that no class has shown gets α/(N_c + α(K_j + 1)), for that cell alone.
@@ -37,7 +42,9 @@ class Categorical:
 
     name: ClassVar[str] = "categorical"
     smooths: ClassVar[bool] = True
-    needs_folds: ClassVar[bool] = False
+    becomes: ClassVar[str] = "CategoricalColumns"
+    statistics: ClassVar[str] = "Tallies"
+    cells_are_levels: ClassVar[bool] = True
 
     def read(
         self,
@@ -78,10 +85,54 @@ class Categorical:
         levels, tables = tables_of(groups)
         return tallies_left_out(tables, alpha, block.in_levels(levels), codes, weights)
 
+    # What others ask
+
+    def sums(self) -> Levels:
+        """Return that tallies suffice."""
+        from suffice.models.naive_bayes.asked_of_families import Levels
+
+        return Levels()
+
+    def outside(self, cells: NDArray[Any]) -> Outside | None:
+        """Return fractions, which are levels that were never seen."""
+        with np.errstate(invalid="ignore"):
+            mask = np.isfinite(cells) & (cells != np.floor(cells))
+        if not mask.any():
+            return None
+        values = (None if cell != cell else plain_level(cell) for cell in cells.tolist())  # noqa: PLR0124
+        return Outside(mask, CATEGORY, object_array(values))
+
+    def evidence(
+        self,
+        groups: Sequence[Tallies],
+        alpha: float,  # noqa: ARG002
+        law: Any,  # noqa: ARG002
+        block: CodedColumns,
+    ) -> LevelEvidence:
+        """Return how often every level was seen."""
+        from suffice.models.naive_bayes.asked_of_families import LevelEvidence
+
+        levels, found = tables_of(groups)
+        return LevelEvidence([table.counts for table in found], block.in_levels(levels))
+
+    def estimates(self, names: Sequence[str], own: Sequence[Tallies]) -> list[EstimatedColumns]:
+        """Return the shares of levels."""
+        from suffice.models.naive_bayes.asked_of_families import estimated_levels
+
+        return estimated_levels(own, names)
+
 
 @dataclass(frozen=True, eq=False)
 class CategoricalColumns(TallyLaws):
     """log p(x | c) = Σ_j log p(x_j | c), looked up."""
+
+    cells_are_levels: ClassVar[bool] = True
+
+    def picture(self, column: int, name: str) -> LevelsLaw:
+        """Return the shares of levels."""
+        from suffice.models.naive_bayes.pictures import shares_of_levels
+
+        return shares_of_levels([self.described(column, c) for c in range(self.size)], name)
 
     def scores(self, block: CodedColumns) -> Scores:
         """Return log p(x | c); missing cells are skipped."""

@@ -11,26 +11,28 @@ from suffice.errors import NotADensity
 from suffice.models.naive_bayes.families.left_out import complements_left_out
 from suffice.models.naive_bayes.families.linear_laws import LinearLaws, class_totals, stacked
 from suffice.models.naive_bayes.families.multinomial import Multinomial
-from suffice.models.naive_bayes.families.smoothing import (
+from suffice.models.naive_bayes.families.protocol import BaseFamily, Scores
+from suffice.models.naive_bayes.smoothing import (
     best_smoothing,
     held_out_shares,
     log_shares,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.models.naive_bayes.asked_of_families import Counts, EstimatedColumns
     from suffice.models.naive_bayes.column_blocks import Block
-    from suffice.models.naive_bayes.families.protocol import Scores
+    from suffice.models.naive_bayes.pictures import ColumnLaw
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.statistics import Totals
 
 
 @dataclass(frozen=True, slots=True)
-class Complement:
+class Complement(BaseFamily):
     """score_c = -Σ_j x_j log θ̃_cj with θ̃_cj = (Σ_{b≠c} N_bj + α)/(Σ_{b≠c} N_b + αd).
 
     A linear form and not a density: there is no p(x | c) behind it, and no prior in it.
@@ -45,6 +47,12 @@ class Complement:
     name: ClassVar[str] = "complement"
     smooths: ClassVar[bool] = True
     needs_folds: ClassVar[bool] = True
+    form: ClassVar[Mapping[str, str]] = {"boolean": "truth"}
+    becomes: ClassVar[str] = "ComplementForm"
+    statistics: ClassVar[str] = "Totals"
+    is_density: ClassVar[bool] = False
+    is_single: ClassVar[bool] = False
+    comes_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -98,10 +106,29 @@ class Complement:
         counts = np.stack([group.sums for group in groups])
         return complements_left_out(laws, counts, alpha, block, codes, weights)
 
+    # What others ask
+
+    def sums(self) -> Counts:
+        """Return that sums suffice, of counts that are all there."""
+        return Multinomial(self.boolean).sums()
+
+    def estimates(self, names: Sequence[str], own: Sequence[Totals]) -> list[EstimatedColumns]:
+        """Return the shares of words."""
+        return Multinomial(self.boolean).estimates(names, own)
+
 
 @dataclass(frozen=True, eq=False)
 class ComplementForm(LinearLaws):
     """Scores without a density."""
+
+    is_density: ClassVar[bool] = False
+    by_column: ClassVar[bool] = False
+    allowed: ClassVar[str] = "counts"
+    may_be_blank: ClassVar[bool] = False
+
+    def picture(self, column: int, name: str) -> ColumnLaw:  # noqa: ARG002
+        """Refuse: there is no density."""
+        raise NotADensity.of("densities of columns")
 
     def carrier(self, block: Block) -> FloatArray:  # noqa: ARG002
         """Refuse: there is no density."""

@@ -9,28 +9,29 @@ import numpy as np
 
 from suffice.engines.threads import collect_blocks
 from suffice.errors import (
-    BadRows,
     BadSetting,
-    NotFinite,
-    OutsideSupport,
-    warn,
 )
 from suffice.linear_algebra import LOG_TAU
 from suffice.models.gaussian.class_moments import ClassSummary
 from suffice.models.gaussian.family import Gaussian
 from suffice.models.naive_bayes.column_blocks import read_numbers
-from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.places import CellsAt, ColumnAt, Phrase
+from suffice.models.naive_bayes.families.protocol import BaseFamily, BaseLaws, Scores
 from suffice.rows import refuse_infinite
-from suffice.rows.cells import column_at, place_of
 from suffice.statistics import ByClass, DiagonalMoments
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.diagonal_normals import DiagonalNormals
+    from suffice.models.naive_bayes.asked_of_families import (
+        EstimatedColumns,
+        NormalCell,
+        NormalEvidence,
+        Squares,
+    )
+    from suffice.models.naive_bayes.pictures import Density
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
@@ -40,7 +41,7 @@ FORMS = {"per-class": "diagonal", "shared": "shared-diagonal"}
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianColumns:
+class GaussianColumns(BaseFamily):
     """Normal columns: a mean per class; the variance per class, or shared by all of them.
 
     With shared variances the posterior is logistic: it is the model that Ng and Jordan (2001)
@@ -57,8 +58,9 @@ class GaussianColumns:
 
     variance: str = "per-class"
     called: ClassVar[str] = "gaussian"
-    smooths: ClassVar[bool] = False
-    needs_folds: ClassVar[bool] = False
+    form: ClassVar[Mapping[str, str]] = {"variance": "text"}
+    becomes: ClassVar[str] = "NormalColumns"
+    statistics: ClassVar[str] = "DiagonalMoments"
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -123,77 +125,101 @@ class GaussianColumns:
         labels = range(len(groups))
         return ClassSummary.of(ByClass(dict(zip(labels, groups, strict=True))), list(labels))
 
-    def smoothing(self, folds: Sequence[Sequence[DiagonalMoments]]) -> None:  # noqa: ARG002
-        """Return None: there is nothing to smooth."""
-        return
+    def left_out_rows(
+        self,
+        groups: Sequence[DiagonalMoments],
+        block: Any,
+        codes: IntArray,
+        weights: FloatArray,
+        *,
+        complete: bool,
+        budget: float,
+    ) -> Scores:
+        """Return the scores of rows that were in the fit, by downdated variances.
 
+        `complete` says that the rows are all there were; `budget` is for floors.
+        """
+        from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
 
-@dataclass(frozen=True, slots=True)
-class LogNormal(GaussianColumns):
-    """Columns whose logarithms are normal: positive, skewed to the right.
+        laws, notes = self.estimate(groups, 0.0)
+        found = leave_one_out(
+            self.inner, self.summary(groups), laws.normals, notes, self.transformed(block), codes,
+            weights, np.zeros(len(groups)), refit_budget=budget, complete=complete,
+        )  # fmt: skip
+        logs, gone = found.log_posterior, found.vanished[:, np.newaxis]
+        # A class that vanishes is excluded by its prior: here it must not spoil the others.
+        return Scores(np.where(np.isneginf(logs) & gone, 0.0, logs), None)
 
-    A cell that is not positive cannot be learned from. Asked about, it is as impossible in one
-    class as in any other, so it says nothing about the class: the density of the row is 0, and
-    its posterior is that of the other cells. An `OutsideSupport` warning names the cells.
+    def left_out(
+        self,
+        groups: Sequence[DiagonalMoments],
+        alpha: float,  # noqa: ARG002
+        block: Any,
+        codes: IntArray,
+        weights: FloatArray,
+    ) -> Scores:
+        """Return the same of some rows, which nobody sums again."""
+        return self.left_out_rows(groups, block, codes, weights, complete=False, budget=0.0)
 
-    >>> from suffice import NaiveBayes
-    >>> rows, labels = [[1.0], [100.0], [10.0], [1000.0]], ["a", "a", "b", "b"]
-    >>> model = NaiveBayes(LogNormal()).fit(rows, labels)
-    >>> model.parameters_["x0"]["a"]["log_mean"]  # log 10
-    2.302...
-    """
+    # What others ask
 
-    called: ClassVar[str] = "lognormal"
+    def sums(self) -> Squares:
+        """Return that means and squares suffice."""
+        from suffice.models.naive_bayes.asked_of_families import Squares
 
-    def read(
-        self, table: Table, columns: Sequence[int], *, learning: bool = True
-    ) -> NDArray[np.floating[Any]]:
-        """Return the block of these columns; a cell to learn from has to be positive."""
-        rows = GaussianColumns.read(self, table, columns)
-        bad = rows <= 0.0
-        if not bad.any():
-            return rows
-        if learning:
-            row, place = divmod(int(bad.argmax()), rows.shape[1])
-            value = float(rows[row, place])
-            raise BadRows.of_cell(
-                row,
-                column_at(columns[place], table.names),
-                f"{value:g} is not positive, but the column is log-normal",
-                value=value,
-                hint="choose gaussian for columns that can be zero or negative",
-            )
-        _warn_of(bad, [place_of(column, table.names) for column in columns])
-        return rows
+        return Squares()
 
-    def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
-        """Return what is normal: the logarithms, in double precision."""
-        return logarithms(block)
+    def evidence(
+        self,
+        groups: Sequence[DiagonalMoments],
+        alpha: float,  # noqa: ARG002
+        law: Any,  # noqa: ARG002
+        block: Any,
+    ) -> NormalEvidence:
+        """Return moments, and what is normal."""
+        from suffice.models.naive_bayes.asked_of_families import NormalEvidence
 
-    def laws(self, normals: Any, counts: FloatArray) -> NormalColumns:
-        """Return the laws of cells whose logarithms are normal."""
-        return LogNormalColumns(normals, counts)
+        refuse_infinite(block, None)
+        shared = self.variance == "shared"
+        return NormalEvidence(self.summary(groups), self.transformed(block), shared)
 
+    def estimates(
+        self, names: Sequence[str], own: Sequence[DiagonalMoments]
+    ) -> list[EstimatedColumns]:
+        """Return the means."""
+        from suffice.models.naive_bayes.asked_of_families import estimated_means
 
-def _warn_of(outside: NDArray[np.bool_], names: Sequence[str]) -> None:
-    """Say where cells are not positive though their columns are log-normal."""
-    found = tuple(
-        CellsAt(tuple(np.flatnonzero(outside[:, j]).tolist()), names[j])
-        for j in np.flatnonzero(outside.any(axis=0)).tolist()
-    )
-    said = (
-        "cells that are not positive, in columns learned as log-normal: {cells}; no class explains "
-        "them, so they say nothing about the class"
-    )
-    warn(Phrase(said, cells=found), OutsideSupport)
+        return estimated_means(own, list(names))
 
 
 @dataclass(frozen=True, eq=False)
-class NormalColumns:
+class NormalColumns(BaseLaws):
     """log p(x | c) = Σ_j -½((x_j - μ_cj)/σ_cj)² - log σ_cj - ½ log 2π."""
 
     normals: DiagonalNormals
     counts: FloatArray
+    form: ClassVar[Mapping[str, str]] = {
+        "normals": "=DiagonalNormals k d",
+        "counts": "weight k d",
+    }
+    is_logarithm: ClassVar[bool] = False
+    """Whether it is the logarithm of a cell that is normal."""
+
+    def cell(self, column: int) -> NormalCell:
+        """Return the normal law of one column."""
+        from suffice.models.naive_bayes.asked_of_families import NormalCell
+
+        one = np.arange(self.width) == column
+        return NormalCell(self.normals.marginal(one), self.is_logarithm)
+
+    def picture(self, column: int, name: str) -> Density:
+        """Return the densities."""
+        from suffice.models.naive_bayes.pictures import log_normal_density, normal_density
+
+        normals = self.normals
+        means, variances = normals.class_means[:, column], normals.variances[:, column]
+        draw = log_normal_density if self.is_logarithm else normal_density
+        return draw(means, np.broadcast_to(variances, means.shape), name)
 
     @property
     def size(self) -> int:
@@ -280,6 +306,13 @@ class NormalColumns:
         weights, offsets = self.normals.linear
         return weights, offsets, self.normals.origin
 
+    def why_not_linear(self) -> tuple[str, str]:
+        """Return that variances differ."""
+        return (
+            ": each class has its own variances",
+            'GaussianColumns(variance="shared") has a linear form',
+        )
+
     def estimation_variance(self, block: NDArray[Any], omegas: FloatArray) -> float:
         """Return Σ_cj a_cj²/W_cj for the means, and for the variances M_cj²/(2W_cj).
 
@@ -312,55 +345,3 @@ class NormalColumns:
             "mean": float(self.normals.class_means[code, column]),
             "variance": float(self.normals.variances[m, column]),
         }
-
-
-@dataclass(frozen=True, eq=False)
-class LogNormalColumns(NormalColumns):
-    """The same for log x, with -log x for the change of variable."""
-
-    def transformed(self, block: NDArray[Any]) -> NDArray[Any]:
-        """Return what is normal: the logarithms."""
-        return logarithms(block)
-
-    def scores(self, block: NDArray[Any]) -> Scores:
-        """Return log p(x | c); a cell that is not positive is impossible in every class."""
-        found = NormalColumns.scores(self, block)
-        outside = (block <= 0.0).sum(axis=1, keepdims=True)
-        if not outside.any():
-            return found
-        return Scores(found.logs, np.broadcast_to(outside, found.logs.shape).astype(np.float64))
-
-    def carrier(self, block: NDArray[Any]) -> FloatArray:
-        """Return what classes share of log x, and -Σ log x over the cells that count."""
-        logs = self.transformed(block)[:, self.normals.active]
-        change = -np.where(np.isnan(logs), 0.0, logs).sum(axis=1)
-        found: FloatArray = NormalColumns.carrier(self, block) + change
-        return found
-
-    def sample(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one draw for each code."""
-        found: FloatArray = np.exp(self.normals.sample(codes, rng))
-        return found
-
-    def linear(self) -> None:
-        """Return None: linear in log x is not linear in x."""
-        return
-
-    def described(self, column: int, code: int) -> dict[Any, float]:
-        """Return mean and variance of the logarithm."""
-        found = NormalColumns.described(self, column, code)
-        return {"log_mean": found["mean"], "log_variance": found["variance"]}
-
-
-def logarithms(block: NDArray[Any]) -> FloatArray:
-    """Return logarithms in double precision, NaN for what has none.
-
-    An infinite cell is refused by its place.
-    """
-    if np.isinf(block).any():
-        row, place = divmod(int(np.isinf(block).argmax()), block.shape[1])
-        raise NotFinite.of(row, ColumnAt(place), float(block[row, place]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: FloatArray = np.log(block.astype(np.float64, copy=False))
-    found[np.isneginf(found)] = np.nan
-    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.models.naive_bayes.families.smoothing import log_shares
+from suffice.models.naive_bayes.smoothing import log_shares
 from suffice.rows.sparse import SparseRows
 
 if TYPE_CHECKING:

@@ -12,20 +12,33 @@ from suffice.engines.threads import collect_blocks
 from suffice.engines.uneven_blocks import collect_class_sums
 from suffice.errors import BadRows, NotFinite
 from suffice.kernels.sparse.sums import score_table, sparse_scores
-from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.protocol import BaseLaws, Scores
 from suffice.places import ColumnAt, Phrase
 from suffice.rows.sparse import MOST_COUNT, SparseRows, refuse_huge_stored, refuse_stored
 from suffice.statistics import ByClass, Totals
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from suffice.models.naive_bayes.asked_of_families import LinearCell
     from suffice.models.naive_bayes.column_blocks import Block
     from suffice.rows import FloatArray, IntArray
 
 
+LINEAR_FORM = {
+    "slopes": "float k d",
+    "offsets": "?float k d",
+    "order_slopes": "?float k d",
+    "order_offsets": "?float k d",
+    "threshold": "?float",
+}
+"""What a model file may hold of laws whose scores are linear in the cells."""
+
+
 @dataclass(frozen=True, eq=False)
-class LinearLaws:
+class LinearLaws(BaseLaws):
     """log p(x | c) = Σ_j over seen cells of (x_j·slopes[c, j] + offsets[c, j]) + h(x).
 
     `slopes` are the natural parameters. `offsets` is None where they are zero. The two `order`
@@ -38,6 +51,7 @@ class LinearLaws:
     order_slopes: FloatArray | None = None
     order_offsets: FloatArray | None = None
     threshold: float | None = None
+    form: ClassVar[Mapping[str, str]] = LINEAR_FORM
     signed: ClassVar[bool] = False
     """Whether cells may be negative: only where a threshold is all they are compared with."""
 
@@ -128,6 +142,34 @@ class LinearLaws:
         if self.order_offsets is not None:
             orders = orders + self.order_offsets
         return np.where(orders > 0.0, -np.inf, np.where(orders < 0.0, np.inf, found))
+
+    allowed: ClassVar[str] = "any"
+    """Cells that have an answer in a database: "any", "counts", "whole", "truths"."""
+    may_be_blank: ClassVar[bool] = True
+
+    def cell(self, column: int) -> LinearCell:
+        """Return slope and offset of one column in every class."""
+        from suffice.models.naive_bayes.asked_of_families import LinearCell  # SQL alone needs it
+
+        def own(part: FloatArray | None) -> FloatArray | None:
+            return None if part is None else part[:, column]
+
+        return LinearCell(
+            self.slopes[:, column],
+            own(self.offsets),
+            own(self.order_slopes),
+            own(self.order_offsets),
+            self.threshold,
+            "any" if self.threshold is not None and self.signed else self.allowed,
+            self.may_be_blank,
+        )
+
+    def why_not_linear(self) -> tuple[str, str]:
+        """Return that something is impossible, and what makes it possible."""
+        return (
+            ": some events are impossible without smoothing",
+            "smoothing=1 makes everything possible",
+        )
 
     def linear(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         """Return (weights (k, d), offsets (k,), origin (d,)); None if something is impossible."""
@@ -285,3 +327,10 @@ def drawn_counts(rates: FloatArray, rng: np.random.Generator) -> NDArray[np.int6
         )
     found: NDArray[np.int64] = rng.poisson(rates)
     return found
+
+
+def offsets_flaw(law: LinearLaws, sizes: dict[str, int]) -> str:
+    """Return what is wrong with probabilities and rates, which offsets tell: log(1 - φ), or -λ."""
+    if law.offsets is None or law.offsets.max(initial=0.0) > 0.0:
+        return "has offsets of no probabilities or rates"
+    return "" if sizes.get("b", 1) in (1, sizes["d"]) else "has the weights of other columns"

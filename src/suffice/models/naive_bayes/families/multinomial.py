@@ -12,6 +12,7 @@ from suffice.errors import BadRows, BadSetting
 from suffice.models.naive_bayes.column_blocks import read_numbers, refuse_large_cells
 from suffice.models.naive_bayes.families.left_out import counted_cells, counts_left_out
 from suffice.models.naive_bayes.families.linear_laws import (
+    LINEAR_FORM,
     LinearLaws,
     class_totals,
     counted_rows,
@@ -19,21 +20,23 @@ from suffice.models.naive_bayes.families.linear_laws import (
     stacked,
     weighted_sums,
 )
-from suffice.models.naive_bayes.families.smoothing import (
+from suffice.models.naive_bayes.families.protocol import BaseFamily, Scores
+from suffice.models.naive_bayes.smoothing import (
     best_smoothing,
     held_out_shares,
     log_shares,
 )
 from suffice.rows.bad_cells import refuse_counts
 from suffice.rows.cells import column_at
+from suffice.rows.sparse import MOST_COUNT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.models.naive_bayes.asked_of_families import Counts, EstimatedColumns, WordEvidence
     from suffice.models.naive_bayes.column_blocks import Block
-    from suffice.models.naive_bayes.families.protocol import Scores
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.rows.sparse import SparseRows
@@ -44,7 +47,7 @@ SHORT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Multinomial:
+class Multinomial(BaseFamily):
     """θ_cj = (N_cj + α)/(N_c + αd), the multinomial event model over a whole group of columns.
 
     Counts may be any non-negative numbers, TF-IDF weights among them. `boolean` counts a word
@@ -61,6 +64,11 @@ class Multinomial:
     name: ClassVar[str] = "multinomial"
     smooths: ClassVar[bool] = True
     needs_folds: ClassVar[bool] = True
+    form: ClassVar[Mapping[str, str]] = {"boolean": "truth"}
+    becomes: ClassVar[str] = "MultinomialCounts"
+    statistics: ClassVar[str] = "Totals"
+    is_single: ClassVar[bool] = False
+    comes_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -139,6 +147,28 @@ class Multinomial:
         counts = np.stack([group.sums for group in groups])
         return counts_left_out(laws, counts, alpha, block, codes, weights)
 
+    # What others ask
+
+    def sums(self) -> Counts:
+        """Return that sums suffice, of counts that are all there."""
+        from suffice.models.naive_bayes.asked_of_families import Counts
+
+        return Counts(threshold=self.threshold, most=MOST_COUNT, blank=False)
+
+    def evidence(
+        self, groups: Sequence[Totals], alpha: float, law: MultinomialCounts, block: Block
+    ) -> WordEvidence:
+        """Return counts of draws, which are compared with others."""
+        from suffice.models.naive_bayes.asked_of_families import WordEvidence
+
+        return WordEvidence(law, groups, alpha, block)
+
+    def estimates(self, names: Sequence[str], own: Sequence[Totals]) -> list[EstimatedColumns]:
+        """Return the shares of words."""
+        from suffice.models.naive_bayes.asked_of_families import estimated_shares
+
+        return estimated_shares(own, names, of_words=True)
+
 
 @dataclass(frozen=True, eq=False)
 class MultinomialCounts(LinearLaws):
@@ -147,6 +177,24 @@ class MultinomialCounts(LinearLaws):
     tokens: FloatArray | None = None
     """How many words each class was learned from, and from how many rows."""
     documents: FloatArray | None = None
+    form: ClassVar[Mapping[str, str]] = {
+        **LINEAR_FORM,
+        "tokens": "?weight k",
+        "documents": "?weight k",
+    }
+    by_column: ClassVar[bool] = False
+    allowed: ClassVar[str] = "counts"
+    may_be_blank: ClassVar[bool] = False
+
+    def flaw(self, sizes: dict[str, int]) -> str:  # noqa: ARG002
+        """Return what is wrong with the numbers of words and rows."""
+        if (self.tokens is None) != (self.documents is None):
+            return "has words without documents, or documents without words"
+        if self.tokens is None or self.documents is None:
+            return ""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            long = self.tokens / self.documents
+        return "" if np.isfinite(long).all() else "has words without documents"
 
     @cached_property
     def probabilities(self) -> FloatArray:

@@ -13,29 +13,38 @@ from suffice.errors import BadRows
 from suffice.models.naive_bayes.column_blocks import read_numbers, refuse_large_cells
 from suffice.models.naive_bayes.families.left_out import less
 from suffice.models.naive_bayes.families.linear_laws import (
+    LINEAR_FORM,
     LinearLaws,
     class_totals,
     drawn_counts,
+    offsets_flaw,
     stacked,
     weighted_sums,
 )
-from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.models.naive_bayes.families.smoothing import best_smoothing
+from suffice.models.naive_bayes.families.protocol import BaseFamily, Outside, Scores
+from suffice.models.naive_bayes.smoothing import best_smoothing
 from suffice.models.notes import Note
 from suffice.rows.category_codes import refuse_fractions
-from suffice.rows.cells import place_of
+from suffice.rows.cells import NUMBER, place_of
+from suffice.rows.sparse import MOST_COUNT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.models.naive_bayes.asked_of_families import (
+        Counts,
+        EstimatedColumns,
+        SumEvidence,
+    )
+    from suffice.models.naive_bayes.pictures import CountsLaw
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.statistics import Totals
 
 
 @dataclass(frozen=True, slots=True)
-class Poisson:
+class Poisson(BaseFamily):
     """λ_cj = (Σx + α·x̄_j)/(W_c + α): α pseudo-rows at the mean of all classes.
 
     >>> from suffice import NaiveBayes
@@ -46,7 +55,8 @@ class Poisson:
 
     name: ClassVar[str] = "poisson"
     smooths: ClassVar[bool] = True
-    needs_folds: ClassVar[bool] = False
+    becomes: ClassVar[str] = "PoissonColumns"
+    statistics: ClassVar[str] = "Totals"
 
     def read(
         self,
@@ -152,12 +162,62 @@ class Poisson:
                 orders[:, c] = np.where(there, x * order, 0.0).sum(axis=1)
         return Scores(logs, orders if alpha == 0.0 else None)
 
+    # What others ask
+
+    def sums(self) -> Counts:
+        """Return that sums suffice, of whole numbers."""
+        from suffice.models.naive_bayes.asked_of_families import Counts
+
+        return Counts(whole=True, most=MOST_COUNT)
+
+    def outside(self, cells: NDArray[Any]) -> Outside | None:
+        """Return fractions and negative numbers, which are as blank as can be."""
+        return counts_outside(cells)
+
+    def evidence(
+        self,
+        groups: Sequence[Totals],
+        alpha: float,  # noqa: ARG002
+        law: Any,  # noqa: ARG002
+        block: Any,
+    ) -> SumEvidence:
+        """Return sums: given those of class and row together, the row's part is binomial."""
+        from suffice.models.naive_bayes.asked_of_families import SumEvidence
+
+        sums, held = stacked(tuple(groups))
+        return SumEvidence(sums, np.broadcast_to(held, sums.shape), np.asarray(block))
+
+    def estimates(self, names: Sequence[str], own: Sequence[Totals]) -> list[EstimatedColumns]:
+        """Return the rates."""
+        from suffice.models.naive_bayes.asked_of_families import RATE, EstimatedColumns, ratio
+
+        counts = np.array([part.counts for part in own])
+        rates = ratio(np.array([part.sums for part in own]), counts)
+        return [EstimatedColumns(list(names), RATE, rates, counts, rates)]
+
 
 @dataclass(frozen=True, eq=False)
 class PoissonColumns(LinearLaws):
     """log p(x | c) = Σ_j x_j log λ_cj - λ_cj - log x_j!."""
 
     held: FloatArray | None = None
+    form: ClassVar[Mapping[str, str]] = {**LINEAR_FORM, "held": "?weight k b"}
+    allowed: ClassVar[str] = "whole"
+
+    def flaw(self, sizes: dict[str, int]) -> str:
+        """Return what is wrong with the rates."""
+        return offsets_flaw(self, sizes)
+
+    def picture(self, column: int, name: str) -> CountsLaw:  # noqa: ARG002
+        """Return the chance of every whole number."""
+        from scipy.special import gammaln, xlogy
+
+        from suffice.models.naive_bayes.pictures import counts_law
+
+        rates = self.rates[:, column]
+        return counts_law(
+            rates, np.sqrt(rates), lambda at: xlogy(at, rates) - rates - gammaln(at + 1.0)
+        )
 
     @cached_property
     def rates(self) -> FloatArray:
@@ -190,6 +250,13 @@ class PoissonColumns(LinearLaws):
     def described(self, column: int, code: int) -> dict[Any, float]:
         """Return the rate."""
         return {"rate": float(self.rates[code, column])}
+
+
+def counts_outside(cells: NDArray[Any]) -> Outside | None:
+    """Return what is no count: no class explains it better than another, so it is a blank."""
+    with np.errstate(invalid="ignore"):
+        mask = np.isfinite(cells) & ((cells != np.floor(cells)) | (cells < 0.0))
+    return Outside(mask, NUMBER, np.where(mask, np.nan, cells)) if mask.any() else None
 
 
 def _pooled(sums: FloatArray, held: FloatArray) -> FloatArray:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from suffice.errors import BadSetting
 from suffice.models.gaussian.floors import VARIANCE_FLOOR
 from suffice.models.naive_bayes.families.gaussian import GaussianColumns
-from suffice.models.naive_bayes.families.protocol import Scores
+from suffice.models.naive_bayes.families.protocol import BaseLaws, Scores
 from suffice.models.notes import Note
 from suffice.rows import refuse_infinite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.class_moments import ClassSummary
+    from suffice.models.naive_bayes.asked_of_families import LinearCell, StudentCell
+    from suffice.models.naive_bayes.pictures import Density
     from suffice.rows import FloatArray, IntArray
     from suffice.statistics import DiagonalMoments
 
@@ -65,6 +67,8 @@ class PredictiveGaussian(GaussianColumns):
     strength: float = 4.0
     rows: float = 1.0
     called: ClassVar[str] = "predictive-gaussian"
+    form: ClassVar[Mapping[str, str]] = {"variance": "text", "strength": "scale", "rows": "scale"}
+    becomes: ClassVar[str] = "StudentColumns"
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -144,6 +148,7 @@ class PredictiveGaussian(GaussianColumns):
         weights: FloatArray,
         *,
         complete: bool,
+        budget: float = 0.0,  # noqa: ARG002
     ) -> Scores:
         """Return the scores of rows that were in the fit, each as if it never had been.
 
@@ -233,7 +238,7 @@ def student_logs(
 
 
 @dataclass(frozen=True, eq=False)
-class StudentColumns:
+class StudentColumns(BaseLaws):
     """log p(x | c) = Σ_j log t((x_j - location_cj)/scale_cj; degrees_cj) - log scale_cj.
 
     In standardized columns z = (x - origin)/scale; `active` are those that vary.
@@ -248,6 +253,49 @@ class StudentColumns:
     degrees: FloatArray
     counts: FloatArray
     shared: bool
+    form: ClassVar[Mapping[str, str]] = {
+        "origin": "float d",
+        "origin_low": "float d",
+        "scale": "unit d",
+        "active": "truth d",
+        "locations": "moderate k d",
+        "spreads": "deviation k d",
+        "degrees": "scale k d",
+        "counts": "weight k d",
+        "shared": "truth",
+    }
+
+    def agrees(self, other: Self, room: float) -> bool:
+        """Compare locations in units of scales, scales and degrees relative to themselves."""
+        if self.shared != other.shared or not np.array_equal(self.active, other.active):
+            return False
+        act = self.active
+        scales = [(law.spreads * law.scale)[:, act] for law in (self, other)]
+        apart = np.abs(self.class_locations - other.class_locations)[:, act]
+        near = apart <= room * (scales[0] + np.abs(self.class_locations[:, act]) * 1e-6)
+        near &= np.abs(scales[0] - scales[1]) <= room * scales[0]
+        gap = np.abs(self.degrees - other.degrees)
+        return bool(near.all()) and bool((gap <= room * (1.0 + self.degrees)).all())
+
+    def cell(self, column: int) -> StudentCell | LinearCell:
+        """Return Student's t of one column; nothing where it never varies."""
+        from suffice.models.naive_bayes.asked_of_families import LinearCell, StudentCell
+
+        if not self.active[column]:
+            return LinearCell(np.zeros(self.size), None)
+        j = column
+        at, spreads, degrees = self.locations[:, j], self.spreads[:, j], self.degrees[:, j]
+        origin, low, scale = float(self.origin[j]), float(self.origin_low[j]), float(self.scale[j])
+        levels = student_logs(at, at, spreads, degrees)
+        return StudentCell(origin, low, scale, at, spreads, degrees, levels)
+
+    def picture(self, column: int, name: str) -> Density:
+        """Return the densities."""
+        from suffice.models.naive_bayes.pictures import parameters, student_density
+
+        found = [self.described(column, c) for c in range(self.size)]
+        at, spread, f = (parameters(found, part) for part in ("location", "scale", "degrees"))
+        return student_density(at, spread, f, name)
 
     @property
     def size(self) -> int:
@@ -299,6 +347,13 @@ class StudentColumns:
         places = self.origin_low + (self.locations[codes] + z * spread) * self.scale
         found: FloatArray = self.origin + places
         return found
+
+    def why_not_linear(self) -> tuple[str, str]:
+        """Return that tails are no parabolas."""
+        return (
+            ": columns averaged over their variances have a Student t",
+            'GaussianColumns(variance="shared") has a linear form',
+        )
 
     def linear(self) -> None:
         """Return None: tails of a t are no lines, with shared variances either."""

@@ -9,7 +9,8 @@ from suffice.models.gaussian.family import Gaussian
 from suffice.models.naive_bayes.families.bernoulli import Bernoulli
 from suffice.models.naive_bayes.families.binned import Binned
 from suffice.models.naive_bayes.families.categorical import Categorical
-from suffice.models.naive_bayes.families.gaussian import FORMS, GaussianColumns, LogNormal
+from suffice.models.naive_bayes.families.gaussian import FORMS, GaussianColumns
+from suffice.models.naive_bayes.families.lognormal import LogNormal
 from suffice.models.naive_bayes.families.multinomial import Multinomial
 from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.naive_bayes.families.predictive_gaussian import PredictiveGaussian
@@ -35,8 +36,8 @@ NAMED: dict[str, Any] = {
 
 COMMON = "common "
 """Before the name of a family: one law for all classes."""
-SINGLE = frozenset(NAMED) - {"multinomial"}
-"""Families of single columns."""
+SINGLE = frozenset(name for name, family in NAMED.items() if family.is_single)
+"""Families of single columns, of ours."""
 
 
 def family_named(asked: object, place: str) -> ColumnFamily:
@@ -49,8 +50,9 @@ def family_named(asked: object, place: str) -> ColumnFamily:
             if asked.covariance == form and asked.divisor == "mle":
                 return GaussianColumns(variance)
     found: Any = NAMED.get(asked) if isinstance(asked, str) else None
-    if isinstance(asked, str) and asked.removeprefix(COMMON) in SINGLE and found is None:
-        found = Common(NAMED[asked.removeprefix(COMMON)])
+    if isinstance(asked, str) and found is None and asked.startswith(COMMON):
+        inner = NAMED.get(asked.removeprefix(COMMON))
+        found = Common(inner) if inner is not None and inner.is_single else None
     if found is None and type(asked) in {Common, *map(type, NAMED.values())}:
         found = asked
     if found is None:

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.models.naive_bayes.families.protocol import ColumnFamily, ColumnLaws, Scores
+from suffice.models.naive_bayes.families.protocol import (
+    BaseFamily,
+    BaseLaws,
+    ColumnFamily,
+    ColumnLaws,
+    Outside,
+    Scores,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from suffice.models.naive_bayes.asked_of_families import (
+        CommonEvidence,
+        EstimatedColumns,
+        SumsOfColumns,
+    )
     from suffice.models.naive_bayes.column_blocks import Block
+    from suffice.models.naive_bayes.pictures import ColumnLaw
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, IntArray, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class Common(BaseFamily):
     """p(x_j | c) = p(x_j): the law of the family, learned from the rows of all classes.
 
     For columns that repeat what others have said already, and would make naive Bayes too sure
@@ -36,10 +51,13 @@ class Common:
     """
 
     family: ColumnFamily
+    form: ClassVar[Mapping[str, str]] = {"family": "=family"}
+    becomes: ClassVar[str] = "CommonColumns"
+    is_single: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
-        if isinstance(self.family, Common) or self.family.name in ("multinomial", "complement"):
+        if not self.family.is_single:
             raise BadSetting(
                 f"Common({self.family!r}) has no meaning",
                 hint="give it the family of a single column",
@@ -51,12 +69,22 @@ class Common:
         return f"common {self.family.name}"
 
     @property
-    def smooths(self) -> bool:
+    def statistics(self) -> str:
+        """The name of the class of its statistics."""
+        return self.family.statistics
+
+    @property
+    def cells_are_levels(self) -> bool:  # type: ignore[override]
+        """Whether cells are levels, and no numbers."""
+        return self.family.cells_are_levels
+
+    @property
+    def smooths(self) -> bool:  # type: ignore[override]
         """Whether there is anything to smooth."""
         return self.family.smooths
 
     @property
-    def needs_folds(self) -> bool:
+    def needs_folds(self) -> bool:  # type: ignore[override]
         """Whether α can only be chosen from statistics kept by fold."""
         return self.family.needs_folds
 
@@ -92,13 +120,61 @@ class Common:
         """Return zeros: what is common to all classes changes no posterior."""
         return Scores(np.zeros((len(block), len(groups))), None)
 
+    # What others ask
+
+    def sums(self) -> SumsOfColumns | None:
+        """Return the sums that suffice for the family."""
+        return self.family.sums()
+
+    def outside(self, cells: NDArray[Any]) -> Outside | None:
+        """Return which numbers cannot be of the family."""
+        return self.family.outside(cells)
+
+    def evidence(
+        self, groups: Sequence[Any], alpha: float, law: CommonColumns, block: Any
+    ) -> CommonEvidence | None:
+        """Return what is known of rows, as if there were one class."""
+        from suffice.models.naive_bayes.asked_of_families import CommonEvidence
+
+        inner = self.family.evidence([reduce(add, groups)], alpha, law.inner, block)
+        return None if inner is None else CommonEvidence(inner)
+
+    def statistics_flaw(self, part: Any) -> str:
+        """Return why statistics cannot be of the family."""
+        return self.family.statistics_flaw(part)
+
+    def law_flaw(self, law: CommonColumns) -> str:
+        """Return why laws cannot be of the family."""
+        kind = type(law.inner).__name__
+        if kind != self.family.becomes:
+            return f"has {type(law).__name__} where the family is {self.name}"
+        return self.family.law_flaw(law.inner)
+
+    def estimates(self, names: Sequence[str], own: Sequence[Any]) -> list[EstimatedColumns]:
+        """Return what was estimated, class by class."""
+        return self.family.estimates(names, own)
+
 
 @dataclass(frozen=True, eq=False)
-class CommonColumns:
+class CommonColumns(BaseLaws):
     """The same scores for every class."""
 
     inner: ColumnLaws
     size: int
+    form: ClassVar[Mapping[str, str]] = {"inner": "=laws d", "size": "count"}
+    is_common: ClassVar[bool] = True
+
+    def flaw(self, sizes: dict[str, int]) -> str:
+        """Return whether there is more than one law."""
+        sizes["k"] = self.size
+        single = self.inner.size == 1 and self.inner.by_column and not self.inner.is_common
+        return "" if single else "has a law of more than one class"
+
+    def picture(self, column: int, name: str) -> ColumnLaw:
+        """Return the law of one column, the same for every class."""
+        found = self.inner.picture(column, name)
+        shape = (len(found.heights), self.size)
+        return replace(found, heights=np.broadcast_to(found.heights, shape))
 
     @property
     def width(self) -> int:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from suffice.models.naive_bayes.families.left_out import less, with_own
-from suffice.models.naive_bayes.families.protocol import Scores
-from suffice.models.naive_bayes.families.smoothing import log_shares
+from suffice.models.naive_bayes.families.protocol import LINEAR_ONES, BaseLaws, Scores
+from suffice.models.naive_bayes.smoothing import log_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from suffice.models.naive_bayes.asked_of_families import ScoredCell
     from suffice.rows import FloatArray, IntArray, Label
 
 
@@ -82,14 +83,37 @@ class TallyTable:
         return with_own(found, codes, Scores(own_logs, own_orders if alpha == 0.0 else None))
 
 
+TALLY_FORM = {
+    "levels": "(labels *) d",
+    "tables": "(log * k) d",
+    "orders": "(?float * k) d",
+    "totals": "weight k d",
+}
+"""What a model file may hold of laws that are tables of levels."""
+
+
 @dataclass(frozen=True, eq=False)
-class TallyLaws:
+class TallyLaws(BaseLaws):
     """Tables of all columns of a group, and the levels they speak of."""
 
     levels: tuple[tuple[Label, ...], ...]
     tables: tuple[FloatArray, ...]
     orders: tuple[FloatArray | None, ...]
     totals: FloatArray
+    form: ClassVar[Mapping[str, str]] = TALLY_FORM
+
+    def flaw(self, sizes: dict[str, int]) -> str:  # noqa: ARG002
+        """Return whether tables are of other levels."""
+        for levels, table, order in zip(self.levels, self.tables, self.orders, strict=True):
+            if len(table) != len(levels) + 2 or (order is not None and len(order) != len(table)):
+                return "has a table of other levels"
+        return ""
+
+    def cell(self, column: int) -> ScoredCell:
+        """Return the table of one column."""
+        from suffice.models.naive_bayes.asked_of_families import LevelsCell
+
+        return LevelsCell(self.levels[column], self.tables[column], self.orders[column])
 
     @classmethod
     def of(
@@ -149,6 +173,11 @@ class TallyLaws:
             found = (u[:, np.newaxis] >= edges[codes]).sum(axis=1)
             out[:, j] = np.minimum(found, p.shape[1] - 1)
         return out
+
+    def why_not_linear(self) -> tuple[str, str]:
+        """Return that levels are no numbers."""
+        kind = "categorical" if self.cells_are_levels else "binned"
+        return f" in numbers: {kind} columns have a table of levels", LINEAR_ONES
 
     def linear(self) -> None:
         """Return None: a level is no number."""

@@ -1,0 +1,81 @@
+"""Families of columns that came later: of users, and of modules that are not ours."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadSetting, listed
+
+if TYPE_CHECKING:
+    from suffice.models.naive_bayes.families.protocol import ColumnFamily
+
+FAMILIES: dict[str, Any] = {}
+"""Families by their names in settings."""
+CLASSES: dict[str, type] = {}
+"""Their classes and those of their laws, by the names that stand in model files."""
+STATISTICS = ("DiagonalMoments", "Tallies", "Totals")
+"""What may suffice for a column: statistics that files, merging and databases know."""
+FAMILY = (
+    "name", "smooths", "needs_folds", "form", "becomes", "statistics", "read", "summarize",
+    "estimate", "smoothing", "left_out", "estimates",
+)  # fmt: skip
+"""What a family has to have; all else has an answer in `BaseFamily`."""
+LAWS = (
+    "form", "size", "width", "scores", "carrier", "column_scores", "sample", "linear",
+    "estimation_variance", "described", "picture",
+)  # fmt: skip
+"""What its laws have to have, besides what is in `BaseLaws`."""
+
+
+def register_family(family: ColumnFamily, laws: type) -> None:
+    """Let naive Bayes, model files, SQL, `inspect` and pictures know a new family of columns.
+
+    family  as it is used by its name in settings
+    laws    the class of what its `estimate` returns
+
+    Both are frozen dataclasses; `form` says what a model file may hold in their fields. A model
+    file names the classes: whoever reads it has to register them first.
+    """
+    kind = type(family)
+    _check(kind, FAMILY, "family")
+    _check(laws, LAWS, "laws")
+    if family.becomes != laws.__name__:
+        raise BadSetting(
+            f"{kind.__name__} becomes {family.becomes!r}, which is not {laws.__name__}",
+            hint="name the class of the laws in `becomes`",
+        )
+    if family.statistics not in STATISTICS:
+        raise BadSetting(
+            f"{kind.__name__} is learned from {family.statistics!r}",
+            hint=f"statistics of columns are {listed(STATISTICS)}",
+        )
+    from suffice.models.naive_bayes.families.registry import NAMED
+
+    same = NAMED.get(family.name)
+    if same is not None and type(same).__qualname__ != kind.__qualname__:
+        raise BadSetting(f"there is a family {family.name!r} already", hint="choose another name")
+    NAMED[family.name] = FAMILIES[family.name] = family
+    CLASSES.update({kind.__name__: kind, laws.__name__: laws})
+
+
+def _check(kind: type, names: tuple[str, ...], what: str) -> None:
+    """Refuse a class that lacks something, or whose fields have no form."""
+    lacking = [name for name in names if not hasattr(kind, name) and name not in _fields(kind)]
+    if lacking or not is_dataclass(kind):
+        said = f"lacks {listed(lacking)}" if lacking else "is no dataclass"
+        raise BadSetting(
+            f"{kind.__name__} is no {what} of columns: it {said}",
+            hint="derive from suffice.families.BaseFamily and BaseLaws, or LinearLaws",
+        )
+    form: Any = kind.form  # type: ignore[attr-defined]
+    if set(form) != _fields(kind):
+        raise BadSetting(
+            f"the form of {kind.__name__} is one of {listed(sorted(form))}; its fields are "
+            f"{listed(sorted(_fields(kind)))}",
+            hint="a model file holds the fields: say of each what it may be",
+        )
+
+
+def _fields(kind: type) -> set[str]:
+    return {field.name for field in fields(kind)} if is_dataclass(kind) else set()
