@@ -87,7 +87,10 @@ def models() -> dict[str, tuple[Any, pd.DataFrame]]:
     ]
     found = {name: (model.fit(held, labels), held) for name, model, held in fitted}
     law = suffice.MultivariateNormal.fit(blank(frame)[["length", "links"]])
-    return {**found, "normal": (law, numbers)}
+    mixture = suffice.GaussianMixture(2, "VVI", noise=True, random_state=0).fit(
+        blank(frame)[["length", "links"]]
+    )
+    return {**found, "normal": (law, numbers), "mixture": (mixture, numbers)}
 
 
 def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
@@ -96,6 +99,11 @@ def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
     if isinstance(model, suffice.MultivariateNormal):
         densities, typicality = model.log_density(some), model.typicality(some)
         return {"log densities": [densities.tolist()], "typicality": [typicality.tolist()]}
+    if isinstance(model, suffice.GaussianMixture):
+        return {
+            "probabilities": model.predict_proba(some).tolist(),
+            "log densities": [model.score_samples(some).tolist()],
+        }
     # Scores of a perceptron are no probabilities.
     ask = model.decision_function if isinstance(model, suffice.Perceptron) else model.predict_proba
     first = ask(some).tolist()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from suffice.errors import BadRows
+from suffice.printing.level_order import level_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +130,7 @@ def counts_law(
 
 def shares_of_levels(found: Sequence[dict[Any, float]], name: str) -> LevelsLaw:
     """Return the shares of levels; of very many only the likeliest, and the rest together."""
-    known = list(found[0])
+    known = level_order(found[0])
     if not known:
         raise BadRows(f"{name} has no level: it was blank in every row", hint="choose another")
     heights = np.array([[law.get(level, 0.0) for law in found] for level in known])
