@@ -43,6 +43,7 @@ CHOSEN: dict[str, Any] = {
     "penalty, chosen": lambda: suffice.LogisticRegression("auto"),
     "penalties, averaged": lambda: suffice.LogisticRegression("average"),
     "columns, predictive": lambda: suffice.NaiveBayes("predictive-gaussian"),
+    "mixture": lambda: suffice.GaussianMixture(2, "EEE"),
     "one variance, predictive": lambda: suffice.GaussianDiscriminant("spherical", predictive=2.0),
 }
 """Models with guards of their own that are not among those every test of files goes through."""
@@ -454,6 +455,11 @@ SOUND: dict[str, Case] = {
     "has scales beyond all that can be fitted": (
         "columns, predictive", ("model", "laws", 0, "spreads"), times(1e300),
     ),
+    # Mixtures
+    "mixture is none": ("mixture", ("mixture",), Poisson()),
+    "mixture has a form that is not known": ("mixture", ("mixture", "form"), "EEX"),
+    "mixture has a form that is not known ": ("mixture", ("mixture", "forms", 0), "XXX"),
+    "mixture has noise in 1.5 of all rows": ("mixture", ("mixture", "noise"), 1.5),
     # Pools
     "holds rows, which belong to the statistics": (
         "pool", ("model", "sample"), lambda _: stored("pool").state["statistics"].sample,
@@ -517,6 +523,12 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     ),
     "model is not smoothed as its settings say": ("texts", {"smoothing": 0.5}, None),
     "path is none that the settings ask for": ("penalty, chosen", {"penalty": 1.0}, None),
+    "mixture is not there, or belongs to another estimator": (
+        "mixture", {}, ("", (), lambda state: {k: v for k, v in state.items() if k != "mixture"}),
+    ),
+    "statistics are none that a mixture could be estimated from": (
+        "mixture", {}, ("", ("statistics",), lambda _: stored("shared").state["statistics"]),
+    ),
     "are not those that these rows allow": (
         "pool", {}, ("", ("model", "grids", 0), lambda _: np.full(4, 0.25)),
     ),
@@ -562,7 +574,7 @@ def test_what_the_statistics_become_has_the_form_of_a_model() -> None:
 
 def _refusals(module: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a module that refuse something, and the longest words that they say."""
-    source = (ROOT / "src" / "suffice" / "storage" / "checks" / module).read_text(encoding="utf-8")
+    source = (ROOT / "src" / "suffice" / module).read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(source)):
         said: list[ast.expr] = []
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
@@ -579,13 +591,46 @@ def _refusals(module: str) -> Iterator[tuple[int, str]]:
                 yield node.lineno, max(words, key=len).strip()
 
 
-@pytest.mark.parametrize("module", ["consistency.py", "estimated_models.py", "form_checks.py",
-                                    "linear_rules.py", "rules.py"])  # fmt: skip
+def _flaws(module: str) -> Iterator[tuple[int, str]]:
+    """Yield the refusals of a module of families that say what is wrong with a file."""
+    source = (ROOT / "src" / "suffice" / module).read_text(encoding="utf-8")
+    lines = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.name.endswith("flaw")
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    return ((line, words) for line, words in _refusals(module) if line in lines)
+
+
+CHECKS = "storage/checks"
+FAMILY_FILES = "models/naive_bayes/families"
+
+
+def test_families_are_looked_through_for_what_they_refuse() -> None:
+    found = [words for module in _modules(FAMILY_FILES) for _, words in _flaws(module)]
+    assert "has bins of other edges" in found
+    assert "has a table of other levels" in found
+
+
+def _modules(folder: str) -> list[str]:
+    return [
+        f"{folder}/{path.name}" for path in sorted((ROOT / "src/suffice" / folder).glob("*.py"))
+    ]
+
+
+RULES = ("consistency.py", "estimated_models.py", "form_checks.py", "linear_rules.py", "rules.py")
+"""Files of checks whose refusals are all tried here."""
+
+
+@pytest.mark.parametrize(
+    "module", [*(f"{CHECKS}/{name}" for name in RULES), *_modules(FAMILY_FILES)]
+)
 def test_every_refusal_has_an_example(module: str) -> None:
     examples = [*SOUND, *SETTINGS, "labels are of several types", "has no columns"]
     lacking = [
         (line, words)
-        for line, words in _refusals(module)
+        for line, words in (_refusals if module.startswith(CHECKS) else _flaws)(module)
         if not any(words in example for example in examples)
     ]
     assert not lacking

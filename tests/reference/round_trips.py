@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 import suffice
 from suffice.errors import SufficeError
 from suffice.estimators.linear.logistic_settings import PATHS, SOLVERS
+from suffice.estimators.mixtures.settings import CRITERIA
 from suffice.families import (
     Bernoulli,
     Binned,
@@ -30,6 +31,7 @@ from suffice.families import (
     PredictiveGaussian,
 )
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
+from suffice.models.gaussian.forms import LETTERS, SPOKEN, TIED_FORMS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE
 from suffice.models.pool.members import MEMBERS
 from suffice.models.text.term_events import EVENTS
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 SMOOTHING = [1.0, 0.0, 0.3, "held-out"]
 TEMPERATURE = [None, "held-out", 0.5, "left-out"]
 GIVEN = "given"
-"""Stands for priors of whatever the labels are."""
+"""Stands for priors of whatever the labels are, and for a start of the classes."""
 PRIORS = [None, GIVEN]
 FAMILIES: list[Any] = [
     "auto", "select", *sorted(NAMED),
@@ -59,7 +61,7 @@ FAMILIES: list[Any] = [
 
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "GaussianDiscriminant": {
-        "covariance": [*FULL_FORMS, *DIAGONAL_FORMS, "auto"],
+        "covariance": [*FULL_FORMS, *DIAGONAL_FORMS, *TIED_FORMS, "auto"],
         "pool": [None, 0.0, 0.4],
         "shrink": [None, 0.0, 0.3],
         "shrink_target": list(SHRINK_TARGETS),
@@ -69,6 +71,17 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "prior_rows": [0.0, 0.5],
         "temperature": [None, 0.7, "left-out"],
         "average": [False, True],
+    },
+    "GaussianMixture": {
+        "components": [1, 2, range(1, 3), [3, 1], "auto"],
+        "covariance": [*LETTERS, *SPOKEN.values(), ["EEE", "VVI"], "auto"],
+        "noise": [False, True, 40.0],
+        "start": [None, GIVEN],
+        "criterion": list(CRITERIA),
+        "prior": [False, True],
+        "tol": [1e-8],
+        "max_iter": [1000, 3],
+        "random_state": [None, 7],
     },
     "NaiveBayes": {
         "families": FAMILIES,
@@ -220,6 +233,8 @@ def learned(cell: Cell, rng: Generator) -> tuple[Any, Any, Any] | None:
     if settings.get("priors") == GIVEN:
         kinds = list(dict.fromkeys(np.array(y).tolist() if isinstance(y, np.ndarray) else y))
         settings["priors"] = dict.fromkeys(kinds, 1.0 / classes)
+    if settings.get("start") == GIVEN:
+        settings["start"] = codes
     made = lambda: getattr(suffice, cell.estimator)(**settings)  # noqa: E731
     half = len(codes) // 2
     first, second = _cut(X, y, slice(0, half)), _cut(X, y, slice(half, None))
@@ -246,15 +261,27 @@ def _cut(X: Any, y: Any, rows: slice) -> tuple[Any, Any]:
     return (X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]), y[rows]
 
 
+def settings_of(model: Any) -> dict[str, Any]:
+    """Return the settings that a file keeps: of a mixture what was chosen, and not its start."""
+    found: dict[str, Any] = model.get_params()
+    if isinstance(model, suffice.GaussianMixture):
+        del found["start"]
+        chosen = {"components": model.components_, "covariance": model.covariance_form_}
+        found |= {n: chosen[n] for n in chosen if not isinstance(found[n], str | int)}
+        found |= {n: getattr(model, n) for n in ("history_", "trials_", "converged_")}
+    return found
+
+
 QUESTIONS = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "log_joint",
-    "log_density", "mahalanobis", "typicality",
+    "log_density", "score_samples", "uncertainty", "bic", "icl", "mahalanobis", "typicality",
 )  # fmt: skip
 
 
 def answers(model: Any, X: Any, y: Any, *, rows: bool = True) -> dict[str, Any]:
     """Return everything that a model says about rows; what it refuses, by its refusal."""
-    found: dict[str, Any] = {"classes": model.classes_, "settings": model.get_params()}
+    found: dict[str, Any] = {"classes": getattr(model, "classes_", None)}
+    found |= settings_of(model)
     questions = QUESTIONS if rows else QUESTIONS[:-2]
     few = _cut(X, y, slice(0, 2))[0]  # typicality may be simulated, row by row
     asked = [(name, (few if name == "typicality" else X,)) for name in questions]
@@ -310,12 +337,15 @@ def _compared(model: Any, X: Any, y: Any, place: Path) -> str:
     if wrong:
         return f"other answers: {wrong}"
     stored = read_model(place)
-    if hasattr(model, "predict_proba") and not hasattr(X, "indptr"):
+    noisy = getattr(model, "noise", False)  # rows of no class: the stored model has no posterior
+    if hasattr(model, "predict_proba") and not hasattr(X, "indptr") and not noisy:
         table = X if isinstance(X, list) else read_table(X)
         if not isinstance(table, list):
             said = stored_posterior(stored, table)
             if not np.array_equal(said, back.predict_proba(X), equal_nan=True):
                 return "the stored model has other posteriors"
+    if isinstance(model, suffice.GaussianMixture):  # its file has no statistics
+        return ""
     if isinstance(model, suffice.Pool):  # it answers from its rows
         return _changed(model, back, X, y)
     model.save(place, statistics=False)

@@ -27,7 +27,7 @@ def test_the_best_form_of_known_classes_is_that_of_r(table: str, shared: Path) -
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnitsMatter)
             model = GaussianDiscriminant(form).fit(X, y)
-        likelihood = float(model._fit.model.log_density(X).sum())
+        likelihood = float(model.learned_.fit.model.log_density(X).sum())
         # mclust does not count the shares of known classes.
         count = parameter_count(form, size, X.shape[1]) - (size - 1)
         found = 2.0 * likelihood - count * np.log(len(X))

@@ -184,6 +184,8 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
             for name, value in self.get_params(deep=False).items()
             if name not in ("start", "random_state") and not isinstance(value, range)
         }
+        if isinstance(self.random_state, int):  # a stream of numbers is nothing to keep
+            settings["random_state"] = self.random_state
         for name in ("components", "covariance"):
             value = getattr(self, name)
             if not isinstance(value, str | int | np.integer):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
+from suffice.linear_algebra import EPSILON
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.rows.row_hashes import content_hashes, joined_hashes
 
@@ -176,7 +177,8 @@ def started(
 ) -> Components:
     """Return the components of rows that are given to classes, wholly (n, k) or by shares.
 
-    Cells that are blank are taken at the mean of the others, for a start.
+    Cells that are blank are taken at the mean of the others, for a start. A column that is blank in
+    all rows of a component is taken to be there as it is in all rows: its mean and its variance.
     """
     z = maximization.coordinates.standardized(rows)
     shares = responsibilities if weights is None else responsibilities * weights[:, np.newaxis]
@@ -188,17 +190,22 @@ def started(
         raise BadSetting(
             f"no row belongs to component {c} of the start", hint="give each of them some rows"
         )
-    counts = np.maximum(shares.T @ seen, np.finfo(np.float64).tiny)
-    means = (shares.T @ cells) / counts
+    counts = shares.T @ seen
+    known = counts > EPSILON * held[:, np.newaxis]
+    counts = np.where(known, counts, held[:, np.newaxis])
+    means = np.where(known, (shares.T @ cells) / counts, 0.0)
+    variances = np.diagonal(maximization.coordinates.total)
     size, width = means.shape
     scatters = np.zeros((size, width) if maximization.diagonal else (size, width, width))
     for c in range(size):
-        gaps = np.where(seen, z - means[c], 0.0)
+        gaps = np.where(seen & known[c], z - means[c], 0.0)
+        absent = np.where(known[c], 0.0, held[c] * variances)
         if maximization.diagonal:
-            scatters[c] = shares[:, c] @ np.square(gaps) * held[c] / counts[c]
+            scatters[c] = shares[:, c] @ np.square(gaps) * (held[c] / counts[c]) + absent
         else:
             stretch = np.sqrt(held[c] / counts[c])
             scatters[c] = (gaps * shares[:, [c]]).T @ gaps * np.multiply.outer(stretch, stretch)
+            scatters[c] += np.diag(absent)
     parts = held / held.sum() * (1.0 - noise)
     return maximization.of_moments(held, means, scatters, parts, noise, log_volume)
 

@@ -47,10 +47,15 @@ ESTIMATED: dict[str, tuple[str, ...]] = {
     "MultinomialNaiveBayes": ("boolean", "smoothing", "temperature", "priors"),
 }
 """Settings of estimators whose model is estimated from statistics: what they do is known here."""
+HIDDEN = "GaussianMixture"
+"""The estimator of normal classes that is found by going through rows: no statistics suffice."""
 
 
 def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[str, Any]) -> None:
-    """Refuse a model whose priors, smoothing or families are not those of the settings."""
+    """Refuse a model whose priors, smoothing or families are not those of the settings.
+
+    A mixture, which no statistics become, is refused where it comes with some or without a record.
+    """
     model = state["model"]
     if name_of(model) == "NaiveBayesModel":
         asked = _asked(estimator, settings)
@@ -58,6 +63,10 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("chosen", "has other families than the settings ask for")
         if estimator != "NaiveBayes" and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
+    if (estimator == HIDDEN) != ("mixture" in state):
+        raise refusal("mixture", "is not there, or belongs to another estimator")
+    if estimator == HIDDEN and state["statistics"] is not None:
+        raise refusal("statistics", "are none that a mixture could be estimated from")
     if estimator == "LogisticRegression":
         _check_path(settings.get("penalty"), state)
     given = settings.get("priors")
