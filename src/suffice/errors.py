@@ -73,6 +73,7 @@ class SufficeError(ValueError):
     in: names of columns, rows as the caller counts them, where the rows came from. Passwords of
     addresses are left out, wherever the words come from.
 
+    >>> from suffice.places import ColumnAt
     >>> error = NotFinite.of(1, ColumnAt(0), float("inf")).filled(["income"]).at("data.csv")
     >>> error.row, str(error.column), error.value
     (1, 'income', inf)

@@ -29,6 +29,8 @@ from suffice.errors import (
 )
 from suffice.learning import waiting_rows as single_rows
 
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.UnitsMatter")
+
 RNG = np.random.default_rng(3)
 Y = np.arange(90) % 3
 X = RNG.normal(size=(90, 4)) * [1.0, 2.0, 0.5, 30.0] + Y[:, np.newaxis] + 100.0

@@ -13,6 +13,10 @@ from hypothesis import strategies as st
 
 import suffice
 from suffice.errors import SufficeWarning
+from suffice.models.pool.coding import Coding
+from suffice.models.pool.folded_rows import FoldedRows
+from suffice.models.pool.members import MEMBERS as ALL_MEMBERS
+from suffice.models.pool.model import training_rows
 from tests.searches import examples
 
 pytestmark = pytest.mark.slow
@@ -112,6 +116,28 @@ def test_weights_are_repetitions_and_zero_is_absence(seed: int, size: int) -> No
     assert np.abs(weighted.predict_proba(rows) - said).max() <= 1e-9
 
 
+@given(seeds, sizes, st.sampled_from([2, 3]))
+@few
+def test_what_judging_made_ready_answers_like_what_rows_make_ready(
+    seed: int, size: int, classes: int
+) -> None:
+    # Levels of one row each: without its fold a column is narrower, or gone.
+    rows, labels = table(seed, size, classes)
+    rows["e"] = np.where(np.arange(len(rows)) < 3, "usual", rows.index.astype(str))
+    learned = pool().fit(rows, labels).learned_
+    kinds = learned.model.kinds
+    cells, codes, weights = training_rows(learned.statistics.sample, kinds, learned.labels)
+    coding = Coding.of(cells, weights)
+    one, other = (FoldedRows(coding.code(cells), codes, weights, classes) for _ in range(2))
+    asked = coding.code(learned.rows(rows))
+    for name, member in ALL_MEMBERS.items():
+        if member.affordable(one):
+            judged = member.judge(one)
+            answer = judged.answer or member.ready(one, judged.grid)
+            again = member.ready(other, judged.grid)
+            assert np.array_equal(answer(one.new(asked)), again(other.new(asked))), name
+
+
 LABELS: dict[str, list[Any]] = {
     "integers": [7, -3, 0],
     "text": ["ham", "spam", "ü"],
@@ -179,7 +205,7 @@ def _members(model: Any, X: Any, like: Any = None) -> dict[str, Any]:
     held = model.model_
     source = held if like is None else like.model_
     found = replace(held, members=source.members, shares=source.shares, grids=source.grids)
-    said: dict[str, Any] = found.posteriors(model._rows(X))
+    said: dict[str, Any] = found.posteriors(model.learned_.rows(X))
     return {name: value for name, value in said.items() if name != "forest"}
 
 

@@ -239,6 +239,7 @@ def test_who_vouches_for_the_numbers_begins_with_the_bound_of_one_batch(form: st
     np.testing.assert_array_equal(model.predict_proba(X), answers)
 
 
+@pytest.mark.filterwarnings("ignore::suffice.errors.UnitsMatter")
 @every_form
 def test_columns_whose_squares_are_below_the_range_of_a_double_are_named(form: str) -> None:
     rng = np.random.default_rng(9)

@@ -103,7 +103,7 @@ def test_the_variance_from_estimation_is_that_of_refits(name: str) -> None:
     found, formula = [], []
     for _ in range(times):
         model = model_of(name).fit(rows(name, rng, y), y)
-        blocks = model._rows(asked)
+        blocks = model.learned_.rows(asked)
         law = model.model_.laws[0]
         densities = model.log_joint(asked) - np.log(model.priors_)
         found.append(float(np.sum(omegas.T * densities)))

@@ -21,6 +21,8 @@ from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
 from suffice.models.gaussian.predictive.posterior import STRENGTHS
 from tests.searches import examples
 
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.UnitsMatter")
+
 FULL = [("shared", None), ("per-class", None), ("per-class", 0.4)]
 ALONE = [("diagonal", None), ("shared-diagonal", None), ("spherical", None)]
 EXACT = 1e-9

@@ -99,6 +99,7 @@ class Pool(StatisticsClassifier):
         say the same were judged together. Of more than 2,048 rows only a sample was judged, and a
         question about others is refused.
 
+        >>> import numpy as np
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
         >>> pool = Pool(["GDA", "logistic"]).fit(X, y)

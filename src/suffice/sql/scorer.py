@@ -77,8 +77,7 @@ def scorer_sql(
 
     >>> from suffice import GaussianDiscriminant
     >>> model = GaussianDiscriminant().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb"))
-    >>> state = model._stored_state(False)
-    >>> print(scorer_sql(state["model"], state["columns"], table="flowers"))
+    >>> print(scorer_sql(model.model_, model.learned_.columns, table="flowers"))
     -- Classes by Bayes' rule...
     """
     way = dialect_named(dialect)

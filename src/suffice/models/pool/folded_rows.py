@@ -194,17 +194,16 @@ class FoldedRows:
 
     @cached_property
     def fold_features(self) -> dict[str, tuple[FloatArray, ...]]:
-        """Features (n, p) of all rows, prepared by each fold's training rows; last by all rows."""
-        found = {}
-        for which in (VALUES, RANKS):
-            made = [
+        """Features (n, p) of all rows, prepared by each fold's training rows."""
+        return {
+            which: tuple(
                 Indicators.of(
                     part.rows.take(self.folds != fold), self.weights[self.folds != fold], which
                 ).features(part.rows)
                 for fold, part in enumerate(self.parts[:-1])
-            ]
-            found[which] = (*made, self.features[which])
-        return found
+            )
+            for which in (VALUES, RANKS)
+        }
 
     def without_folds(self) -> FoldedRows:
         """Return the same rows, with what answers need and nothing that only judging needed."""

@@ -41,7 +41,7 @@ SOFTMAX = 10
 def _judged(path: SoftmaxPath, features: FloatArray, folds: IntArray) -> FloatArray:
     """Return log posteriors (L, n, k) of each row, by the fold that has not seen it.
 
-    Features (folds + 1, n, r) are prepared by the rows of the other folds, and last by all.
+    Features (folds, n, r) are prepared by the rows of the other folds.
     """
     size = path.intercepts.shape[-1]
     found = np.empty((len(path.weights), len(folds), size))
@@ -52,7 +52,11 @@ def _judged(path: SoftmaxPath, features: FloatArray, folds: IntArray) -> FloatAr
 
 
 def _padded(features: Sequence[FloatArray]) -> FloatArray:
-    """Return features (m, n, r) from m of (n, r) with different r: zeros, which change nothing."""
+    """Return features (m, n, r) from m of (n, r) with different r, filled up with zeros.
+
+    Zeros change sums in their last digits, for these are added up in other groups. What answers is
+    therefore never learned beside others: a file would not give it back.
+    """
     found = np.zeros((len(features), len(features[0]), max(one.shape[1] for one in features)))
     for place, one in enumerate(features):
         found[place, :, : one.shape[1]] = one
@@ -118,25 +122,23 @@ class LogisticMember:
         return len(PENALTIES)
 
     def judge(self, rows: FoldedRows) -> Judged:
-        """Fit all folds at once, and all rows beside them."""
+        """Fit all folds at once, and all rows by themselves."""
         prepared = rows.fold_features[self.which]
-        bases = [_directions(one) for one in prepared]
-        features = _padded([one @ basis for one, basis in zip(prepared, bases, strict=True)])
-        path = softmax_path(features, _truth(rows), rows.training_weights, PENALTIES)
+        features = _padded([one @ _directions(one) for one in prepared])
+        path = softmax_path(features, _truth(rows), rows.training_weights[:-1], PENALTIES)
         found = _judged(path, features, rows.folds)
-        without = _without(rows, features[-1], PENALTIES)
+        basis = _directions(rows.features[self.which])
+        without = _without(rows, rows.features[self.which] @ basis, PENALTIES)
         grid, posterior = cross_fitted(found, rows.codes, rows.weights, rows.folds, without=without)
-        whole = path.of_all_rows(bases[-1].shape[1])
-        return Judged(posterior, grid, self._answer(whole, bases[-1], grid))
+        return Judged(posterior, grid, self._answer(rows, basis, grid))
 
     def ready(self, rows: FoldedRows, grid: FloatArray) -> Answer:
         """Fit all rows."""
-        basis = _directions(rows.features[self.which])
+        return self._answer(rows, _directions(rows.features[self.which]), grid)
+
+    def _answer(self, rows: FoldedRows, basis: FloatArray, grid: FloatArray) -> Answer:
         features = rows.features[self.which] @ basis
         path = softmax_path(features, _truth(rows), rows.weights[None], PENALTIES)
-        return self._answer(path, basis, grid)
-
-    def _answer(self, path: SoftmaxPath, basis: FloatArray, grid: FloatArray) -> Answer:
         shares = most_of(grid)
         return lambda new: _average(path, new.features[self.which] @ basis, shares)
 
@@ -159,19 +161,22 @@ class KernelLogisticMember:
         return len(SCALES) * len(KERNEL_PENALTIES)
 
     def judge(self, rows: FoldedRows) -> Judged:
-        """Fit all folds at once for each scale."""
-        paths, found, without = [], [], []
+        """Fit all folds at once for each scale, and all rows by themselves."""
+        kernels, found, without = [], [], []
         prepared = rows.fold_features[RANKS]
+        training_weights = rows.training_weights[:-1]
         for scale in SCALES:
-            kernels = [
-                _Kernel(one[weights > 0.0], scale)
-                for one, weights in zip(prepared, rows.training_weights, strict=True)
-            ]
-            features = _padded([k.features(one) for k, one in zip(kernels, prepared, strict=True)])
-            path = softmax_path(features, _truth(rows), rows.training_weights, KERNEL_PENALTIES)
-            paths.append((kernels[-1], path.of_all_rows(kernels[-1].directions.shape[1])))
+            features = _padded(
+                [
+                    _Kernel(one[weights > 0.0], scale).features(one)
+                    for one, weights in zip(prepared, training_weights, strict=True)
+                ]
+            )
+            path = softmax_path(features, _truth(rows), training_weights, KERNEL_PENALTIES)
             found.append(_judged(path, features, rows.folds))
-            without.append(_without(rows, features[-1], KERNEL_PENALTIES))
+            kernel = _Kernel(rows.features[RANKS], scale)
+            kernels.append(kernel)
+            without.append(_without(rows, kernel.features(kernel.rows), KERNEL_PENALTIES))
         inner = [part for part in without if part is not None]
         grid, posterior = cross_fitted(
             np.concatenate(found),
@@ -180,20 +185,21 @@ class KernelLogisticMember:
             rows.folds,
             without=np.concatenate(inner, axis=1) if len(inner) == len(SCALES) else None,
         )
-        return Judged(posterior, grid, _kernel_answer(paths, grid))
+        return Judged(posterior, grid, _kernel_answer(rows, kernels, grid))
 
     def ready(self, rows: FoldedRows, grid: FloatArray) -> Answer:
         """Fit all rows for each scale."""
-        paths = []
-        for scale in SCALES:
-            kernel = _Kernel(rows.features[RANKS], scale)
-            features = kernel.features(rows.features[RANKS])
-            weights = rows.weights[None]
-            paths.append((kernel, softmax_path(features, _truth(rows), weights, KERNEL_PENALTIES)))
-        return _kernel_answer(paths, grid)
+        kernels = [_Kernel(rows.features[RANKS], scale) for scale in SCALES]
+        return _kernel_answer(rows, kernels, grid)
 
 
-def _kernel_answer(paths: list[tuple[_Kernel, SoftmaxPath]], grid: FloatArray) -> Answer:
+def _kernel_answer(rows: FoldedRows, kernels: list[_Kernel], grid: FloatArray) -> Answer:
+    """Fit all rows by each kernel of them."""
+    truth, weights = _truth(rows), rows.weights[None]
+    paths = [
+        (kernel, softmax_path(kernel.features(kernel.rows), truth, weights, KERNEL_PENALTIES))
+        for kernel in kernels
+    ]
     shares = most_of(grid).reshape(len(paths), -1)
 
     def answer(new: NewRows) -> FloatArray:

@@ -23,7 +23,8 @@ class Judged:
 
     posterior  (n, k) of each training row, by what was learned from others
     grid       (G,) shares of the settings that the member averages over
-    answer     the member, ready for new rows, where judging made it so; it is made anew if not
+    answer     the member, ready for new rows, where judging made it so; it is made anew if not.
+               It gives the bits of `ready`, which is what a file is read by
     """
 
     posterior: FloatArray

@@ -108,7 +108,9 @@ class WeightedNaiveBayesMember:
         found = np.empty((len(DEVIATIONS), len(rows), rows.size))
         final = []
         for place, deviation in enumerate(DEVIATIONS):
-            start = _fitted(rows, len(rows.column_scores) - 1, deviation, None)
+            start = column_weights(
+                rows.column_scores[-1].training, rows.codes, rows.weights, deviation
+            )
             final.append(start)
             for fold in range(rows.count):
                 begun = start[0][rows.parts[fold].kept]
@@ -127,7 +129,7 @@ class WeightedNaiveBayesMember:
 
 
 def _fitted(
-    rows: FoldedRows, fold: int, deviation: float, start: FloatArray | None
+    rows: FoldedRows, fold: int, deviation: float, start: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     weights = rows.training_weights[fold]
     used = weights > 0.0

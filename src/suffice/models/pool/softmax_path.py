@@ -51,10 +51,6 @@ class SoftmaxPath:
         scores = features @ self.weights[:, problem] + self.intercepts[:, problem][:, None]
         return log_softmax(scores)
 
-    def of_all_rows(self, width: int) -> SoftmaxPath:
-        """Return the last problem alone, with its first features: others are zeros beside them."""
-        return SoftmaxPath(self.weights[:, -1:, :width], self.intercepts[:, -1:])
-
 
 class _Search:
     """Losses and gradients of all problems at one penalty."""
