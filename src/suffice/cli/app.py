@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "demo": "suffice.cli.commands.demo",
     "fit": "suffice.cli.commands.fit",
+    "cluster": "suffice.cli.commands.cluster",
     "predict": "suffice.cli.commands.predict",
     "explain": "suffice.cli.commands.explain",
     "sample": "suffice.cli.commands.sample",

@@ -104,14 +104,14 @@ class TrainingRows:
         `once` says that rows will be read one by one, so that few have to be held. With a `seed`
         the rows that stand for too many are drawn from all over the source.
         """
-        source, without = _opened(data, target, reading, drop, hooks)
+        source, without = opened_source(data, target, reading, drop, hooks)
         names = [name for name in source.names if name != target and name not in drop]
         if not names:
             raise BadRows(
                 f"{source.name} has no column besides the target {target!r}",
                 hint=f"is the delimiter the right one? {hooks.option('delimiter')} names it",
             )
-        counted, spellings = _kinds_of(source, names, target, hooks, reading)
+        counted, spellings = kinds_of(source, names, target, hooks, reading)
         labelled = LabelledSource(source, names, target, looked_at=True, spellings=spellings)
         labelled.total = counted
         most = min(LOOK, IN_MEMORY) if once else IN_MEMORY
@@ -183,20 +183,21 @@ class TrainingRows:
         return f"{len(kinds):,} column{many}: {listed(words)}"
 
 
-def _opened(
-    data: Any, target: str, reading: TableReading, drop: Sequence[str], hooks: Hooks
+def opened_source(
+    data: Any, target: str | None, reading: TableReading, drop: Sequence[str], hooks: Hooks
 ) -> tuple[LocalSource, int]:
     """Return where the rows are, and how many are left out already.
 
-    Of a database, those that have a label.
+    Of a database, those that have a label, if there is a target.
     """
+    labels = () if target is None else (target,)
     source = open_source(
         data,
         delimiter=reading.delimiter,
         header=reading.header,
-        expected=(target, *drop),
+        expected=(*labels, *drop),
     )
-    asked = dict.fromkeys((target, *drop, *reading.columns))
+    asked = dict.fromkeys((*labels, *drop, *reading.columns))
     lacking = [name for name in asked if name not in source.names]
     if lacking:
         raise missing_columns(source.name, lacking, source.names)
@@ -211,7 +212,7 @@ def _opened(
         found = spooled(source, source.wanted())
         assert isinstance(found, LocalSource)
         return found, 0
-    if not isinstance(source, SqlSource):
+    if target is None or not isinstance(source, SqlSource):
         return source, 0
     column = source.database.dialect.identifier(target)
     labelled = SqlSource(source.database, f"{column} IS NOT NULL", adds_up=source.adds_up)
@@ -221,10 +222,10 @@ def _opened(
     return labelled, without
 
 
-def _kinds_of(
+def kinds_of(
     source: LocalSource,
     names: Sequence[str],
-    target: str,
+    target: str | None,
     hooks: Hooks,
     reading: TableReading,
 ) -> tuple[int | None, dict[str, Spelling]]:
@@ -246,7 +247,7 @@ def _kinds_of(
         source.kinds(progress.more)
     decided = source.spell(names, reading.decimal, reading.columns)
     say_spellings(decided, hooks, reading.decimal)
-    for said in source.odd_cells((*names, target)):
+    for said in source.odd_cells((*names, *(() if target is None else (target,)))):
         hooks.note(said)
     typed = {} if decided else declared_categories(reading.columns, names)
     return progress.rows or None, source.spellings or typed

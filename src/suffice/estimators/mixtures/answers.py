@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suffice.columns import Columns
+    from suffice.learning.table_recipe import TableNotes
     from suffice.models.mixture.fitting import MixtureFit
     from suffice.rows import FloatArray, IntArray
 
@@ -47,10 +48,14 @@ class MixtureAnswers:
         def _become(self, fit: MixtureFit, columns: Columns) -> Any: ...
 
         get_params: Any
+        _notes: TableNotes | None
 
     def _rows(self, X: object) -> FloatArray:
         columns = self._require()[1]
-        cells = columns.encode(read_table(X), type(self).__name__)
+        table = read_table(X)
+        if self._notes is not None:
+            table = self._notes.rows(table)
+        cells = columns.encode(table, type(self).__name__)
         check_infinite(cells, places(columns))
         return np.asarray(cells, dtype=np.float64)
 

@@ -19,6 +19,7 @@ from suffice.estimators.multivariate_normal_columns import (
 )
 from suffice.learning.learned import first_names
 from suffice.learning.stored import saving
+from suffice.learning.table_recipe import STATE, TableNotes
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.mixture.coordinates import checked_rows
 from suffice.models.mixture.fitting import MixtureFit, fit_mixture
@@ -67,6 +68,8 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
 
     _fit: MixtureFit | None = None
     _columns: Columns | None = None
+    _notes: TableNotes | None = None
+    """How the table is read that it was learned from, where a command knows; `fit` forgets it."""
 
     def __init__(
         self,
@@ -125,6 +128,7 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
                 "1 sample is too few: a single row has no spread", hint="give more than one row"
             )
         fit = fit_mixture(rows, settings, start)
+        self._notes = None
         self._become(fit, columns)
         warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
         if not fit.converged:
@@ -178,6 +182,12 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         >>> suffice.load(place).predict([[0.1], [6.0]])
         array([0, 1])
         """
+        with saving(path):
+            write_model(path, self.stored())
+
+    def stored(self, *, statistics: bool = True) -> StoredModel:
+        """Return what a file holds of it; statistics, which add up, it has none."""
+        del statistics
         fit, columns = self._require()
         settings = {
             name: value
@@ -190,7 +200,7 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
             value = getattr(self, name)
             if not isinstance(value, str | int | np.integer):
                 settings[name] = {"components": self.components_, "covariance": fit.form}[name]
-        state = {
+        state: dict[str, Any] = {
             "columns": columns,
             "statistics": None,
             "chosen": None,
@@ -198,9 +208,14 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
             "model": fit.model,
             "mixture": MixtureRecord.of(fit),
         }
-        about = {"model": type(self).__name__, "columns": first_names(columns)}
-        with saving(path):
-            write_model(path, StoredModel(type(self).__name__, settings, state, about))
+        about: dict[str, Any] = {"model": type(self).__name__, "columns": first_names(columns)}
+        if self._notes is not None:
+            state[STATE] = self._notes.to_dict()
+        return StoredModel(type(self).__name__, settings, state, about)
+
+    def take_notes(self, notes: TableNotes | None) -> None:
+        """Know how the table is read that it was learned from."""
+        self._notes = notes
 
     @classmethod
     def _of_stored(cls, stored: StoredModel) -> Self:
@@ -208,7 +223,9 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         record = stored.state["mixture"]
         if not isinstance(record, MixtureRecord):
             raise BadSetting("the file holds no mixture", hint="it is damaged: write it again")
-        return model._become(record.fit(stored.state["model"]), stored.state["columns"])
+        model._become(record.fit(stored.state["model"]), stored.state["columns"])
+        model._notes = TableNotes.from_state(stored.state)
+        return model
 
     # What was learned
 

@@ -1,0 +1,119 @@
+"""`suffice cluster`: classes that nobody has named, found in a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.terminal.options import (
+    columns_options,
+    force_option,
+    json_option,
+    output_option,
+    reading_options,
+    seed_option,
+    tables_argument,
+    wait_option,
+)
+from suffice.models.gaussian.forms import LETTERS, SPOKEN
+
+if TYPE_CHECKING:
+    from suffice.tables.table_reading import TableReading
+
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # before 8.4 it takes no parameters
+
+
+class ClusterNumber(ParamType):
+    """How many clusters: `3`, `2-6`, or `auto`."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number, several, or "auto"."""
+        if value == "auto" or not isinstance(value, str):
+            return value
+        first, dash, last = value.partition("-")
+        try:
+            low = int(first)
+            high = int(last) if dash else low
+        except ValueError:
+            self.fail(f"{value!r:.40} is neither a number, such as 3, nor 2-6 nor auto", param, ctx)
+        if low < 1:
+            self.fail(f"{value!r:.40}: there is at least 1 cluster", param, ctx)
+        if high < low:
+            self.fail(f"{value!r:.40}: the second number is the smaller one", param, ctx)
+        return range(low, high + 1) if dash else low
+
+
+@click.command()
+@tables_argument()
+@click.option(
+    "--components", "-k", type=ClusterNumber(), default="auto", show_default=True, metavar="K",
+    help="How many clusters: a number, several to choose from (2-6), or auto: 1 to 9.",
+)  # fmt: skip
+@click.option(
+    "--covariance", metavar="FORM", type=click.Choice(("auto", *LETTERS, *SPOKEN.values())),
+    default="auto", show_default=True,
+    help=f"The form of clusters: one of mclust's, {LETTERS[0]} … {LETTERS[-1]}, our word for it "
+    f"({', '.join(SPOKEN.values())}), or auto: the best of all.",
+)  # fmt: skip
+@click.option(
+    "--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True,
+    help="What number and form are chosen by; icl prefers clusters that do not overlap.",
+)  # fmt: skip
+@output_option("Where to write the model; - is standard output.  [default: clusters.suffice]")
+@force_option()
+@wait_option()
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
+@seed_option("where the search begins, and which rows stand for a large table")
+@json_option("all that was found")
+@reading_options
+@columns_options
+def cluster(
+    tables: tuple[str, ...],
+    components: Any,
+    covariance: str,
+    criterion: str,
+    output: Path | None,
+    force: bool,
+    wait: float,
+    drop: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+    reading: TableReading,
+) -> None:
+    """Find clusters in the numbers of TABLE, and write them to a model file.
+
+    A mixture of normal clusters: how many there are, and of which form, is chosen by BIC. Printed
+    are how sure rows are of their cluster, how large each is, and what sets it apart. Clusters
+    are numbered from 0, the largest first. Columns of numbers are used, with their blanks; others
+    are left out, and a note names them. `suffice predict` gives rows their cluster.
+
+    TABLE is what `suffice fit` takes; of more rows than memory holds, some are drawn.
+
+    Example: suffice cluster flowers.csv -k 3 -o clusters.suffice
+    """
+    from suffice.cli.rows.model_files import check_model_place, save
+    from suffice.cli.terminal.messages import announce, say
+    from suffice.cli.terminal.outputs import changing, is_printed
+    from suffice.cli.terminal.printed_rows import print_json
+    from suffice.cli.terminal.training_hooks import CommandHooks
+    from suffice.training.clusters.clustering import cluster_rows
+
+    place = output or Path("clusters.suffice")
+    check_model_place(place, tables, force=force, as_json=as_json)
+    found = cluster_rows(
+        list(tables), CommandHooks(), reading=reading, components=components,
+        covariance=covariance, criterion=criterion, drop=drop, seed=seed,
+    )  # fmt: skip
+    with changing(place, wait):
+        save(place, found.saved)
+    if as_json:
+        print_json({"model": str(place), **found.summary()})
+    elif not is_printed(place):
+        say(str(found))
+    announce(f"{place}: GaussianMixture of {found.rows.table.size:,} rows")
