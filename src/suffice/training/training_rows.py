@@ -194,6 +194,7 @@ def _opened(
         data,
         delimiter=reading.delimiter,
         header=reading.header,
+        encoding=reading.encoding,
         expected=(target, *drop),
     )
     asked = dict.fromkeys((target, *drop, *reading.columns))
@@ -244,6 +245,8 @@ def _kinds_of(
         return None, found
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
+    for said in source.guessed_encodings():
+        hooks.note(f"{said}; {hooks.option('encoding')} names another")
     decided = source.spell(names, reading.decimal, reading.columns)
     say_spellings(decided, hooks, reading.decimal)
     for said in source.odd_cells((*names, target)):
