@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
@@ -248,6 +248,7 @@ def test_large_and_small_files_are_refused_in_the_same_words(
     st.sampled_from(["\n", "\r\n"]),
     st.booleans(),
 )
+@example([["1", "1e400"], ["1e400", "1"]], ",", csv.QUOTE_MINIMAL, "\n", False)
 def test_kinds_and_cells_are_the_same_for_every_reader_and_every_size_of_chunk(
     rows: list[list[str]], delimiter: str, quoting: int, end: str, marked: bool
 ) -> None:

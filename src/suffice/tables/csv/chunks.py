@@ -8,11 +8,10 @@ import time
 from abc import ABC, abstractmethod
 from array import array
 from dataclasses import dataclass
-from functools import partial
 from sys import getsizeof
 from typing import IO, TYPE_CHECKING
 
-from suffice.errors import BadRows
+from suffice.errors import BadRows, SufficeError
 from suffice.rows.tables import Table, table_of_columns
 from suffice.tables.byte_streams import PATIENCE
 from suffice.tables.csv.cells import ColumnEvidence
@@ -32,8 +31,17 @@ CHARACTERS = 1 << 25
 others: fewer rows, where these are long."""
 
 
-def _line(file: str, lines: Sequence[int], row: int) -> str:
-    return f"{file}, line {lines[row]}"
+class _Line:
+    """Says on which line of a file a row is, and remembers the row that was asked for."""
+
+    def __init__(self, file: str, lines: Sequence[int]) -> None:
+        self._file = file
+        self._lines = lines
+        self.row = 0
+
+    def __call__(self, row: int) -> str:
+        self.row = row
+        return f"{self._file}, line {self._lines[row]}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +59,22 @@ class TextChunk:
     def table(
         self, places: Sequence[int], names: Sequence[str], kinds: Sequence[str], file: str
     ) -> Table:
-        """Return some columns as a table; a cell of another kind is refused by its line."""
-        line = partial(_line, file, self.lines)
-        columns = [
-            (str(kind), typed_cells(self.columns[place], kind, name, line))
-            for place, name, kind in zip(places, names, kinds, strict=True)
-        ]
+        """Return some columns as a table; a cell of another kind is refused by its line.
+
+        Of several such cells the first one of the file, whatever came in one chunk.
+        """
+        columns, size, refusal = [], self.size, None
+        for place, name, kind in zip(places, names, kinds, strict=True):
+            line = _Line(file, self.lines)
+            cells = self.columns[place]
+            try:
+                # Rows from a refused one on cannot hold an earlier cell.
+                some = cells if refusal is None else cells[:size]
+                columns.append((str(kind), typed_cells(some, kind, name, line)))
+            except SufficeError as error:
+                size, refusal = line.row, error
+        if refusal is not None:
+            raise refusal
         return table_of_columns(columns, tuple(names), None)
 
     def after(self, rows: int) -> TextChunk:
@@ -129,7 +147,7 @@ class TextRows(ABC):
         """Return what the cells of each column are, all rows; `told` hears how many were read."""
         evidence = [ColumnEvidence() for _ in self.names]
         for chunk in self.text_chunks(size):
-            place = partial(_line, self.name, chunk.lines)
+            place = _Line(self.name, chunk.lines)
             for column, seen in zip(chunk.columns, evidence, strict=True):
                 seen.see(column, place)
             told(chunk.size)
@@ -140,7 +158,7 @@ class TextRows(ABC):
         found, done, last = {}, 0, max(rows, default=0)
         for chunk in self.text_chunks(size):
             found.update(
-                {r: _line(self.name, chunk.lines, r - done - 1)
+                {r: _Line(self.name, chunk.lines)(r - done - 1)
                  for r in rows if done < r <= done + chunk.size}
             )  # fmt: skip
             done += chunk.size
