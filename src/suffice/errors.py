@@ -30,6 +30,7 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
   SmallSample                     forgetting has left few of the rows that a choice rests on
   StreamedRows                    rows leave their database, which cannot add them up itself
   RoundedNumbers                  whole numbers that differ, and are one number as doubles
+  GuessedEncoding                 a table that is not UTF-8 is read as Windows-1252
   OddCells                        a few cells by which a column of numbers is one of categories
   SimilarLabels                   classes whose names look the same
 """
@@ -379,6 +380,10 @@ class RoundedNumbers(SufficeWarning):
 
 class OddCells(SufficeWarning):
     """A few cells that are no numbers make categories of a column of numbers."""
+
+
+class GuessedEncoding(SufficeWarning):
+    """A table of text that is not UTF-8 is read in the encoding that it seems to be in."""
 
 
 class SimilarLabels(SufficeWarning):

@@ -41,7 +41,7 @@ BAD_TABLES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "a name twice": (b"a,a,y\n1,2,x\n3,4,z\n", ("more than one column is named a",)),
     "one column": (b"y\nx\nz\n", ("has no column besides the target",)),
     "an infinite cell": (b"a,y\n1,x\ninf,x\n2,z\n3,z\n", ("line 3, a: inf is not a finite",)),
-    "bytes that are no text": (b"a,y\n1,\xe9\n2,z\n", ("0xe9 is not utf-8", "iconv")),
+    "bytes that are no text": (b"a,y\n1,\xe9\x81\n2,z\n", ("0xe9 is not utf-8", "--encoding")),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ("is not text",)),
     "a spreadsheet": (b"PK\x03\x04rest", ("a zip file, such as a spreadsheet",)),
     "a JSON array": (b'{"a": 1\n{"a": 2}\n', ("line 1",)),

@@ -35,7 +35,7 @@ TABLES: dict[str, bytes] = {
     "twice.csv": b"a,a,y\n1,2,x\n3,4,z\n",
     "alone.csv": b"y\nx\nz\n",
     "infinite.csv": b"a,y\n1,x\ninf,x\n2,z\n3,z\n",
-    "latin.csv": b"a,y\n1,\xe9\n2,z\n",
+    "latin.csv": b"a,y\n1,\xe9\x81\n2,z\n",
     "zeros.csv": b"a,y\n1,\0x\n2,z\n",
     "picture.csv": b"\x89PNG\r\n\x1a\n\0\0\0",
     "sheet.csv": b"PK\x03\x04rest",

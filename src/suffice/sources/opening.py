@@ -44,6 +44,7 @@ def open_source(
     delimiter: str | None = None,
     header: bool | None = None,
     expected: Collection[str] = (),
+    encoding: str | None = None,
 ) -> Source:
     """Return rows wherever they are as a source.
 
@@ -54,7 +55,8 @@ def open_source(
     | anything with an Arrow stream           | the same: Polars, DuckDB relations, ...        |
     | "duckdb://file.db?table=t"              | a table of a database: see `open_address`      |
 
-    `delimiter`, `header` and `expected` (names of columns) say how files of text are written.
+    `delimiter`, `header`, `encoding` and `expected` (names of columns) say how files of text are
+    written.
     """
     from suffice.sources.source import Source
 
@@ -65,7 +67,9 @@ def open_source(
     if isinstance(data, (list, tuple)) and data and all(isinstance(p, (str, Path)) for p in data):
         addresses = [one for one in data if is_address(one)]
         if not addresses:
-            return _of_paths(data, name, delimiter=delimiter, header=header, expected=expected)
+            return _of_paths(
+                data, name, delimiter=delimiter, header=header, expected=expected, encoding=encoding
+            )
         from suffice.sources.sql.addresses import open_address
 
         if len(data) == 1:

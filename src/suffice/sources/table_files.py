@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns.spellings.spelling import SpelledKind
-from suffice.errors import BadLabels, BadWeights, ColumnMismatch, OddCells, listed, warn
+from suffice.errors import (
+    BadLabels,
+    BadWeights,
+    ColumnMismatch,
+    GuessedEncoding,
+    OddCells,
+    listed,
+    warn,
+)
 from suffice.places import Place
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.sources.local import LocalSource, identity_of
@@ -39,7 +47,7 @@ PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
 class TableSource(LocalSource):
     """One file of text, or several with the same columns: a part for each file.
 
-    `delimiter`, `header` and `expected` say how they are written, as for `open_table`.
+    `delimiter`, `header`, `expected` and `encoding` say how they are written, as for `open_table`.
     """
 
     def __init__(
@@ -50,13 +58,18 @@ class TableSource(LocalSource):
         delimiter: str | None = None,
         header: bool | None = None,
         expected: Collection[str] = (),
+        encoding: str | None = None,
     ) -> None:
         self._paths = tuple(paths)
-        self._reading = [delimiter, header]
+        self._reading = [delimiter, header, encoding]
+        self._guessed: list[str] = []
         self._files = [
-            open_table(path, delimiter=delimiter, header=header, expected=expected)
+            open_table(
+                path, delimiter=delimiter, header=header, expected=expected, encoding=encoding,
+                on_guess=self._guessed.append,
+            )
             for path in paths
-        ]
+        ]  # fmt: skip
         self.name = name or self._files[0].name
         self.names = self._files[0].names
         for file in self._files[1:]:
@@ -140,6 +153,13 @@ class TableSource(LocalSource):
         found = {name: one.spelling for name, one in self._spelled.items()}
         return {name: spelling for name, spelling in found.items() if spelling is not None}
 
+    def guessed_encodings(self) -> list[str]:
+        """Return what is to be said, once, of files that are not UTF-8."""
+        self.kinds()
+        said = self._guessed.copy()
+        self._guessed.clear()
+        return said
+
     def odd_cells(self, names: Collection[str]) -> list[str]:
         """Return what is to be said, once, of columns that a few odd cells made categories."""
         said = []
@@ -164,6 +184,8 @@ class TableSource(LocalSource):
 
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
+        for said in self.guessed_encodings():
+            warn(said, GuessedEncoding)
         for said in self.odd_cells(wanted.all):
             warn(said, OddCells)
         self._done = [False] * len(self._files)

@@ -12,9 +12,10 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from suffice.errors import BadFile
 from suffice.tables.byte_streams import MAGIC, LiveBytes, Unpacked, packing
+from suffice.tables.encodings import UTF8, WESTERN, Utf8Bytes, WesternText, marked_encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 STDIN = "-"
 """How a pipe is named where a path is expected."""
@@ -65,6 +66,8 @@ class TableBytes:
         self._raw: Any = None
         self._how: str | None = None
         self._all_seen = False
+        self._encoding: str | None = UTF8  # as they are; None is to be found out
+        self._on_guess: Callable[[str], object] | None = None
         if self._path is not None and self._path.is_dir():
             raise BadFile(f"{self.name} is a folder", hint="name a file in it")
         if self._path is None or (self._path.exists() and not self._path.is_file()):
@@ -98,10 +101,59 @@ class TableBytes:
             if self._how is not None:
                 self._live = LiveBytes(Unpacked(self._live, self._how, self.name), closes=True)
             return self._live.peek(lambda head: not _undecided(head, KNOWN) and _begun(head))
+        return self._head()
+
+    def _head(self) -> bytes:
         with self.open() as file:
             head = file.read(LOOK)
             self._all_seen = len(head) < LOOK
             return head
+
+    def read_as_text(
+        self, encoding: str | None, on_guess: Callable[[str], object] | None = None
+    ) -> None:
+        """Let all that is read from now on be text in UTF-8, whatever it is written in.
+
+        Without an `encoding` it is found out; `on_guess` hears, once, if it is another than the
+        bytes can tell for certain.
+        """
+        head = self.beginning
+        self._encoding, self._on_guess = encoding or marked_encoding(head), on_guess
+        if self._encoding is None and self.is_all_seen and head.isascii():
+            self._encoding = UTF8
+        if self._encoding == UTF8:
+            return
+        if self._live is None:
+            self.beginning = self._head()
+        else:
+            self._live = LiveBytes(self._utf8(self._live), closes=True)
+            self.beginning = self._live.peek(_begun)
+
+    def _utf8(self, file: Any) -> Any:
+        """Return bytes as UTF-8."""
+        if self._encoding == UTF8:
+            return file
+        survey = self._survey if self._live is None else None
+        return Utf8Bytes(file, self.name, self._encoding, survey=survey, settled=self._settled)
+
+    def _survey(self) -> WesternText:
+        """Look at all bytes, while somebody reads them."""
+        place = None if self._aside is None else self._aside.tell()
+        seen = WesternText()
+        with self._unpacked(self._stored()) as file:
+            while block := file.read(LOOK):
+                seen.see(block)
+        if self._aside is not None and place is not None:
+            self._aside.seek(place)
+        return seen
+
+    def _settled(self, encoding: str, seen: WesternText) -> None:
+        self._encoding = encoding
+        if encoding == WESTERN and self._on_guess is not None:
+            self._on_guess(
+                f"{self.name} is read as Windows-1252, which Latin-1 is a part of: it is not UTF-8 "
+                f"by {seen.word!r:.40} in line {seen.line:,}"
+            )
 
     def peek(self, lines: int) -> bytes:
         """Return how the table begins: at least this many lines, if there are as many.
@@ -204,12 +256,20 @@ class TableBytes:
                 raise BadFile(f"{self.name} can be read only once", hint="write it to a file first")
             self._spent = True
             return cast("IO[bytes]", self._live)
+        file = self._stored()
+        if self._aside is None:
+            self._raw = file
+        return cast("IO[bytes]", self._utf8(self._unpacked(file)))
+
+    def _stored(self) -> IO[bytes]:
+        """Return the bytes from the beginning, as they are stored."""
         if self._aside is not None:
             self._aside.seek(0)
-            file = cast("IO[bytes]", _NotClosed(self._aside))
-        else:
-            assert self._path is not None
-            file = self._raw = self._path.open("rb")
+            return cast("IO[bytes]", _NotClosed(self._aside))
+        assert self._path is not None
+        return self._path.open("rb")
+
+    def _unpacked(self, file: IO[bytes]) -> IO[bytes]:
         self._how = packing(file.read(8))
         file.seek(0)
         if self._how is None:

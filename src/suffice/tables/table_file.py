@@ -13,11 +13,13 @@ one reading is enough, and a cell that is of another kind is refused by its line
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from suffice.errors import BadFile, ColumnMismatch, listed
+from suffice.errors import BadFile, ColumnMismatch, GuessedEncoding, listed, warn
 from suffice.tables.csv.chunks import TextRows
 from suffice.tables.csv.table import CsvTable
+from suffice.tables.encodings import encoding_of
 from suffice.tables.table_bytes import KNOWN, TableBytes
 
 if TYPE_CHECKING:
@@ -135,9 +137,15 @@ def open_table(
     delimiter: str | None = None,
     header: bool | None = None,
     expected: Collection[str] = (),
+    encoding: str | None = None,
+    on_guess: Callable[[str], object] | None = None,
     once: bool = False,
 ) -> TableFile:
     """Open a table. `expected` are names of columns that help to tell a header from a row.
+
+    `encoding` says how characters are written; without it that is found out, and `on_guess` hears
+    of what bytes cannot tell for certain, as soon as they are read. If nobody is there to hear, a
+    warning is given (`GuessedEncoding`).
 
     With `once`, standard input and other pipes are read as they come, and only once: there is no
     time to ask for `kinds`.
@@ -149,6 +157,10 @@ def open_table(
         if is_arrow(held.beginning):
             held.set_aside()  # its end has to be known before its beginning
             return TableFile(ArrowTable(held))
+    named = None if encoding is None else encoding_of(encoding)
+    held.read_as_text(
+        named, partial(warn, category=GuessedEncoding) if on_guess is None else on_guess
+    )
     start = b"".join(held.beginning.lstrip(b"\xef\xbb\xbf").split())[:2]
     if start[:1] == b"{":
         from suffice.tables.json_lines import JsonTable

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from suffice.errors import BadSetting
+from suffice.tables.encodings import encoding_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,14 +25,18 @@ class TableReading:
     header      whether the first line names the columns
     decimal     what sets decimals off, "." or ","
     columns     what columns are, by name, where somebody says so: one of COLUMN_KINDS
+    encoding    how characters are written, by any name that Python knows: "windows-1252"
     """
 
     delimiter: str | None = None
     header: bool | None = None
     decimal: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
+        if self.encoding is not None:
+            encoding_of(self.encoding)
         if self.decimal not in (None, ".", ","):
             raise BadSetting(
                 f"decimals cannot be set off by {self.decimal!r:.20}", hint="by '.' or ','"

@@ -56,7 +56,7 @@ class ModelRows:
         """
         wanted = tuple(columns.names) if columns.named else ()
         target = (notes.target,) if notes.target else ()
-        table = open_tables(tables, reading, (*wanted, *others, *target))
+        table = open_tables(tables, reading, (*wanted, *others, *target), note)
         known = {notes.target, *others}
         if not columns.named:
             return cls._unnamed(table, columns, known)
@@ -142,9 +142,15 @@ class ModelTable(Protocol):
 
 
 def open_tables(
-    given: Sequence[str], reading: TableReading, expected: Collection[str]
+    given: Sequence[str],
+    reading: TableReading,
+    expected: Collection[str],
+    note: Callable[[str], object],
 ) -> ModelTable:
-    """Open files, patterns, folders of files, a pipe or a database; a pipe is read as it comes."""
+    """Open files, patterns, folders of files, a pipe or a database; a pipe is read as it comes.
+
+    `note` hears of a file that is not UTF-8, as soon as that is seen.
+    """
     paths: list[str] = list(given)
     if any("://" in one or set("*?[") & set(one) or _is_folder(one) for one in given):
         from suffice.sources.local import LocalSource
@@ -157,7 +163,13 @@ def open_tables(
         paths = [str(path) for path in paths_of(paths)]
     files = [
         open_table(
-            path, delimiter=reading.delimiter, header=reading.header, expected=expected, once=True
+            path,
+            delimiter=reading.delimiter,
+            header=reading.header,
+            expected=expected,
+            encoding=reading.encoding,
+            once=True,
+            on_guess=lambda said: note(f"{said}; --encoding names another"),
         )
         for path in paths
     ]

@@ -62,6 +62,7 @@ def train(
     header: bool | None = None,
     decimal: str | None = None,
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
     time_limit: float | None = TIME_LIMIT,
@@ -91,8 +92,9 @@ def train(
         single one is better by more than one standard error.
     drop
         Columns that are left out.
-    delimiter, header, decimal
-        How a table of text is written; None detects it. `decimal` is "." or ",".
+    delimiter, header, decimal, encoding
+        How a table of text is written; None detects it. `decimal` is "." or ",", and `encoding` any
+        that Python knows, such as "windows-1252".
     columns
         What columns are, by name, where they are not what they look like: "number" (units such as
         12 kg are passed over), "category" (numbers that are codes), "id" or "ignore" (left out).
@@ -136,8 +138,8 @@ def train(
     given = {name: value for name, value in settings.items() if value is not None}
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
-        reading=TableReading(delimiter, header, decimal, dict(columns or {})), seed=random_state,
-        checkpoint=checkpoint, time_limit=time_limit,
+        reading=TableReading(delimiter, header, decimal, dict(columns or {}), encoding),
+        seed=random_state, checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
 
 

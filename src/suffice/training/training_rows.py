@@ -195,6 +195,7 @@ def opened_source(
         data,
         delimiter=reading.delimiter,
         header=reading.header,
+        encoding=reading.encoding,
         expected=(*labels, *drop),
     )
     asked = dict.fromkeys((*labels, *drop, *reading.columns))
@@ -245,6 +246,8 @@ def kinds_of(
         return None, found
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
+    for said in source.guessed_encodings():
+        hooks.note(f"{said}; {hooks.option('encoding')} names another")
     decided = source.spell(names, reading.decimal, reading.columns)
     say_spellings(decided, hooks, reading.decimal)
     for said in source.odd_cells((*names, *(() if target is None else (target,)))):

@@ -74,16 +74,31 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="What sets decimals off in numbers that may be read in two ways: 1,234. By default it "
         "is found out from all cells of a column, or known from the model.",
     )
+    @click.option(
+        "--encoding",
+        default=None,
+        metavar="NAME",
+        help="How characters are written: utf-8, windows-1252, latin-1, utf-16, shift_jis, … By "
+        "default it is UTF-8, UTF-16 with a byte order mark, or Windows-1252 where bytes are not "
+        "UTF-8 and look like it; a note says so.",
+    )
     @wraps(command)
     def with_reading(
-        *args: Any, delimiter: str | None, header: bool | None, decimal: str | None, **more: Any
+        *args: Any,
+        delimiter: str | None,
+        header: bool | None,
+        decimal: str | None,
+        encoding: str | None,
+        **more: Any,
     ) -> Any:
         parted = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
         if parted is not None and len(parted) != 1:
             raise click.BadParameter(
                 f"{delimiter!r} is not one character", param_hint="--delimiter"
             )
-        return command(*args, reading=TableReading(parted, header, decimal), **more)
+        return command(
+            *args, reading=TableReading(parted, header, decimal, encoding=encoding), **more
+        )
 
     return with_reading
 

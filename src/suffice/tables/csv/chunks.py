@@ -16,6 +16,7 @@ from suffice.rows.tables import Table, table_of_columns
 from suffice.tables.byte_streams import PATIENCE
 from suffice.tables.csv.cells import ColumnEvidence
 from suffice.tables.csv.typed_cells import typed_cells
+from suffice.tables.encodings import OTHERWISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -239,8 +240,7 @@ class TextLines:
             if wrong:
                 raise BadRows(
                     f"{self._name}, line {done + 1}: {wrong}",
-                    hint="is it another kind of file, or damaged? If its characters are written "
-                    f"in another way, convert it first: iconv -f latin1 -t utf-8 {self._name}",
+                    hint=OTHERWISE,
                 )
         rest = split_lines("".join(begun))
         if rest:

@@ -54,7 +54,7 @@ class CsvTable(TextRows):
         expected: Collection[str] = (),
     ) -> None:
         super().__init__(source)
-        self._encoding = _encoding(source)
+        _refuse_nul(source)
         self._sound: object = None  # the version of the file whose quotation marks are
         self._codeless: Collection[str] = ()  # and its columns in which there is no code
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_RECORD))
@@ -201,7 +201,7 @@ class CsvTable(TextRows):
         packed = source.is_packed
         if source.size < (LARGE_PACKED if packed else LARGE):
             return None
-        plain = self._encoding == "utf-8-sig" and not source.beginning.startswith((b"\n", b"\r"))
+        plain = not source.beginning.startswith((b"\n", b"\r"))
         marked = source.beginning.startswith(b"\xef\xbb\xbf") and not dialect.header
         if dialect.spaced or marked or not plain or not dialect.delimiter.isascii():
             return None
@@ -281,11 +281,9 @@ def _names(first: list[str], place: str) -> tuple[str, ...]:
     return checked_names(names, f"{place}, line 1", hint)
 
 
-def _encoding(source: TableBytes) -> str:
-    """Return how characters are written, by the mark at the beginning."""
+def _refuse_nul(source: TableBytes) -> None:
+    """Refuse what is no text, by how it begins."""
     head = source.beginning
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
     if b"\0" in head:
         line = head[: head.index(b"\0")].count(b"\n") + 1
         raise BadFile(
@@ -293,4 +291,3 @@ def _encoding(source: TableBytes) -> str:
             "table that is known",
             hint="tables are CSV, Parquet, Arrow or JSON lines; save or export it as one",
         )
-    return "utf-8-sig"
