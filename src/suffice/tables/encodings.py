@@ -66,8 +66,9 @@ def encoding_of(given: str) -> str:
     ('iso8859-1', 'utf-8', 'cp1252')
     """
     try:
-        found: Any = codecs.lookup(given)
-        known = found._is_text_encoding and found.incrementaldecoder is not None
+        found = codecs.lookup(given)
+        "a".encode(given)  # a LookupError where it is no encoding of text: hex, zip, rot13
+        known = found.incrementaldecoder is not None
         if known and found.name.replace("_", "-") not in {
             name.replace("_", "-") for name in NOT_FOR_TABLES
         }:
