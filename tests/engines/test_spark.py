@@ -211,7 +211,7 @@ def test_a_worker_that_dies_changes_nothing(classic: Any, tmp_path: Path) -> Non
     flag = tmp_path / "died"
 
     def dying(chunk: Chunk) -> Any:
-        if chunk.place.startswith("partition 2") and not flag.exists():
+        if str(chunk.place).startswith("partition 2") and not flag.exists():
             flag.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return summarize(chunk)
