@@ -164,8 +164,9 @@ class TableSource(LocalSource):
         """Return what is to be said, once, of columns that a few odd cells made categories."""
         said = []
         self.kinds()
+        spelled = self.spellings
         for name in names:
-            known = name in self._told or name in self.spellings or self._doubts(name)
+            known = name in self._told or name in spelled or self._doubts(name)
             found = None if known else self._evidence[name].odd
             if found is not None:
                 first, count, total = found
@@ -194,8 +195,9 @@ class TableSource(LocalSource):
     def _chunks(self, place: int, wanted: Wanted) -> Iterator[Chunk]:
         file, kinds = self._files[place], self.kinds()
         names, width, start = wanted.all, len(wanted.names), 1
+        spelled = self.spellings
         whole = tuple(
-            self._spelled[name].whole if name in self.spellings else self._evidence[name].is_whole
+            self._spelled[name].whole if name in spelled else self._evidence[name].is_whole
             for name in names
         )
         for given in file.chunks(names, [kinds[name] for name in names]):
