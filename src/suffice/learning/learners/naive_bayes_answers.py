@@ -107,9 +107,7 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
     ) -> tuple[Any, NDArray[Any]]:
         """Draw rows and their labels; of one class if `y` names it.
 
-        Rows come back as they were given: as a frame of the same library, levels as they were.
-        Multinomial rows have lengths drawn from a Poisson law with the class's mean, unless
-        `lengths` says how long they are.
+        `NaiveBayes.sample` says how.
         """
         size = checked_size(n)
         model = self.model
@@ -127,17 +125,7 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
     def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:
         """Return, per class, the p-value of each row: small everywhere means "none of these".
 
-        The probability that a row of the class is no more likely, however few rows the class was
-        learned from: every column adds a part whose law has no unknowns, and missing cells add
-        nothing. Among new rows 5 % have p < 0.05 if columns are normal or log-normal, and no more
-        than that if they are counted. Rows of words are compared with 9,999 draws of their length
-        (fixed seed); their p-values are approximate.
-
-        Give `y`, the labels, for rows that were in the fit: each is taken out first, with the
-        weight that it had (1 unless `sample_weight` says otherwise), and then judged like a new
-        row. Where nothing is known, p = 1, with a warning (`NoPValue`): of a class of one row whose
-        columns are all normal with variances of their own, and of the class of a row that is alone
-        in it. A column of which nothing is known says nothing; the others do.
+        `NaiveBayes.typicality` says how.
         """
         from suffice.models.typicality.naive_bayes import naive_bayes_typicality
 
@@ -166,9 +154,7 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
     ) -> Explanation:
         """Split the log odds of every row by column: prior odds first, then what each column says.
 
-        By default the predicted class is compared with the runner-up; `of` and `against`
-        name others. `names` are for columns that came without, such as the words of a
-        vocabulary.
+        `NaiveBayes.explain` says how.
         """
         model = self.model
         pair = comparison(model.labels, of, against)
@@ -201,9 +187,7 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
     def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
         """Judge the rows this was fitted on, each by a model of all the others, without refits.
 
-        Exact: counts lose the row, variances are downdated. Families, smoothing and temperature
-        are those of the fit. X, y and the weights must be those of the fit, whole. There is one
-        judgement a row; rows of weight zero are answered as new ones.
+        `NaiveBayes.leave_one_out` says how.
         """
         fit = self.fit
         batch = self.learner.read(X, y, sample_weight, self)
