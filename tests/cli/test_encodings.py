@@ -49,3 +49,14 @@ def test_an_encoding_that_does_not_fit_is_refused(tmp_path: Path, capsys: Said) 
         assert main(["fit", str(table), "-t", "y", "-o", str(model), "--encoding", name]) == 1
         assert problem in capsys.readouterr().err
         assert not model.exists()
+
+
+def test_json_lines_in_utf_16_are_those_of_utf_8(tmp_path: Path) -> None:
+    lines = "".join(f'{{"größe": {i % 7 + i % 2}, "y": "{"äb"[i % 2]}"}}\n' for i in range(40))
+    models = []
+    for encoding in ("utf-8", "utf-16"):
+        table, model = tmp_path / f"{encoding}.jsonl", tmp_path / f"{encoding}.suffice"
+        table.write_bytes(lines.encode(encoding))
+        assert main(["fit", str(table), "-t", "y", "--model", "gda", "-o", str(model)]) == 0
+        models.append(model.read_bytes())
+    assert models[0] == models[1]

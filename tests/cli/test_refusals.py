@@ -177,7 +177,7 @@ def test_columns_that_name_rows_are_left_out_with_a_word(run: Any, tmp_path: Pat
         "name,a,y\n" + "".join(f"person {i},{i % 5},{'xz'[i % 2]}\n" for i in range(60))
     )
     done = run("fit", table, "-t", "y", "--model", "gda", "-o", out)
-    assert "note: name is left out: 60 different texts in 60 rows" in done.err
+    assert "note: name is left out: 60 different values in 60 rows" in done.err
     again = run("predict", out, table)
     assert again.code == 0
     assert "name" not in again.err

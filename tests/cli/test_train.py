@@ -233,7 +233,7 @@ def test_the_model_takes_rows_of_its_table_and_so_does_the_file(tmp_path: Path) 
     table = business()
     found = suffice.train(table, target="kind", model="logistic", penalty=1.0)
     assert list(found.filled) == ["x"]
-    assert found.dropped[0].reason.startswith("88 different texts in 88 rows")
+    assert found.dropped[0].reason.startswith("88 different values in 88 rows")
     found.save(tmp_path / "m.suffice")
     loaded = suffice.load(tmp_path / "m.suffice")
     for rows in (table, table.drop_columns(["kind"]), table.drop_columns(["kind", "id"])):

@@ -112,7 +112,7 @@ def test_both_schools_are_compared_and_one_is_recommended(found: Comparison) -> 
     assert said.model in set(frame["model"])
     assert said.advice.startswith(f"Use {said.model}, of the {said.school} school")
     text = str(found)
-    assert "no law" in text
+    assert "hold for this data only" in text
     assert "±" in text
     assert "softmax" in text
     assert max(map(len, text.splitlines())) <= 100

@@ -238,5 +238,5 @@ def _notes(
         )
     if any(one.key == "logistic" and one.name in held for one in asked):
         name = next(one.name for one in asked if one.key == "logistic")
-        found.append(f"{name} has a penalty of 1e-4: as good as none, and it exists always.")
+        found.append(f"{name} has a penalty of 1e-4: a tiny one, so that a solution always exists.")
     return (*found, *(f"{text.rstrip('.')}." for text in said))

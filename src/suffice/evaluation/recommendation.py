@@ -140,7 +140,7 @@ def recommend(
         )
     reasons += [str(one) for one in crossings]
     if crossings:
-        reasons.append("Where curves cross is said of these rows and these splits; it is no law.")
+        reasons.append("Crossing points hold for this data only.")
     return Recommendation(
         chosen.name, chosen.school, advice, tuple(reasons), tuple(assumed(diagnostics))
     )

@@ -42,7 +42,7 @@ inside."""
 BESIDE = 5
 """Classes up to which the table of mistakes has room beside a picture."""
 
-NO_LAW = "Where curves cross is said of these rows and these splits; it is no law."
+CROSSING_CAVEAT = "Crossing points hold for this data only."
 """The reservation that goes with every crossing of learning curves."""
 
 
@@ -147,7 +147,7 @@ def _advice(contents: Contents) -> str:
     if count:
         care = f'<p><a href="#worries">{count} warning{"s" * (count > 1)}</a></p>'
     # Where curves cross is told beside their picture.
-    told = {*map(str, comparison.crossings), NO_LAW}
+    told = {*map(str, comparison.crossings), CROSSING_CAVEAT}
     reasons = listing([text(sentence) for sentence in said.reasons if sentence not in told])
     return (
         f'<div class="advice"><p>{text(said.advice)}</p>{reasons}{care}</div>'
@@ -198,7 +198,7 @@ def _curves(contents: Contents, album: Album) -> str:
     model = comparison.recommendation.model
     known = model in curves.names or contents.own_curve is not None
     absent = "" if known else f" {name(model)} has no curve here."
-    law = f"<p>{NO_LAW}</p>" if said else ""
+    law = f"<p>{CROSSING_CAVEAT}</p>" if said else ""
     return f"<p>What more rows would be worth, and to which model.{absent}</p>{pictures}{said}{law}"
 
 

@@ -319,7 +319,7 @@ def kept_columns(
         )
     dropped = []
     for j, count in useless.items():
-        why = f"{count} different texts in {table.size} rows tell nothing about other rows"
+        why = f"{count} different values in {table.size} rows: an ID, a date or free text?"
         hooks.note(f"{names[j]} is left out: {why}")
         dropped.append(DroppedColumn(names[j], why))
     dropped += [DroppedColumn(names[j], "there is no text in it") for j in numbers]
