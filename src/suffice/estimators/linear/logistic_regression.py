@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from suffice.errors import BadSetting
+from suffice.errors import BadSetting, NotLinear
 from suffice.estimators.concurrency import lock_of
 from suffice.estimators.linear.linear_classifier import Line
 from suffice.estimators.linear.logistic_learning import LogisticLearning
@@ -359,3 +359,12 @@ def implied_logistic(
     model = LogisticRegression()
     model._become(Line(form, classes, design, reader))
     return model
+
+
+def implied(estimator: Any) -> LogisticRegression:
+    """Return `estimator.to_logistic()` for an attribute: where there is none, neither is that."""
+    try:
+        found: LogisticRegression = estimator.to_logistic()
+    except NotLinear as error:
+        raise AttributeError(str(error)) from None
+    return found
