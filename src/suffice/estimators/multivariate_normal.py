@@ -155,7 +155,7 @@ class MultivariateNormal:
             write_model(path, StoredModel(type(self).__name__, {}, state, about))
 
     @classmethod
-    def _of_stored(cls, stored: StoredModel) -> Self:
+    def of_stored(cls, stored: StoredModel) -> Self:
         return cls._dressed(*restored_law(stored.state))
 
     # What it says about rows

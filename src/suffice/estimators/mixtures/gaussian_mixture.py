@@ -218,7 +218,7 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         self._notes = notes
 
     @classmethod
-    def _of_stored(cls, stored: StoredModel) -> Self:
+    def of_stored(cls, stored: StoredModel) -> Self:
         model = cls(**stored.settings)
         record = stored.state["mixture"]
         if not isinstance(record, MixtureRecord):
