@@ -156,6 +156,7 @@ class MultivariateNormal:
 
     @classmethod
     def of_stored(cls, stored: StoredModel) -> Self:
+        """Return the law that a file holds."""
         return cls._dressed(*restored_law(stored.state))
 
     # What it says about rows

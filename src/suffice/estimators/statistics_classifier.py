@@ -124,8 +124,9 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from more rows of weights w, which may be somewhere else unless they are `here`."""
         with lock_of(self):
-            learner, held = self.as_learner(), self._known()
-            known = None if held is None else held.under(learner)
+            held, key = self._known(), self._settings_now()
+            known = None if held is None else held.under_key(key, self.as_learner)
+            learner = self.as_learner() if known is None else known.learner
             learner.check_stream(known)
             frame = frame_here(X, target, w)
             if frame is not None:

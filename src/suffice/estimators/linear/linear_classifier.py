@@ -25,6 +25,9 @@ class LinearClassifier(StatisticsClassifier):
 
         def _now(self) -> LearnedLine[Any]: ...
 
+    def _lean(self, X: object) -> None:
+        """Nothing is made ready for single rows: a product of them is soon done."""
+
     @property
     def coef_(self) -> FloatArray:
         """The weights of the columns, (1, d) for two classes, else (k, d)."""

@@ -219,6 +219,7 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
 
     @classmethod
     def of_stored(cls, stored: StoredModel) -> Self:
+        """Return the mixture that a file holds."""
         model = cls(**stored.settings)
         record = stored.state["mixture"]
         if not isinstance(record, MixtureRecord):

@@ -12,7 +12,7 @@ from suffice.errors import BadSetting, NotADensity, OneClass, warn
 from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
 from suffice.learning.labelled_batch import naming
 from suffice.learning.learners.linear import LearnedLine, LinearLearner
-from suffice.learning.randomness import random_generator
+from suffice.learning.randomness import check_seed, random_generator
 from suffice.models.linear.online.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
 from suffice.models.linear.online.rule import shuffled
 
@@ -88,8 +88,7 @@ class PerceptronLearner(LinearLearner[KeptPerceptron]):
         known: Learned[KeptPerceptron, KeptPerceptron] | None = None,
     ) -> LabelledBatch:
         """Read labelled rows; a seed that is none is refused before."""
-        if not isinstance(self.random_state, (np.random.RandomState, type(None))):
-            random_generator(self.random_state)
+        check_seed(self.random_state)
         return super().read(X, y, weights, known)
 
     def summarize(self, batch: LabelledBatch) -> KeptPerceptron:
