@@ -7,34 +7,25 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 
-from suffice.columns import Columns
-from suffice.errors import BadRows, BadSetting, DidNotConverge, warn
+from suffice.errors import BadSetting
 from suffice.estimators.fitting_notes import NotFitted
 from suffice.estimators.mixtures.answers import MixtureAnswers
-from suffice.estimators.mixtures.settings import read_settings
-from suffice.estimators.multivariate_normal_columns import (
-    check_infinite,
-    places,
-    refuse_categories,
-)
+from suffice.estimators.mixtures.learning import MixtureLearning
 from suffice.learning.learned import first_names
 from suffice.learning.stored import saving
 from suffice.learning.table_recipe import STATE, TableNotes
-from suffice.models.gaussian.learner import warn_of
-from suffice.models.mixture.coordinates import checked_rows
-from suffice.models.mixture.fitting import MixtureFit, fit_mixture
 from suffice.models.mixture.record import MixtureRecord
-from suffice.models.mixture.starts import read_start
-from suffice.rows import read_table, read_weights
 from suffice.storage.model_file import StoredModel, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suffice.columns import Columns
+    from suffice.models.mixture.fitting import MixtureFit
     from suffice.rows import FloatArray, IntArray
 
 
-class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
+class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimator):
     """Rows of several normal components, and which is whose is hidden: clusters, and a density.
 
     | setting      | default | meaning                                                           |
@@ -93,54 +84,6 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
-
-    # Learning
-
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
-        """Learn the components; `y` is not looked at.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, d)
-            Numbers; blanks are legal. A row without any cell counts for nothing.
-        y : ignored
-        sample_weight : array-like of shape (n,), optional
-            How often each row counts; BIC counts their sum.
-
-        """
-        table = read_table(X)
-        columns = Columns.infer(table)
-        refuse_categories(columns)
-        cells = columns.encode(table, type(self).__name__)
-        check_infinite(cells, places(columns))
-        weights = read_weights(sample_weight, table.size)
-        rows = checked_rows(np.asarray(cells), weights)
-        start = None
-        if self.start is not None:
-            start = read_start(self.start, table.size, self._given_components())
-            if rows.size < table.size:
-                blank = np.isnan(cells).all(axis=1)
-                kept = ~blank if weights is None else ~blank & (weights > 0.0)
-                start = start[kept]
-        settings = read_settings(self, rows, start)
-        if rows.size == 1:
-            raise BadRows(
-                "1 sample is too few: a single row has no spread", hint="give more than one row"
-            )
-        fit = fit_mixture(rows, settings, start)
-        self._notes = None
-        self._become(fit, columns)
-        warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
-        if not fit.converged:
-            warn(
-                f"EM stopped after {len(fit.history)} steps while there was more to be gained",
-                DidNotConverge,
-            )
-        return self
-
-    def _given_components(self) -> int | None:
-        given = self.components
-        return int(given) if isinstance(given, int | np.integer) else None
 
     def _become(self, fit: MixtureFit, columns: Columns) -> Self:
         self._fit, self._columns = fit, columns
