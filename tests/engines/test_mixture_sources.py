@@ -203,7 +203,7 @@ class _Interrupted(Journey):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("after", [2, 12])
+@pytest.mark.parametrize("after", [5, 12])
 def test_a_search_that_is_interrupted_goes_on(
     after: int, frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

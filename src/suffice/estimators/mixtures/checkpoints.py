@@ -61,13 +61,13 @@ class SearchCheckpoint(Journey):
 
     def step(self, form: str, components: int, stage: Stage) -> None:
         """Take down a step over all rows, and write it if the last writing was a while ago."""
-        self.heard.step(form, components, stage)
         self._take_down(form, components, stage)
+        self.heard.step(form, components, stage)
 
     def done(self, form: str, components: int, stage: Stage) -> None:
         """Take down what was found."""
-        self.heard.done(form, components, stage)
         self._take_down(form, components, stage)
+        self.heard.done(form, components, stage)
 
     def _take_down(self, form: str, components: int, stage: Stage) -> None:
         self.stages[form, components] = stage

@@ -85,7 +85,7 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _become(self, fit: MixtureFit, columns: Columns) -> Self:
+    def _become(self, fit: MixtureFit | None, columns: Columns) -> Self:
         self._fit, self._columns = fit, columns
         self.n_features_in_ = columns.width
         if columns.named:
@@ -99,13 +99,17 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
         return self.fit(X, y, **kwargs).predict(X)
 
     def _require(self) -> tuple[MixtureFit, Columns]:
-        if self._fit is None or self._columns is None:
+        fit, columns, stream = self._fit, self._columns, self._stream
+        if columns is None or (fit is None and stream is None):
             raise NotFitted.of(self)
-        return self._fit, self._columns
+        if fit is None:  # a stream that has not begun: it is the fit to all its rows
+            assert stream is not None
+            fit = self._fit = self._started(stream, len(stream.weights))
+        return fit, columns
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is anything to ask it."""
-        return self._fit is not None
+        return self._fit is not None or self._stream is not None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells are legal."""
@@ -129,8 +133,7 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
             write_model(path, self.stored())
 
     def stored(self, *, statistics: bool = True) -> StoredModel:
-        """Return what a file holds of it; statistics, which add up, it has none."""
-        del statistics
+        """Return what a file holds of it; without statistics, a stream does not go on."""
         fit, columns = self._require()
         settings = {
             name: value
@@ -152,6 +155,8 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
             "mixture": MixtureRecord.of(fit),
         }
         about: dict[str, Any] = {"model": type(self).__name__, "columns": first_names(columns)}
+        if statistics and self._stream is not None:
+            state["stream"] = self._stream
         if self._notes is not None:
             state[STATE] = self._notes.to_dict()
         return StoredModel(type(self).__name__, settings, state, about)
@@ -167,6 +172,7 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
         if not isinstance(record, MixtureRecord):
             raise BadSetting("the file holds no mixture", hint="it is damaged: write it again")
         model._become(record.fit(stored.state["model"]), stored.state["columns"])
+        model._stream = stored.state.get("stream")
         model._notes = TableNotes.from_state(stored.state)
         return model
 
@@ -217,8 +223,15 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
 
     @property
     def log_likelihood_(self) -> float:
-        """The log-likelihood of the rows that it was fitted to."""
-        return self._require()[0].log_likelihood
+        """The log-likelihood of the rows that it was fitted to; of a stream, as it ran."""
+        fit, _ = self._require()
+        if not fit.history:
+            raise BadSetting(
+                "a mixture that was made of others was not fitted itself: of its rows there is no "
+                "log-likelihood",
+                hint="score_samples(rows).sum() has that of rows",
+            )
+        return fit.log_likelihood
 
     @property
     def n_parameters_(self) -> int:

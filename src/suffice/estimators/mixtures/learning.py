@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.errors import BadSetting, DidNotConverge, SufficeError, warn
+from suffice.estimators.concurrency import lock_of
 from suffice.estimators.mixtures.checkpoints import SearchCheckpoint
-from suffice.estimators.mixtures.settings import MANY, numbers_to_try, read_settings
+from suffice.estimators.mixtures.settings import MANY, numbers_to_try, read_settings, whole
 from suffice.estimators.mixtures.sources import (
     SourceTable,
     is_path_or_source,
     opened_rows,
+    ordered_rows,
     read_rows,
     rows_of_frame,
 )
@@ -21,7 +23,9 @@ from suffice.learning.collect import rows_that_fit, spooled
 from suffice.models.gaussian.learner import warn_of
 from suffice.models.mixture.coordinates import MixtureRows, RemoteRows, telling
 from suffice.models.mixture.fitting import MixtureFit, fit_mixture
+from suffice.models.mixture.merging import both, reduced
 from suffice.models.mixture.starts import read_start
+from suffice.models.mixture.stepwise import MixtureStream, start_rows, step_rows
 from suffice.models.mixture.survey import sample_size
 from suffice.rows import read_table, read_weights
 
@@ -37,14 +41,23 @@ if TYPE_CHECKING:
 
 
 class MixtureLearning:
-    """`fit` finds the maximum of the likelihood."""
+    """`fit` finds the maximum of the likelihood, `partial_fit` goes through a stream once."""
 
     if TYPE_CHECKING:
         components: Any
         start: Any
+        prior: Any
         _notes: TableNotes | None
+        _fit: MixtureFit | None
+        _columns: Columns | None
 
-        def _become(self, fit: MixtureFit, columns: Columns) -> Any: ...
+        def _become(self, fit: MixtureFit | None, columns: Columns) -> Any: ...
+
+        def _require(self) -> tuple[MixtureFit, Columns]: ...
+
+        def _like(self, fit: MixtureFit, columns: Columns) -> Any: ...
+
+    _stream: MixtureStream | None = None
 
     def fit(
         self,
@@ -153,7 +166,7 @@ class MixtureLearning:
                 fit = fit_mixture(rows, survey, settings, start, held)
             finally:
                 held.write()
-        self._notes = None
+        self._notes = self._stream = None
         self._become(fit, columns)
         warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
         if not fit.converged:
@@ -161,6 +174,103 @@ class MixtureLearning:
                 f"EM stopped after {len(fit.history)} steps while there was more to be gained",
                 DidNotConverge,
             )
+
+    # Streams
+
+    def partial_fit(
+        self,
+        X: object,
+        y: object = None,  # noqa: ARG002  scikit-learn's callers pass it
+        sample_weight: object = None,
+        *,
+        columns: Sequence[str] | None = None,
+    ) -> Self:
+        """Learn from more rows, by stepwise EM: each row is gone through once.
+
+        A mixture is fitted to the first thousand rows (more where there are many columns or
+        components), and number and form are chosen there; until then all of them are held. From
+        then on, some hundred rows at a time make a step; what is left over waits for the next
+        call. However the stream is cut into calls, it comes to the same mixture. After `fit`, it
+        goes on from there. Rows of a file are taken in their order.
+        """
+        if is_path_or_source(X):
+            for table, weights in ordered_rows(X, sample_weight, columns):
+                self.partial_fit(table, sample_weight=weights)
+            return self
+        given, weights = rows_of_frame(X, sample_weight, columns)
+        with lock_of(self):
+            read_settings(self, 2, None)
+            known, rows, own = read_rows(given, weights, type(self).__name__, self._columns)
+            self._go_on(known, rows, own)
+        return self
+
+    def _go_on(self, columns: Columns, rows: FloatArray, weights: FloatArray | None) -> None:
+        width, most = rows.shape[1], numbers_to_try(self.components, MANY)[-1]
+        stream = MixtureStream.empty(width) if self._stream is None else self._stream
+        stream, fit = stream.after(rows, weights), self._fit
+        if not stream.is_begun and fit is not None and self._stream is None:
+            stream = stream.begun(fit)
+        first = start_rows(most, width)
+        if not stream.is_begun:
+            fit = None
+            if len(stream.weights) >= first:
+                fit = self._started(stream, first)
+                stream = stream.without(first).begun(fit)
+                warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
+        if stream.is_begun:
+            assert fit is not None
+            many = step_rows(fit.model.densities.size, width)
+            while len(stream.weights) >= many:
+                stream, fit = stream.stepped(fit, many, prior=bool(self.prior))
+        self._stream = stream
+        self._become(fit, columns)
+
+    def _started(self, stream: MixtureStream, many: int) -> MixtureFit:
+        """Return the mixture of the first rows of a stream."""
+        table = MixtureRows(stream.rows[:many], stream.weights[:many])
+        survey = table.survey(self._sample_size(stream.waiting.shape[1])).checked()
+        settings = read_settings(self, stream.waiting.shape[1], survey)
+        return fit_mixture(table, survey, settings)
+
+    # Mixtures of mixtures
+
+    def __add__(self, other: object) -> Self:
+        """Return the mixture of two, by the weight of their rows: all components of both.
+
+        That is not what a fit to the rows of both would find, which has no more components than it
+        was asked for; `reduced` brings their number down.
+        """
+        if not isinstance(other, MixtureLearning):
+            return NotImplemented
+        (fit, columns), (theirs, known) = self._require(), other._require()
+        columns.widened(known)  # refuses other columns
+        order = np.arange(columns.width)
+        if columns.named:
+            order = np.array([known.names.index(name) for name in columns.names])
+        found: Self = self._like(both(fit, theirs, order), columns)
+        return found
+
+    def reduced(self, components: int) -> Self:
+        """Return a mixture of fewer components, of the same mean and covariance.
+
+        Two of them become one at a time, those whose merging can cost least (Runnalls, 2007).
+
+        >>> from suffice import GaussianMixture
+        >>> rows = [[0.0], [0.2], [0.5], [5.0], [5.2], [5.3]]
+        >>> model = GaussianMixture(2, "EEE").fit(rows)
+        >>> twice = model + model
+        >>> twice.components_, twice.reduced(2).components_
+        (4, 2)
+        """
+        fit, columns = self._require()
+        wanted = whole("components", components, 1)
+        if wanted > fit.model.densities.size:
+            raise BadSetting(
+                f"components={wanted}, and there are {fit.model.densities.size}",
+                hint="ask for no more than there are",
+            )
+        found: Self = self._like(reduced(fit, wanted), columns)
+        return found
 
     def _given_components(self) -> int | None:
         given = self.components

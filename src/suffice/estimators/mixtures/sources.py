@@ -22,7 +22,7 @@ from suffice.models.mixture.survey import Survey
 from suffice.rows import read_table, read_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from suffice.rows import FloatArray
     from suffice.sources import Chunk, Source, Wanted
@@ -82,6 +82,22 @@ def opened_rows(
         )
     source = open_source(X)
     return source, source.wanted(None, sample_weight, columns)
+
+
+def ordered_rows(
+    X: object, sample_weight: object, columns: Sequence[str] | None
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the rows of a source that is read here, in their order, and their weights."""
+    from suffice.sources.local import LocalSource
+
+    source, wanted = opened_rows(X, sample_weight, columns)
+    if not isinstance(source, LocalSource):
+        raise BadSetting(
+            f"{source.name} has no order in which rows come", hint="fit reads all of it, in passes"
+        )
+    for part in source.parts(wanted):
+        for chunk in part():
+            yield chunk.table, chunk.weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
