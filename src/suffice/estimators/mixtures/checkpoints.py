@@ -17,7 +17,7 @@ from suffice.storage.model_file import no_model, read_checkpoint, write_checkpoi
 if TYPE_CHECKING:
     from suffice.columns import Columns
     from suffice.models.mixture.fitting import MixtureSettings
-    from suffice.models.mixture.survey import Survey
+    from suffice.models.mixture.survey import RowSurvey
 
 EVERY = 10.0
 """Seconds between two writings."""
@@ -35,7 +35,7 @@ class SearchCheckpoint(Journey):
         path: str | Path,
         settings: MixtureSettings,
         columns: Columns,
-        survey: Survey,
+        survey: RowSurvey,
         heard: Journey | None = None,
     ) -> None:
         self.path = Path(path)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from suffice.columns import Columns
     from suffice.learning.table_recipe import TableNotes
     from suffice.models.mixture.journey import Journey
-    from suffice.models.mixture.survey import Survey
+    from suffice.models.mixture.survey import RowSurvey
     from suffice.rows import FloatArray
 
 
@@ -151,7 +151,7 @@ class MixtureLearning:
     def _search(
         self,
         rows: MixtureRows | RemoteRows,
-        survey: Survey,
+        survey: RowSurvey,
         columns: Columns,
         start: FloatArray | None,
         checkpoint: Any,

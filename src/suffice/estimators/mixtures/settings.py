@@ -13,7 +13,7 @@ from suffice.errors import BadSetting
 from suffice.models.mixture.fitting import MOST_COMPONENTS, MixtureSettings, forms_to_try
 
 if TYPE_CHECKING:
-    from suffice.models.mixture.survey import Survey
+    from suffice.models.mixture.survey import RowSurvey
     from suffice.rows import FloatArray
 
 CRITERIA = ("bic", "icl")
@@ -54,7 +54,7 @@ def numbers_to_try(components: Any, size: int) -> tuple[int, ...]:
 
 
 def read_settings(
-    estimator: Any, width: int, survey: Survey | None, start: FloatArray | None = None
+    estimator: Any, width: int, survey: RowSurvey | None, start: FloatArray | None = None
 ) -> MixtureSettings:
     """Return the settings of an estimator for so many columns, checked.
 
@@ -96,7 +96,7 @@ def seed_of(random_state: Any) -> int:
     return whole("random_state", random_state, 0)
 
 
-def noise_volume(noise: Any, survey: Survey | None) -> float | None:
+def noise_volume(noise: Any, survey: RowSurvey | None) -> float | None:
     """Return the log of the volume over which noise is spread; None: there is no noise."""
     if noise is False or noise is None:
         return None

@@ -18,7 +18,7 @@ from suffice.estimators.multivariate_normal_columns import (
 )
 from suffice.learning.frames import split_off
 from suffice.models.mixture.coordinates import RemoteRows, telling
-from suffice.models.mixture.survey import Survey
+from suffice.models.mixture.survey import RowSurvey
 from suffice.rows import read_table, read_weights
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class _Looked:
     """The columns of rows, and what one pass over them tells."""
 
     columns: Columns
-    survey: Survey
+    survey: RowSurvey
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.columns.widened(other.columns)[0], self.survey + other.survey)
@@ -119,15 +119,15 @@ class SourceTable:
     wanted: Wanted
     name: str
 
-    def surveyed(self, most: int) -> tuple[RemoteRows, Survey, Columns]:
+    def surveyed(self, most: int) -> tuple[RemoteRows, RowSurvey, Columns]:
         """Look at all rows once; `most` of them stand for all."""
         name = self.name
 
-        def look(chunk: Chunk) -> _Looked:
+        def surveyed_chunk(chunk: Chunk) -> _Looked:
             columns, rows, weights = read_rows(chunk.table, chunk.weights, name)
-            return _Looked(columns, Survey.of(rows, weights, most, part=True))
+            return _Looked(columns, RowSurvey.of(rows, weights, most, part=True))
 
-        found = self.source.collected(look, self.wanted)
+        found = self.source.collected(surveyed_chunk, self.wanted)
         survey = found.survey
         return RemoteRows(self._collect, survey.size), survey, found.columns
 

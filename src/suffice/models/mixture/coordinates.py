@@ -12,7 +12,7 @@ from suffice.engines.threads import collect_blocks
 from suffice.errors import BadRows
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.forms import UNIT_FORMS, letters_of
-from suffice.models.mixture.survey import Survey
+from suffice.models.mixture.survey import RowSurvey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,9 +118,9 @@ class MixtureRows:
 
         return collect_blocks(block, *self.rows.shape)
 
-    def survey(self, most: int) -> Survey:
+    def survey(self, most: int) -> RowSurvey:
         """Look at all rows once; `most` of them stand for all."""
-        return Survey.of(self.rows, self.weights, most)
+        return RowSurvey.of(self.rows, self.weights, most)
 
 
 @dataclass(frozen=True, eq=False)

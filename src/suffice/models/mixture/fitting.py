@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.mixture.sums import Components
-    from suffice.models.mixture.survey import Survey
+    from suffice.models.mixture.survey import RowSurvey
     from suffice.rows import FloatArray
 
 MOST_COMPONENTS = 9
@@ -80,7 +80,7 @@ class MixtureFit:
 
 def fit_mixture(
     rows: MixtureRows | RemoteRows,
-    survey: Survey,
+    survey: RowSurvey,
     settings: MixtureSettings,
     start: FloatArray | None = None,
     journey: Journey | None = None,
@@ -95,7 +95,7 @@ class _Search:
     def __init__(
         self,
         rows: MixtureRows | RemoteRows,
-        survey: Survey,
+        survey: RowSurvey,
         settings: MixtureSettings,
         start: FloatArray | None,
         journey: Journey,

@@ -95,7 +95,7 @@ class SampledRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class RowSurvey:
     """Size, moments, box and a sample of rows that say something.
 
     `full` are the moments of complete rows, `single` those of every column by itself where a row
