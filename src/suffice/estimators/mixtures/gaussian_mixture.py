@@ -179,6 +179,11 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
     # What was learned
 
     @property
+    def schema(self) -> Columns:
+        """The columns that it was fitted to."""
+        return self._require()[1]
+
+    @property
     def components_(self) -> int:
         """How many components there are, without the noise."""
         return int(self._require()[0].model.densities.size)
