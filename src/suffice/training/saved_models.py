@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from suffice.errors import BadSetting
 from suffice.learning.learned import Learned
 from suffice.learning.stored import LEARNERS, learned_of
@@ -58,8 +60,15 @@ class Saved:
     def classes(self) -> NDArray[Any]:
         """The labels, in order."""
         model = self.model
+        if self.is_hidden:
+            return np.arange(model.components_)
         found: NDArray[Any] = model.classes if isinstance(model, Learned) else model.classes_
         return found
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether its classes are clusters, which nobody has named."""
+        return self.name == MIXTURE
 
     @property
     def columns(self) -> Any:
@@ -98,16 +107,19 @@ class Saved:
         )
 
 
-def load_saved(path: Path) -> Saved:
-    """Return a model that can learn, with everything that this needs."""
+def load_saved(path: Path, *, hidden: bool = False) -> Saved:
+    """Return a model that can learn, with everything that this needs.
+
+    `hidden` says whether its classes may be clusters, which nobody has named.
+    """
     from suffice.training.decimals import decimals_in
 
     stored, notes = open_classifier(path)
-    if stored.estimator == MIXTURE:
+    if stored.estimator == MIXTURE and not hidden:
         raise BadSetting(
             f"{path} is a {MIXTURE}: this command knows classes that have names",
-            hint="suffice predict, inspect, diff and sql read it; in Python, suffice.load gives it "
-            "back: sample, typicality, explain",
+            hint="suffice predict, sample, outliers, explain, inspect, diff, sql and report "
+            "--clusters read it; in Python, partial_fit learns more",
         )
     return Saved(model_of(path, stored), notes, decimals_in(stored.state))
 
