@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from suffice.estimators.linear.perceptron import Perceptron
     from suffice.estimators.load import load
     from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
+    from suffice.estimators.mixtures.mixture_discriminant import MixtureDiscriminant
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import (
         BernoulliNaiveBayes,
@@ -59,6 +60,7 @@ __all__ = [
     "GaussianDiscriminant",
     "GaussianMixture",
     "LogisticRegression",
+    "MixtureDiscriminant",
     "MultinomialNaiveBayes",
     "MultivariateNormal",
     "NaiveBayes",
@@ -90,6 +92,7 @@ _HOMES = {
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
+    "MixtureDiscriminant": "suffice.estimators.mixtures.mixture_discriminant",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",

@@ -23,6 +23,7 @@ HOMES = {
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
+    "MixtureDiscriminant": "suffice.estimators.mixtures.mixture_discriminant",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",
     "NaiveBayes": "suffice.estimators.naive_bayes",

@@ -27,6 +27,7 @@ LEARNERS = {
     "ComplementNaiveBayes": ("naive_bayes_counts", "ComplementClassifierLearner"),
     "GaussianDiscriminant": ("gaussian", "GaussianClassifierLearner"),
     "LogisticRegression": ("logistic", "LogisticClassifierLearner"),
+    "MixtureDiscriminant": ("mixture_discriminant", "MixtureDiscriminantLearner"),
     "MultinomialNaiveBayes": ("naive_bayes_counts", "MultinomialClassifierLearner"),
     "NaiveBayes": ("naive_bayes", "NaiveBayesClassifierLearner"),
     "Perceptron": ("perceptron", "PerceptronLearner"),

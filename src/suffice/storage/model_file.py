@@ -31,6 +31,7 @@ MODEL_OF = {
     "GaussianDiscriminant": "GenerativeModel",
     "GaussianMixture": "GenerativeModel",
     "LogisticRegression": "LinearForm",
+    "MixtureDiscriminant": "GenerativeModel",
     "MultinomialNaiveBayes": "NaiveBayesModel",
     "MultivariateNormal": "Normal",
     "NaiveBayes": "NaiveBayesModel",

@@ -110,6 +110,11 @@ class MixtureRows:
         """How many rows there are."""
         return len(self.rows)
 
+    @property
+    def weight(self) -> float:
+        """What all rows weigh."""
+        return float(self.size if self.weights is None else self.weights.sum())
+
     def collect(self, summarize: Callable[[FloatArray, FloatArray | None], S]) -> S:
         """Return the merged summary of all rows."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,11 +84,16 @@ def fit_mixture(
     settings: MixtureSettings,
     start: FloatArray | None = None,
     journey: Journey | None = None,
+    frame: ClassSummary | None = None,
 ) -> MixtureFit:
-    """Return the mixture of most likelihood; of several numbers and forms that of least BIC."""
+    """Return the mixture of most likelihood; of several numbers and forms that of least BIC.
+
+    In a `frame`, the moments of more rows than these, units and columns are those of all of them:
+    mixtures of several classes can be compared.
+    """
     heard = Journey() if journey is None else journey
     with pinned():
-        return _Search(rows, survey, settings, start, heard).best()
+        return _Search(rows, survey, settings, start, heard, frame).best()
 
 
 class _Search:
@@ -99,9 +104,15 @@ class _Search:
         settings: MixtureSettings,
         start: FloatArray | None,
         journey: Journey,
+        frame: ClassSummary | None,
     ) -> None:
         self.rows, self.settings, self.start, self.journey = rows, settings, start, journey
-        self.summary, self.complete, self.sample = survey.summary(), survey.complete, survey.sample
+        self.complete, self.sample = survey.complete, survey.sample
+        self.summary = survey.summary() if frame is None else frame
+        self.weight = self.summary.weight
+        if frame is not None:
+            assert isinstance(rows, MixtureRows)
+            self.weight = rows.weight
         self._coordinates: dict[bool, Coordinates] = {}
         self._starts: dict[bool, Starts] = {}
         self.components = settings.components
@@ -125,6 +136,7 @@ class _Search:
 
     def coordinates(self, form: str) -> Coordinates:
         found = Coordinates.of(self.summary, form, complete=self.complete)
+        found = found if found.weight == self.weight else replace(found, weight=self.weight)
         same = bool(np.array_equal(found.scale, np.where(found.active, self.summary.scale, 1.0)))
         return self._coordinates.setdefault(same, found)
 

@@ -85,3 +85,13 @@ class MixtureRecord:
             tuple(self.history.tolist()),
             trials,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMixtures:
+    """What a file keeps of classes that are mixtures, besides their laws: a form for each class."""
+
+    forms: tuple[str, ...]
+    log_likelihood: float
+    parameters: int
+    converged: bool

@@ -78,6 +78,10 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     elif name_of(model) == "GenerativeModel":
         if "mixture" in state and name_of(state["mixture"]) != "MixtureRecord":
             raise refusal("mixture", "is none")
+        if (name_of(model.densities) == "MixtureLaws") != ("mixtures" in state):
+            raise refusal("mixtures", "are there without classes that are, or the other way round")
+        if "mixtures" in state:
+            _check_mixtures(state, sizes)
         if "stream" in state:
             _check_stream(state, width)
         if name_of(columns) != "Columns" or columns.width != width:
@@ -90,6 +94,16 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
         _check_choice(state["chosen"], model)
     if state["statistics"] is not None:
         _check_statistics(state["statistics"], sizes["statistics"], model, width)
+
+
+def _check_mixtures(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
+    """Refuse what is said of classes that are mixtures, if it is said of others."""
+    if name_of(state["mixtures"]) != "ClassMixtures":
+        raise refusal("mixtures", "are none")
+    if len(state["mixtures"].forms) != sizes["model"]["k"]:
+        raise refusal("mixtures", "are those of other classes")
+    if state["statistics"] is not None:
+        raise refusal("statistics", "are there, and mixtures have none")
 
 
 def _check_stream(state: Mapping[str, Any], width: int) -> None:

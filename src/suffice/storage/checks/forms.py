@@ -139,7 +139,17 @@ FORMS: dict[str, dict[str, str]] = {
         "temperatures": "scale b",
         "shares": "weight g b",
     },
+    "MixtureLaws": {
+        "components": "=DiagonalNormals|FullNormals d",
+        "mixing": "weight k c",
+    },
     # Models
+    "ClassMixtures": {
+        "forms": "(text) k",
+        "log_likelihood": "float",
+        "parameters": "count",
+        "converged": "truth",
+    },
     "MixtureRecord": {
         "form": "text",
         "noise": "weight",
@@ -175,7 +185,8 @@ FORMS: dict[str, dict[str, str]] = {
         "labels": "labels k",
         "log_priors": "log k",
         "densities": (
-            "=AveragedLaws|DiagonalNormals|DiagonalStudents|FullNormals|FullStudents k d"
+            "=AveragedLaws|DiagonalNormals|DiagonalStudents|FullNormals|FullStudents|MixtureLaws"
+            " k d"
         ),
         "weights": "weight k",
     },

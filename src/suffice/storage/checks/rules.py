@@ -283,6 +283,23 @@ def _mixture(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if value.noise < 1.0 else f"has noise in {value.noise:g} of all rows"
 
 
+def _class_mixtures(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    from suffice.models.gaussian.forms import LETTERS  # other files have none
+
+    return "" if set(value.forms) <= set(LETTERS) else "has a form that is not known"
+
+
+def _mixture_laws(value: Any, sizes: Sizes) -> str:
+    """Every component belongs to one class, and every class has some."""
+    mixing = value.mixing
+    if value.components.size != sizes["c"] or not sizes["k"]:
+        return f"has shares of {sizes['c']} components, and {value.components.size} of them"
+    if (np.count_nonzero(mixing, axis=0) != 1).any():
+        return "has a component that is not of one class"
+    off = np.abs(mixing.sum(axis=1) - 1.0).max(initial=0.0)
+    return "" if off < 1e-6 else "has shares that do not add up to 1"
+
+
 def _mixture_stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     """Moments are those of squares, all there or none, and weigh one."""
     parts = [value.held, value.means, value.total, value.trifle]
@@ -325,6 +342,7 @@ def _spread(value: Any, sizes: Sizes) -> str:
 RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "AveragedLaws": _averaged_laws,
     "ByColumn": _by_column,
+    "ClassMixtures": _class_mixtures,
     "Design": _design,
     "DiagonalMoments": _counted,
     "DiagonalNormals": _diagonal,
@@ -333,6 +351,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "FullNormals": _full,
     "FullStudents": _full_students,
     "GenerativeModel": priors,
+    "MixtureLaws": _mixture_laws,
     "MixtureRecord": _mixture,
     "MixtureStream": _mixture_stream,
     "Moments": _scatter,
