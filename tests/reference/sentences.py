@@ -1,8 +1,8 @@
 """Every sentence that the package says to its users, read off its sources.
 
-`python -m tests.reference.sentences` prints them, each with the file it stands in: refusals and their
-hints, warnings, help of commands and options, what commands and reports print. Values that a sentence
-is filled with stand as {…}.
+`python -m tests.reference.sentences` prints them, each with the file it stands in: refusals and
+their hints, warnings, help of commands and options, what commands and reports print. Values that
+a sentence is filled with stand as {…}.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def _docstrings(tree: ast.AST, *, commands: bool) -> set[ast.AST]:
             continue
         spoken = commands and isinstance(node, ast.FunctionDef) and _is_command(node)
         for i, line in enumerate(body):
-            if isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant):
-                if not (spoken and i == 0):
-                    found.add(line.value)
+            alone = isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+            if alone and not (spoken and i == 0):
+                found.add(line.value)
     return found
 
 

@@ -217,6 +217,11 @@ class MixtureDiscriminant(StatisticsClassifier):
         """Whether EM came to its end within `max_iter` steps, in every class."""
         return bool(self._now().statistics.converged)
 
+    @property
+    def n_iter_(self) -> int:
+        """How many steps EM took, in the class that took most."""
+        return max(1, int(self._now().statistics.steps))
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells are legal."""
         tags = super().__sklearn_tags__()

@@ -53,6 +53,7 @@ class KeptMixtures:
     log_likelihood: float
     parameters: int
     converged: bool
+    steps: int
     notes: tuple[Note, ...] = ()
 
     def model(self, priors: Mapping[Label, float] | None) -> GenerativeModel:
@@ -189,6 +190,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
             found.log_likelihood,
             found.parameters,
             found.converged,
+            found.steps,
             found.notes,
         )
 
@@ -208,7 +210,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         model, record = state["model"], state["mixtures"]
         kept = KeptMixtures(
             model.labels, model.densities, model.weights, record.forms, record.log_likelihood,
-            record.parameters, record.converged,
+            record.parameters, record.converged, record.steps,
         )  # fmt: skip
         classes = class_array(tuple(model.labels), restored_dtype(state["labels"]))
         return self.keeping(
@@ -301,7 +303,9 @@ class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
         from suffice.models.mixture.record import ClassMixtures
 
         kept = self.statistics
-        record = ClassMixtures(kept.forms, kept.log_likelihood, kept.parameters, kept.converged)
+        record = ClassMixtures(
+            kept.forms, kept.log_likelihood, kept.parameters, kept.converged, kept.steps
+        )
         return {
             "columns": self.columns,
             "statistics": None,

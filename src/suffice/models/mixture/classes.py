@@ -55,6 +55,7 @@ class FittedClasses:
     parameters: int
     weight: float
     converged: bool
+    steps: int
     notes: tuple[Note, ...]
 
     @property
@@ -190,6 +191,7 @@ def _apart(
         sum(fit.parameters for fit in fits),
         float(sum(fit.weight for fit in fits)),
         all(fit.converged for fit in fits),
+        max(len(fit.history) for fit in fits),
         tuple(notes),
     )
 
@@ -291,6 +293,7 @@ def _of_form(
         count,
         float(coordinates.weight),
         top.converged,
+        top.steps,
         notes,
     )
 

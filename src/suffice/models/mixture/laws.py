@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,11 +105,36 @@ class MixtureLaws:
 
     # Densities
 
+    @cached_property
+    def _directions(self) -> FloatArray | None:
+        """The directions that no row of the fit varies along, (a, silent); None if there are none.
+
+        Along these every component has the same variance, one that stands in for none. How far a
+        row is off there is the same for all classes, but for rounding, which would decide.
+        """
+        if not isinstance(self.components, FullNormals) or not self.silent:
+            return None
+        factor = self.components.factors[0]
+        return np.asarray(np.linalg.svd(factor)[0][:, factor.shape[1] - self.silent :])
+
+    def _settled(self, rows: FloatArray) -> FloatArray:
+        """Return complete rows at the components' place along directions without variance."""
+        directions = self._directions
+        if directions is None:
+            return rows
+        law = self.components
+        whole = ~np.isnan(rows).any(axis=1)
+        z = (rows[whole][:, law.active] - law.origin[law.active]) / law.scale[law.active]
+        gaps = (z - law.means[0, law.active]) @ directions @ directions.T
+        out = rows.copy()
+        out[np.ix_(whole, law.active)] -= gaps * law.scale[law.active]
+        return out
+
     def component_scores(self, rows: FloatArray) -> FloatArray:
         """Return log mixing_yj + log N(x; m_j, Σ_j) of every component in its own class (n, c)."""
         shares = self.mixing.max(axis=0)
-        with np.errstate(divide="ignore"):
-            found: FloatArray = self.components.log_densities(rows) + np.log(shares)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            found: FloatArray = self.components.log_densities(self._settled(rows)) + np.log(shares)
         return found
 
     def log_densities(self, rows: FloatArray) -> FloatArray:

@@ -95,3 +95,4 @@ class ClassMixtures:
     log_likelihood: float
     parameters: int
     converged: bool
+    steps: int

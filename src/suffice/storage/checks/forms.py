@@ -149,6 +149,7 @@ FORMS: dict[str, dict[str, str]] = {
         "log_likelihood": "float",
         "parameters": "count",
         "converged": "truth",
+        "steps": "count",
     },
     "MixtureRecord": {
         "form": "text",
