@@ -100,7 +100,7 @@ def test_a_pool_is_held_out_by_its_own_folds() -> None:
     assert "GDA " in held.notes[1]
     assert held.notes[1].endswith(" %")
     assert not hasattr(model, "classes_")
-    np.testing.assert_array_equal(held.fitted.predict_proba(X), pool.predict_proba(X))
+    np.testing.assert_array_equal(held.fitted.posterior(X), pool.predict_proba(X))
 
 
 # The rule

@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, listed
 from suffice.evaluation.cross_validation import Preparation, fitted_on, judged, refusal
-from suffice.evaluation.merged_folds import MergedParts, is_closed_form
+from suffice.evaluation.merged_folds import MergedParts, as_learner, is_closed_form
 from suffice.evaluation.metrics import log_loss
 from suffice.evaluation.work_progress import SilentProgress
 
@@ -236,13 +236,12 @@ def _judgements(
 def _growing(
     model: Any, rows: LabelledRows, order: IntArray, sizes: IntArray
 ) -> Callable[[int], Fitted]:
-    """Return what fits an estimator on the first rows of an order, by the place of their number."""
-    from sklearn.base import clone
-
+    """Return what fits a model on the first rows of an order, by the place of their number."""
+    model = as_learner(model)
     if is_closed_form(model):
         known = rows.take(order[: sizes[-1]])
         parts = np.split(np.arange(sizes[-1]), sizes[:-1])
-        merged = MergedParts.running(clone(model), known, parts)
+        merged = MergedParts.running(model, known, parts)
         return lambda s: (merged.fitted(s), Preparation())
     return lambda s: fitted_on(model, rows.take(order[: sizes[s]]))
 
