@@ -77,7 +77,7 @@ class LearningCurves:
 
         A single split has no interval: both ends are its value.
         """
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         found = (self.losses if losses else self.errors)[self.place(name)]
         splits = np.isfinite(found).sum(axis=1)
@@ -86,7 +86,7 @@ class LearningCurves:
             mean = filled.sum(axis=1) / splits
             gaps = np.where(np.isfinite(found), found - mean[:, np.newaxis], 0.0)
             spread = np.sqrt(np.square(gaps).sum(axis=1) / np.maximum(splits - 1.0, 1.0) / splits)
-            half = t.ppf(0.5 + level / 2.0, np.maximum(splits - 1, 1)) * spread
+            half = stdtrit(np.maximum(splits - 1, 1), 0.5 + level / 2.0) * spread
         return mean, mean - half, mean + half
 
 
