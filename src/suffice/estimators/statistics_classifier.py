@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.estimators.accuracy import share_right
 from suffice.estimators.concurrency import LOCKS, lock_of, snapshot
+from suffice.estimators.conformal.sets import PredictsSets
 from suffice.estimators.fitting_notes import NotFitted, offered, warn_of_shape
 from suffice.estimators.saving import save_stored
 from suffice.learning.collect import frame_here, is_elsewhere, learned_from
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from suffice.storage.model_file import StoredModel
 
 
-class StatisticsClassifier(ClassifierMixin, BaseEstimator):
+class StatisticsClassifier(PredictsSets, ClassifierMixin, BaseEstimator):
     """Learns, learns more, forgets, merges with its like, and answers.
 
     What is particular to a kind of model is its learner, which `_learner` makes of the settings of

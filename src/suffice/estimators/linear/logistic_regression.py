@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.errors import BadSetting
 from suffice.estimators.concurrency import lock_of
+from suffice.estimators.conformal.sets import PredictsSets
 from suffice.estimators.linear.linear_classifier import Line
 from suffice.estimators.linear.logistic_learning import LogisticLearning
 from suffice.estimators.linear.logistic_summary import LogisticSummary, SeparatedClasses
@@ -231,7 +232,9 @@ def _notes(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str
     return notes
 
 
-class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, BaseEstimator):
+class LogisticRegression(
+    LogisticReport, LogisticLearning, PredictsSets, ClassifierMixin, BaseEstimator
+):
     """Logistic regression, and softmax regression where there are more than two classes.
 
     | setting         | default | meaning                                                         |
