@@ -11,6 +11,7 @@ from sklearn.base import clone
 from suffice.learning.zero_weights import taken
 from suffice.models.conformal.one_step import OneStep
 from suffice.models.conformal.p_values import p_value
+from suffice.rows.tables import Table
 
 if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
@@ -21,6 +22,18 @@ SEED = 0
 """Of the folds: they do not depend on what rows say, and are the same in every call."""
 CELLS = 4_000_000
 """Scores that are compared in one go. A choice: 32 MB."""
+
+
+def some_of(rows: Any, places: IntArray) -> Any:
+    """Return some rows of whatever rows may be, tables that a file has kept among them."""
+    return rows.rows(places) if isinstance(rows, Table) else taken(rows, places)
+
+
+def size_of(rows: Any) -> int:
+    """Return how many rows there are."""
+    if isinstance(rows, Table):
+        return rows.size
+    return len(rows) if isinstance(rows, (list, tuple)) else int(rows.shape[0])
 
 
 def linear_p_values(
@@ -103,8 +116,8 @@ def fold_p_values(
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of parts of the rows: the fit has told them
-            model = clone(estimator).fit(taken(X_train, kept), taken(y_train, kept))
-            own[out] = _scores(model, taken(X_train, out), estimator.classes_)[
+            model = clone(estimator).fit(some_of(X_train, kept), some_of(y_train, kept))
+            own[out] = _scores(model, some_of(X_train, out), estimator.classes_)[
                 np.arange(len(out)), codes[out]
             ]
             asked.append(_scores(model, X, estimator.classes_))

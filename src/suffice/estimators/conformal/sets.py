@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadSetting, listed
-from suffice.estimators.conformal.left_out_fits import fold_p_values, linear_p_values
+from suffice.estimators.conformal.left_out_fits import (
+    fold_p_values,
+    linear_p_values,
+    size_of,
+    some_of,
+)
 from suffice.learning.conformal.prediction_sets import (
     CLASS,
     PredictionSets,
@@ -18,12 +23,13 @@ from suffice.learning.conformal.prediction_sets import (
 from suffice.learning.conformal.unions import (
     full_p_values,
     keeps_rows,
+    kept_rows_of_pool,
     read_training,
     unions_of,
     whole_weights,
 )
 from suffice.learning.randomness import random_generator
-from suffice.learning.zero_weights import taken
+from suffice.models.naive_bayes.families.binned import Binned
 from suffice.rows import check_lengths, read_labels, read_weights
 from suffice.statistics.row_sample import END
 
@@ -107,7 +113,7 @@ class PredictsSets:
         draws = random_generator(random_state) if randomized else None
         ranked = within == CLASS
         learned: Any = getattr(self, "learned_", None)
-        given = None if rows is None else _checked_rows(rows)
+        given = kept_rows_of_pool(learned) if rows is None else _checked_rows(rows)
         unions = _unions(learned, given, X)
         if unions is not None and _affordable(learned, unions):
             found = full_p_values(unions, len(self.classes_), within_class=ranked, draws=draws)
@@ -159,6 +165,9 @@ def _full_promise(learned: Any, kept: bool) -> Promise:
     asked = getattr(learner, "families", None)
     if isinstance(asked, str) and asked in ("auto", "select"):
         why.append("the families of columns were chosen by the training rows")
+    product = getattr(learner.chosen, "product", None)
+    if product is not None and any(isinstance(f, Binned) for f in product.families):
+        why.append("edges of bins were cut by the training rows, unless they were given")
     if kept and learned.statistics.sample.limit < END:
         rows = len(learned.statistics.sample.rows)
         return Promise(f"{FULL} among {rows:,} kept rows", approximate=tuple(why))
@@ -172,11 +181,11 @@ def _by_left_out_fits(
     X_train, y_train, weights = given
     labels = read_labels(y_train)
     size = len(labels.codes)
-    check_lengths(len(X_train) if isinstance(X_train, (list, tuple)) else X_train.shape[0], size)
+    check_lengths(size_of(X_train), size)
     held = read_weights(weights, size)
     if held is not None:
         places = np.repeat(np.arange(size), whole_weights(held))
-        X_train, y_train = taken(X_train, places), taken(y_train, places)
+        X_train, y_train = some_of(X_train, places), some_of(y_train, places)
     codes = _codes_of(estimator.classes_, y_train)
     found = linear_p_values(estimator, X_train, codes, X, within_class=ranked, draws=draws)
     if found is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, Label
 
 ALL, CLASS = "all", "class"
-"""Among which rows an asked row is ranked: all of them, or those of the class that is asked about."""
+"""Among which rows an asked row is ranked: all, or those of the class it is asked about."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

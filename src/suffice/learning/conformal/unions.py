@@ -17,12 +17,17 @@ from suffice.learning.labelled_batch import LabelledBatch
 from suffice.learning.learners.gaussian import embedded
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant, held_of
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
+from suffice.learning.learners.pool import LearnedPool
+from suffice.models.conformal.added_columns import AddedColumns
 from suffice.models.conformal.added_rows import AddedRows
 from suffice.models.conformal.p_values import p_value
 from suffice.models.gaussian.averages.row_samples import array_of
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.naive_bayes.column_blocks import joined_blocks
+from suffice.models.naive_bayes.families.gaussian import GaussianColumns
 from suffice.models.naive_bayes.row_samples import blocks_of
+from suffice.models.pool.model import training_rows
+from suffice.rows import read_table
 from suffice.statistics.row_sample import END, WithRows
 
 if TYPE_CHECKING:
@@ -38,12 +43,18 @@ MOST_REPEATED = 1_000_000
 class Unions(Protocol):
     """Scores of rows in unions of training rows and an asked one."""
 
-    codes: IntArray
-    """The classes of the rows that an asked row is ranked among (n,)."""
+    @property
+    def codes(self) -> IntArray:
+        """The classes of the rows that an asked row is ranked among (n,)."""
+        ...
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """How many rows are asked about."""
+        ...
+
     def pairs(self, c: int, start: int) -> tuple[FloatArray, FloatArray]:
         """Return scores of rows (b, n) and of asked rows (b,), b of them from `start` on."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +66,7 @@ class DiscriminantUnions:
     codes: IntArray
     asked: FloatArray
     complete: bool
-    ready: AddedRows | None
+    ready: AddedRows | AddedColumns | None
 
     @classmethod
     def of(cls, learned: LearnedDiscriminant, given: LabelledBatch | None, X: object) -> Self:
@@ -74,7 +85,8 @@ class DiscriminantUnions:
             codes = learned.codes_of_fit(given)
             rows, codes = _repeated(given.rows, codes, given.weights)
             complete = True
-        wide = learned.learner.read(X, [learned.labels[0]] * _size(X), None, learned)
+        table = read_table(X)
+        wide = learned.learner.read(table, [learned.labels[0]] * table.size, None, learned)
         if wide.columns != learned.columns:
             columns, ours, _ = learned.columns.widened(wide.columns)
             wider = np.zeros((len(rows), columns.width))
@@ -82,13 +94,19 @@ class DiscriminantUnions:
             rows = wider
             held = embedded(learned, ours, columns)
             learned = replace(learned, columns=columns, statistics=held)
-        ready = None
+        ready: AddedRows | AddedColumns | None = None
         model = learned.learner.of_model()
         asked = np.asarray(wide.rows)
         if isinstance(model, GaussianLearner) and not np.isnan(rows).any() and len(codes):
             family = model.family
             log_priors = None if model.priors is None else learned.fit.model.log_priors
-            ready = AddedRows.of(family, learned.fit, np.asarray(rows), codes, log_priors)
+            fit, held_rows = learned.fit, np.asarray(rows)
+            if family.covariance == "diagonal" and family.predictive is None:
+                ready = AddedColumns.of(
+                    fit.summary, family.divisor, fit.notes, held_rows, codes, log_priors
+                )
+            else:
+                ready = AddedRows.of(family, fit, held_rows, codes, log_priors)
         return cls(learned, np.asarray(rows, dtype=np.float64), codes, asked, complete, ready)
 
     def __len__(self) -> int:
@@ -101,7 +119,7 @@ class DiscriminantUnions:
             found, own = self._anew(c, start)
             return found[np.newaxis], np.array([own])
         part = self.asked[start : start + self.ready.step]
-        blank = np.isnan(part).any(axis=1)
+        blank = np.asarray(np.isnan(part).any(axis=1))
         scores, unsafe = self.ready.scores(np.where(blank[:, np.newaxis], 0.0, part), c)
         own_scores = -self.learned.model.posterior(part, log=True)[:, c]
         for i in np.flatnonzero(unsafe | blank):
@@ -126,6 +144,7 @@ class ColumnUnions:
     codes: IntArray
     asked: Any
     complete: bool
+    ready: AddedColumns | None = None
 
     @classmethod
     def of(cls, learned: LearnedColumns, given: LabelledBatch | None, X: object) -> Self:
@@ -136,7 +155,7 @@ class ColumnUnions:
             held = [sample.rows[h] for h in sorted(sample.rows)]
             known = {label: c for c, label in enumerate(learned.labels)}
             codes = np.array([known[row.label] for row in held], dtype=np.intp)
-            repeats = np.array([row.weight for row in held])
+            repeats: FloatArray | None = np.array([row.weight for row in held])
             rows, complete = blocks_of(held, product, learned.fit.groups), sample.limit == END
         else:
             codes, repeats, complete = learned.codes_of_fit(given), given.weights, True
@@ -144,22 +163,51 @@ class ColumnUnions:
         places, codes = _repeated(np.arange(len(codes)), codes, repeats)
         if len(places) != len(rows):
             rows = rows.take(places)
-        return cls(learned, rows, codes, learned.rows(X), complete)
+        ready = _ready_columns(learned, rows, codes)
+        return cls(learned, rows, codes, learned.rows(X), complete, ready)
 
     def __len__(self) -> int:
         """How many rows are asked about."""
         return len(self.asked)
 
     def pairs(self, c: int, start: int) -> tuple[FloatArray, FloatArray]:
-        """Return scores of rows (1, n) and of the asked row (1,)."""
+        """Return scores of rows (b, n) and of asked rows (b,), b of them from `start` on."""
+        if self.ready is None:
+            found, own = self._anew(c, start)
+            return found[np.newaxis], np.array([own])
+        part = self.asked[start : start + self.ready.step]
+        cells = self.learned.learner.chosen.product.families[0].transformed(part.parts[0])
+        blank = np.asarray(np.isnan(cells).any(axis=1))
+        scores, unsafe = self.ready.scores(np.where(blank[:, np.newaxis], 0.0, cells), c)
+        own_scores = -self.learned.model.posterior(part, log=True)[:, c]
+        for i in np.flatnonzero(unsafe | blank):
+            scores[i], own_scores[i] = self._anew(c, start + int(i))
+        return scores, own_scores
+
+    def _anew(self, c: int, start: int) -> tuple[FloatArray, float]:
+        """Add the row, and leave every row out of the union as leave-one-out does."""
         learned, label = self.learned, self.learned.labels[c]
         row = self.asked.take(np.array([start]))
         more = learned.learner.summary_of_blocks(row, np.zeros(1, dtype=np.intp), [label])
         union = learned.holding(learned.statistics + more)
         rows = joined_blocks(self.rows, row)
         judged = union.left_out(rows, np.append(self.codes, c), complete=self.complete)
-        found, own = _scores(judged)
-        return found[np.newaxis], np.array([own])
+        return _scores(judged)
+
+
+def _ready_columns(learned: LearnedColumns, rows: Any, codes: IntArray) -> AddedColumns | None:
+    """Return formulas where all columns are normal, with a variance for every class."""
+    product, model = learned.learner.chosen.product, learned.fit.model
+    family = product.families[0]
+    plain = len(product.families) == 1 and type(family) is GaussianColumns
+    plain = plain and family.inner.covariance == "diagonal" and family.inner.predictive is None
+    if not plain or model.temperature != 1.0 or model.shares is not None or not len(codes):
+        return None
+    given = model.log_priors if learned.learner.has_fixed_priors else None
+    groups = learned.fit.groups[0]
+    cells = family.transformed(rows.parts[0])
+    notes = learned.fit.notes
+    return AddedColumns.of(family.summary(groups), family.inner.divisor, notes, cells, codes, given)
 
 
 def unions_of(learned: Learned[Any, Any], given: LabelledBatch | None, X: object) -> Unions | None:
@@ -205,6 +253,16 @@ def full_p_values(
 def keeps_rows(learned: Learned[Any, Any]) -> bool:
     """Whether a sample of the training rows is part of what was learned."""
     return isinstance(learned.statistics, WithRows) and bool(learned.statistics.sample.rows)
+
+
+def kept_rows_of_pool(learned: Learned[Any, Any]) -> tuple[Any, Any, Any] | None:
+    """Return the rows that a pool keeps, their labels and weights; None of other models."""
+    if not isinstance(learned, LearnedPool):
+        return None
+    kinds = tuple(column.kind for column in learned.columns.columns)
+    table, codes, weights = training_rows(learned.statistics.sample, kinds, learned.labels)
+    names = learned.columns.names if learned.columns.named else None
+    return replace(table, names=names), learned.classes[codes], weights
 
 
 def _scores(found: Any) -> tuple[FloatArray, float]:
@@ -256,7 +314,3 @@ def whole_weights(weights: FloatArray) -> NDArray[np.int64]:
             hint=f"give at most {MOST_REPEATED:,}, such as a random part of the rows",
         )
     return near.astype(np.int64)
-
-
-def _size(X: object) -> int:
-    return len(X) if isinstance(X, (list, tuple)) else int(X.shape[0])  # type: ignore[attr-defined]

@@ -11,8 +11,8 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import BadSetting, DifferentKinds, listed
-from suffice.learning.labelled_batch import read_batch
 from suffice.learning.kept_rows import checked_calibration_rows, within_sample
+from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner, summary_of
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
 from suffice.learning.left_out import StatisticsLeftOut
@@ -131,8 +131,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             raise BadSetting(
                 f"a sample of the rows {told} when the rows before were read: other statistics "
                 "were collected",
-                hint="set predictive, average, temperature and calibration_rows as they were, or fit "
-                "again",
+                hint="set predictive, average, temperature and calibration_rows as "
+                "they were, or fit again",
             )
         super().check_mergeable(left, right)
 
@@ -152,8 +152,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             if not left_out and isinstance(held, WithRows) != isinstance(gone, WithRows):
                 raise BadSetting(
                     "a sample of the rows was kept under other settings than now",
-                    hint="set predictive, average, temperature and calibration_rows as they were, or fit "
-                "again",
+                    hint="set predictive, average, temperature and calibration_rows as "
+                    "they were, or fit again",
                 )
             columns = learned.columns
             return learner.forget(held, gone, columns.is_coded, columns.coded_names)

@@ -13,8 +13,8 @@ import numpy as np
 
 from suffice.columns import Columns, PlainColumns
 from suffice.errors import BadSetting, DifferentKinds, SufficeError, listed
-from suffice.learning.labelled_batch import read_batch
 from suffice.learning.kept_rows import checked_calibration_rows, within_sample
+from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
 from suffice.learning.left_out import StatisticsLeftOut

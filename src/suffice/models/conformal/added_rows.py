@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 60_000
-"""Asked rows times training rows times classes that are looked at in one go: some 20 arrays of 8 MB
-are held at a time. A choice."""
+"""Asked rows times training rows times classes that are looked at in one go: some 20
+arrays of half a megabyte, which a processor's cache holds. A choice."""
 FAR = 1e3
 """By how many standard deviations, squared, an asked row may move the mean of its class: of sixteen
 digits, differences of such squares keep ten or more."""
@@ -127,74 +127,80 @@ class AddedRows:
         The union is that of all training rows and one asked row with label c. The second array
         (m,) marks asked rows for which the formula has too few digits.
         """
-        family, summary = self.family, self.summary
-        size, codes = summary.size, self.codes
-        shared = family.covariance == "shared"
-        share = 1.0 if shared else (family.pool or 0.0)
-        every = summary.standardized(asked.astype(np.float64))
+        every = self.summary.standardized(asked.astype(np.float64))
         x = every[:, self.active]
-        ours = codes == c
-        held = summary.weights.copy()
-        held[c] += 1.0
-        weight = held[codes]  # of the row's own class, with x
-        downdate = weight / (weight - 1.0)
-        stretch = downdate
-        less = 0.0 if family.divisor == "mle" else 1.0
-        step, grow = 1.0 / held[c], summary.weights[c] / held[c]
-        total = held.sum()
-        pooled = total - less * size - 1.0  # the divisor of the shared one, without a row
-        joint = np.empty((size, len(x), len(codes)))
         # A column that never varied may vary now.
         unsafe = np.any(every[:, ~self.active] != 0.0, axis=1)
+        held = self.summary.weights.copy()
+        held[c] += 1.0
+        size, codes = self.summary.size, self.codes
+        joint = np.empty((size, len(x), len(codes)))
         for j in range(size):
-            g = 0 if shared else j
-            # How the mean of class c lies in the coordinates of this class, and x from it.
-            centre = self.means[g, c]
-            d = x @ self.whitenings[g].T - centre
-            square = np.einsum("md,md->m", d, d)
-            with pinned():
-                along = d @ self.white[g].T  # (m, n)
-            from_own = along - (d @ self.means[g].T)[:, codes]
-            from_j = along - (d @ self.means[g, j])[:, np.newaxis]
-            # The mean of class c has moved by d/(W_c + 1): so have differences from it.
-            b = grow if j == c else share * grow
-            factor = b / (1.0 + b * square)
-            s2 = square[:, np.newaxis]
-            t = self.own[g] - np.where(ours, 2.0 * step * from_own - step * step * s2, 0.0)
-            p = from_own - np.where(ours, step * s2, 0.0)  # <d, row - own mean>
-            t = t - factor[:, np.newaxis] * np.square(p)
-            alpha = np.where(codes == j, 1.0, share) * downdate
-            rest = 1.0 - alpha * t
-            mine = codes == j
-            u2, r, q = self.straight[j], self.mixed[j], from_j
-            if j == c:
-                u2 = u2 - 2.0 * step * from_j + step * step * s2
-                r = r - step * from_own - np.where(ours, step * from_j - step * step * s2, 0.0)
-                q = from_j - step * s2
-            else:
-                r = r - np.where(ours, step * from_j, 0.0)
-            u2 = u2 - factor[:, np.newaxis] * np.square(q)
-            r = r - factor[:, np.newaxis] * p * q
-            distance = np.where(
-                mine, np.square(stretch) * t / rest, u2 + alpha * np.square(r) / rest
-            )
-            free = held[j] - less - np.where(mine, 1.0, 0.0)
-            f = pooled if shared else (1.0 - share) * free + share * pooled
-            bad = (rest < LEVERAGE).any(axis=1) | bool(np.any(np.asarray(f) <= 0.0))
-            far = np.max(f) * square * step * step > FAR
-            unsafe |= bad | far | ~np.isfinite(distance).all(axis=1)
-            with np.errstate(all="ignore"):
-                volume = self.volumes[g] + np.log1p(b * square)[:, np.newaxis] + np.log(rest)
-                size_of = 0.0 if shared else volume - self.rank * np.log(f)
-                joint[j] = self._log_prior(j, held, total) - 0.5 * (f * distance + size_of)
+            joint[j], bad = self._log_joint(j, c, x, held)
+            unsafe |= bad
         normal = log_sum_exp(joint.transpose(1, 2, 0).reshape(-1, size)).reshape(joint.shape[1:])
         found = normal - np.take_along_axis(joint, codes[np.newaxis, np.newaxis], axis=0)[0]
         unsafe |= ~np.isfinite(found).all(axis=1)
         return np.maximum(found, 0.0), unsafe
 
-    def _log_prior(self, j: int, held: FloatArray, total: float) -> FloatArray | float:
-        """Return the log prior of class j in the models of each row (n,)."""
+    def _log_joint(
+        self, j: int, c: int, x: FloatArray, held: FloatArray
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return log p(x, j) of training rows (m, n), up to a constant, and where it is unsafe.
+
+        `held` are the weights of the classes with the asked row, which is in class c.
+        """
+        family, codes = self.family, self.codes
+        shared = family.covariance == "shared"
+        share = 1.0 if shared else (family.pool or 0.0)
+        g = 0 if shared else j
+        ours, mine = codes == c, codes == j
+        weight = held[codes]  # of the row's own class
+        downdate = weight / (weight - 1.0)
+        step, grow = 1.0 / held[c], self.summary.weights[c] / held[c]
+        # The asked row, from the mean of class c, in the coordinates of class j.
+        d = x @ self.whitenings[g].T - self.means[g, c]
+        square = np.einsum("md,md->m", d, d)[:, np.newaxis]
+        with pinned():
+            along = d @ self.white[g].T
+        from_own = along - (d @ self.means[g].T)[:, codes]
+        from_j = along - (d @ self.means[g, j])[:, np.newaxis]
+        # The mean of class c moves by d/(W_c + 1), and so do differences from it: t, r and u are
+        # |row - own mean|², its product with row - mean of j, and |row - mean of j|².
+        t = self.own[g] - np.where(ours, 2.0 * step * from_own - step * step * square, 0.0)
+        p = from_own - np.where(ours, step * square, 0.0)
+        u, r, q = self.straight[j], self.mixed[j] - np.where(ours, step * from_j, 0.0), from_j
+        if j == c:
+            u = u - 2.0 * step * from_j + step * step * square
+            r = r - step * from_own + np.where(ours, step * step * square, 0.0)
+            q = from_j - step * square
+        # The scatter has grown by one rank: Sherman and Morrison.
+        growth = grow if j == c else share * grow
+        factor = growth / (1.0 + growth * square)
+        t = t - factor * np.square(p)
+        u = u - factor * np.square(q)
+        r = r - factor * p * q
+        alpha = np.where(mine, 1.0, share) * downdate
+        rest = 1.0 - alpha * t
+        with np.errstate(all="ignore"):
+            distance = np.where(
+                mine, np.square(downdate) * t / rest, u + alpha * np.square(r) / rest
+            )
+            less = 0.0 if family.divisor == "mle" else 1.0
+            pooled = held.sum() - less * self.summary.size - 1.0
+            f = (1.0 - share) * (held[j] - less - mine) + share * pooled
+            bad = (rest < LEVERAGE).any(axis=1) | (f <= 0.0).any()
+            bad |= (np.max(f) * square * step * step > FAR)[:, 0]
+            volume: FloatArray | float = 0.0
+            if not shared:
+                volume = self.volumes[g] + np.log1p(growth * square) + np.log(rest)
+                volume = volume - self.rank * np.log(f)
+            found = self._log_prior(j, held) - 0.5 * (f * distance + volume)
+        return found, bad
+
+    def _log_prior(self, j: int, held: FloatArray) -> FloatArray | float:
+        """Return the log prior of class j in the models without each row (n,)."""
         if self.log_priors is not None:
             return float(self.log_priors[j])
-        found: FloatArray = np.log((held[j] - (self.codes == j)) / (total - 1.0))
+        found: FloatArray = np.log((held[j] - (self.codes == j)) / (held.sum() - 1.0))
         return found

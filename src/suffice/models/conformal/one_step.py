@@ -88,8 +88,7 @@ class OneStep:
     @property
     def step(self) -> int:
         """How many rows are asked about at a time."""
-        n, m, _ = self.moves.shape
-        return max(1, CELLS // (n * (m + 1)))
+        return max(1, CELLS // (len(self.moves) * (len(self.theta) + 1)))
 
     def asked(self, design: FloatArray) -> FloatArray:
         """Return -log p of every class (b, n, k) for asked rows, by θ without each row of n."""

@@ -1,0 +1,1 @@
+"""Commands that ask whether answers can be believed: sets, audits, watches."""
