@@ -14,9 +14,9 @@ from suffice import GaussianDiscriminant, LogisticRegression, NaiveBayes
 FEWEST = 100
 """Rows of a table: with fewer a split says little."""
 MODELS = {
-    "gda": lambda: GaussianDiscriminant(),
+    "gda": GaussianDiscriminant,
     "qda, pool .5": lambda: GaussianDiscriminant("per-class", pool=0.5),
-    "naive Bayes": lambda: NaiveBayes(),
+    "naive Bayes": NaiveBayes,
     "logistic, penalty 1": lambda: LogisticRegression(1.0),
 }
 """Estimators with fixed settings."""

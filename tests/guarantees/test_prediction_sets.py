@@ -316,7 +316,7 @@ def test_one_step_is_near_refits() -> None:
 
 def test_a_pool_has_sets_from_its_file_alone(tmp_path: Path) -> None:
     X, y, x = numbers(4, 36)
-    pool = Pool([list(MEMBERS)[0]]).fit(X, y)
+    pool = Pool([next(iter(MEMBERS))]).fit(X, y)
     pool.save(tmp_path / "pool.suffice")
     loaded = suffice.load(tmp_path / "pool.suffice")
     found = loaded.prediction_set(x)

@@ -92,7 +92,7 @@ def predict(
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
     sets = None
     if coverage is not None:
-        from suffice.cli.monitoring.printed_sets import PrintedSets
+        from suffice.cli.rows.prediction_sets import PrintedSets
 
         sets = PrintedSets(answers.saved(model), coverage, within, as_json=as_json)
     rows = ModelRows.open(tables, answers.columns, notes, reading, note, others=keep)
@@ -106,9 +106,9 @@ def predict(
             unseen.add(chunk)
             found = decisions.about(chunk, proba=proba)
             if sets is not None:
-                more = sets.about(chunk, beside[-1][1] if target is not None else None)
+                names, cells = sets.about(chunk, beside[-1][1] if target is not None else None)
                 found = found._replace(
-                    names=(*found.names, *more.names), columns=(*found.columns, *more.columns)
+                    names=(*found.names, *names), columns=(*found.columns, *cells)
                 )
             if printed is None:  # not before the first answer: a refusal leaves no header behind
                 printed = PrintedRows((*keep, *found.names), as_json=as_json, digits=6)

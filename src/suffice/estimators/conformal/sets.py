@@ -134,7 +134,7 @@ def _unions(learned: Any, given: tuple[Any, Any, Any] | None, X: object) -> Unio
     if given is None and (learned is None or not keeps_rows(learned)):
         raise BadSetting(
             "new rows are ranked among the training rows, and none are given or kept",
-            hint="rows=(X_train, y_train), or fit with calibration_rows=2048 where a model has it",
+            hint="rows=(X_train, y_train), or fit with calibration_rows (--calibration-rows)",
         )
     if learned is None or not hasattr(learned, "left_out"):
         if given is None:

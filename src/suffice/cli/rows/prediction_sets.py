@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.cli.commands.predict_decisions import Answered
 from suffice.cli.terminal.messages import note
 from suffice.errors import BadSetting
 from suffice.learning.conformal.prediction_sets import checked
@@ -35,8 +34,8 @@ class PrintedSets:
                 hint="gda, qda, naive-bayes and pools have: fit with --model",
             )
 
-    def about(self, table: Table, cells: Any) -> Answered:
-        """Return the sets of some rows; `cells` are their labels, where these are known."""
+    def about(self, table: Table, cells: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Return the sets of some rows as named columns; `cells` are labels, where known."""
         found = self._saved.estimator.prediction_set(table, self._coverage, self._within)
         self._promise = found.promise
         names = [[label_text(label) or "" for label in each] for each in found.sets]
@@ -48,10 +47,9 @@ class PrintedSets:
             self._known += len(known)
             self._held += sum(label in each for label, each in known)
         shown = np.empty(len(names), dtype=object)
-        shown[:] = found.sets if self._json else [BETWEEN.join(each) for each in names]
-        if self._json:
-            shown[:] = [list(each) for each in found.sets]
-        return Answered(("set", "set_size"), (shown, found.sizes))
+        for i, each in enumerate(names):
+            shown[i] = list(found.sets[i]) if self._json else BETWEEN.join(each)
+        return ("set", "set_size"), (shown, found.sizes)
 
     def report(self, target: str | None) -> None:
         """Say what is promised, and how often sets held the label where that is known."""

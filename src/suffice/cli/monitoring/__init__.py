@@ -1,1 +1,0 @@
-"""Commands that ask whether answers can be believed: sets, audits, watches."""
