@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.estimators.accuracy import share_right
 from suffice.estimators.concurrency import LOCKS, lock_of, snapshot
-from suffice.estimators.conformal.sets import PredictsSets
+from suffice.estimators.conformal.sets import prediction_set
 from suffice.estimators.fitting_notes import NotFitted, offered, offered_attribute, warn_of_shape
 from suffice.estimators.saving import save_stored
 from suffice.learning.collect import frame_here, is_elsewhere, learned_from
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from suffice.storage.model_file import StoredModel
 
 
-class StatisticsClassifier(PredictsSets, ClassifierMixin, BaseEstimator):
+class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     """Learns, learns more, and answers; where it is made of sums, it forgets and merges too.
 
     What is particular to a kind of model is its learner, which `as_learner` makes of the settings.
@@ -347,6 +347,8 @@ class StatisticsClassifier(PredictsSets, ClassifierMixin, BaseEstimator):
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
         return self._now().estimate_priors(X)  # type: ignore[no-any-return]
+
+    prediction_set = prediction_set
 
     # Attributes
 

@@ -43,90 +43,83 @@ FULL = "Full conformal"
 """The name of the method by unions."""
 
 
-class PredictsSets:
-    """Sets of classes with a stated coverage, for whoever has posteriors."""
+def prediction_set(
+    estimator: Any,
+    X: object,
+    coverage: float = 0.9,
+    within: str = "all",
+    *,
+    rows: tuple[Any, ...] | None = None,
+    randomized: bool = False,
+    random_state: object = 0,
+) -> PredictionSets:
+    """Return, for every row, the classes that cannot be excluded.
 
-    if TYPE_CHECKING:
-        classes_: Any
-        predict_proba: Any
+    Parameters
+    ----------
+    X : rows to ask about
+    coverage : float
+        The share of rows whose set holds the true class, at least: between 0 and 1.
+    within : "all" or "class"
+        The coverage holds over all rows, or in every class by itestimator, for which sets are
+        larger.
+    rows : (X_train, y_train) or (X_train, y_train, sample_weight)
+        The rows of the fit, whole. Without them, those that the model keeps
+        (`calibration_rows`). Weights are repetitions.
+    randomized : bool
+        Break ties at random: the coverage is then met exactly, and not only at least.
+    random_state : int, Generator or RandomState
+        For ties.
 
-    def prediction_set(
-        self,
-        X: object,
-        coverage: float = 0.9,
-        within: str = "all",
-        *,
-        rows: tuple[Any, ...] | None = None,
-        randomized: bool = False,
-        random_state: object = 0,
-    ) -> PredictionSets:
-        """Return, for every row, the classes that cannot be excluded.
+    Returns
+    -------
+    PredictionSets
+        `sets` (a tuple of labels a row), `p_values` (rows × `classes_`) and `promise`, in
+        words.
 
-        Parameters
-        ----------
-        X : rows to ask about
-        coverage : float
-            The share of rows whose set holds the true class, at least: between 0 and 1.
-        within : "all" or "class"
-            The coverage holds over all rows, or in every class by itself, for which sets are
-            larger.
-        rows : (X_train, y_train) or (X_train, y_train, sample_weight)
-            The rows of the fit, whole. Without them, those that the model keeps
-            (`calibration_rows`). Weights are repetitions.
-        randomized : bool
-            Break ties at random: the coverage is then met exactly, and not only at least.
-        random_state : int, Generator or RandomState
-            For ties.
+    Notes
+    -----
+    Gaussian discriminants and naive Bayes are *full conformal*: the asked row is added under
+    each label, each training row is taken out again, and the scores -log p(label | x) are
+    ranked. That holds whatever the distribution is, if the asked row is exchangeable with the
+    training rows. Others are judged by fits without some of the rows (jackknife+, CV+), which
+    guarantee 1 - 2α, and in practice have 1 - α. The likeliest class is always in the set:
+    "none of these" is what `typicality` says.
 
-        Returns
-        -------
-        PredictionSets
-            `sets` (a tuple of labels a row), `p_values` (rows × `classes_`) and `promise`, in
-            words.
-
-        Notes
-        -----
-        Gaussian discriminants and naive Bayes are *full conformal*: the asked row is added under
-        each label, each training row is taken out again, and the scores -log p(label | x) are
-        ranked. That holds whatever the distribution is, if the asked row is exchangeable with the
-        training rows. Others are judged by fits without some of the rows (jackknife+, CV+), which
-        guarantee 1 - 2α, and in practice have 1 - α. The likeliest class is always in the set:
-        "none of these" is what `typicality` says.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from suffice import GaussianDiscriminant
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = GaussianDiscriminant().fit(X[::2], y[::2])
-        >>> found = model.prediction_set(X[[71, 133]], coverage=0.98, rows=(X[::2], y[::2]))
-        >>> found.sets
-        [(1, 2), (1, 2)]
-        """
-        level = checked(coverage, within)
-        if not hasattr(self, "predict_proba"):
-            raise BadSetting(
-                f"{type(self).__name__} has no probabilities to rank rows by",
-                hint="LogisticRegression, GaussianDiscriminant and NaiveBayes have",
-            )
-        best = np.asarray(self.predict_proba(X).argmax(axis=1))
-        draws = random_generator(random_state) if randomized else None
-        ranked = within == CLASS
-        learned: Any = getattr(self, "learned_", None)
-        given = kept_rows_of_pool(learned) if rows is None else _checked_rows(rows)
-        unions = _unions(learned, given, X)
-        if unions is not None and _affordable(learned, unions):
-            found = full_p_values(unions, len(self.classes_), within_class=ranked, draws=draws)
-            codes, promise = unions.codes, _full_promise(learned, given is None)
-        elif given is None:
-            raise BadSetting(
-                "no formula takes rows out of this form, and refits need all training rows",
-                hint="give rows=(X_train, y_train)",
-            )
-        else:
-            found, codes, promise = _by_left_out_fits(self, given, X, ranked, draws)
-        weights = np.bincount(codes, minlength=len(self.classes_)).astype(np.float64)
-        return prediction_sets(found, best, self.classes_, weights, level, within, promise)
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianDiscriminant
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GaussianDiscriminant().fit(X[::2], y[::2])
+    >>> found = model.prediction_set(X[[71, 133]], coverage=0.98, rows=(X[::2], y[::2]))
+    >>> found.sets
+    [(1, 2), (1, 2)]
+    """
+    level = checked(coverage, within)
+    if not hasattr(estimator, "predict_proba"):
+        raise BadSetting(
+            f"{type(estimator).__name__} has no probabilities to rank rows by",
+            hint="LogisticRegression, GaussianDiscriminant and NaiveBayes have",
+        )
+    best = np.asarray(estimator.predict_proba(X).argmax(axis=1))
+    draws = random_generator(random_state) if randomized else None
+    ranked = within == CLASS
+    learned: Any = getattr(estimator, "learned_", None)
+    given = kept_rows_of_pool(learned) if rows is None else _checked_rows(rows)
+    unions = _unions(learned, given, X)
+    if unions is not None and _affordable(learned, unions):
+        found = full_p_values(unions, len(estimator.classes_), within_class=ranked, draws=draws)
+        codes, promise = unions.codes, _full_promise(learned, given is None)
+    elif given is None:
+        raise BadSetting(
+            "no formula takes rows out of this form, and refits need all training rows",
+            hint="give rows=(X_train, y_train)",
+        )
+    else:
+        found, codes, promise = _by_left_out_fits(estimator, given, X, ranked, draws)
+    weights = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.float64)
+    return prediction_sets(found, best, estimator.classes_, weights, level, within, promise)
 
 
 def _unions(learned: Any, given: tuple[Any, Any, Any] | None, X: object) -> Unions | None:
