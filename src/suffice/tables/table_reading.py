@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 IGNORED = ("id", "ignore")
 """What a column is that is not learned from: what names rows, and whatever else."""
-COLUMN_KINDS = ("number", "category", *IGNORED)
+DATES = ("date", "date-dmy", "date-mdy", "date-ymd")
+"""What a column of dates is: by itself, or with what stands first, the day, the month or the
+year."""
+COLUMN_KINDS = ("number", "category", *DATES, *IGNORED)
 """What somebody may say that a column is."""
 
 

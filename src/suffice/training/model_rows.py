@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from suffice.columns.spellings.date_parts import with_date_parts, without_parts
 from suffice.columns.spellings.spelling import SpelledKind, Spelling
 from suffice.columns.spellings.written_numbers import POINT
 from suffice.errors import ColumnMismatch, listed
@@ -12,7 +13,7 @@ from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.tables.table_file import TableFile, missing_columns, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,12 +31,14 @@ class ModelRows:
     names    the columns of the table that the model takes, in its order
     kinds    what they hold
     named    whether the model knows its columns by name
+    spellings  how columns are written, and which are made of others
     """
 
     table: ModelTable
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     named: bool
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
 
     @classmethod
     def open(
@@ -56,19 +59,20 @@ class ModelRows:
         """
         wanted = tuple(columns.names) if columns.named else ()
         target = (notes.target,) if notes.target else ()
-        table = open_tables(tables, reading, (*wanted, *others, *target), note)
+        there = without_parts(wanted, notes.spellings)
+        table = open_tables(tables, reading, (*there, *others, *target), note)
         known = {notes.target, *others}
         if not columns.named:
             return cls._unnamed(table, columns, known)
-        lacking = [name for name in wanted if name not in table.names]
+        lacking = [name for name in there if name not in table.names]
         if lacking:
-            raise _lacking(table, lacking, wanted, {*wanted, *target})
+            raise _lacking(table, lacking, there, {*there, *target})
         extra = [n for n in table.names if n not in {*wanted, *known, *notes.dropped}]
         if extra and not quiet:
             note(f"not used, for the model does not know them: {listed(extra)}")
         pairs = zip(wanted, columns.columns, strict=True)
         kinds = tuple(_kind(column.kind, notes.spellings.get(n), reading) for n, column in pairs)
-        return cls(table, wanted, kinds, True)
+        return cls(table, wanted, kinds, True, notes.spellings)
 
     @classmethod
     def _unnamed(cls, table: ModelTable, columns: Any, known: set[str | None]) -> ModelRows:
@@ -92,9 +96,14 @@ class ModelRows:
             raise missing_columns(self.table.name, lacking, self.table.names)
         kinds = [CATEGORY] * len(others) if other_kinds is None else list(other_kinds)
         # A column may be among both, as another kind: it is read twice.
-        width = len(self.names)
-        for chunk in self.table.chunks((*self.names, *others), (*self.kinds, *kinds)):
-            rows = chunk.take(range(width))
+        known = dict(zip(self.names, self.kinds, strict=True))
+        there = without_parts(self.names, self.spellings) if self.named else self.names
+        width = len(there)
+        for chunk in self.table.chunks((*there, *others), (*map(known.__getitem__, there), *kinds)):
+            rows = with_date_parts(chunk.take(range(width)), self.spellings)
+            if rows.names != self.names and self.named:
+                place = {name: j for j, name in enumerate(rows.names or ())}
+                rows = rows.take([place[name] for name in self.names])
             beside = [(chunk.kinds[j], chunk.exact(j)) for j in range(width, chunk.width)]
             yield (rows if self.named else _without_names(rows)), beside
 

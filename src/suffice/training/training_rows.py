@@ -25,6 +25,7 @@ from suffice.training.table_columns.spelled_columns import (
     declared_categories,
     say_spellings,
 )
+from suffice.training.table_columns.told_columns import told_columns
 from suffice.training.target_labels import check_classes, plain_labels
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class TrainingRows:
             without += labelled.without
             tell_unlabelled(labelled, hooks)
         kept, dropped = kept_columns(found.table, source.name, target, hooks, texts=texts)
+        if not texts:
+            kept, spellings = told_columns(kept, labels, spellings, reading.columns, hooks)
         return cls(
             kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
             without, texts, source, counted, spellings=spellings,
