@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from suffice.errors import BadSetting
 from suffice.tables.encodings import encoding_of
@@ -20,6 +20,19 @@ COLUMN_KINDS = ("number", "category", *DATES, *IGNORED)
 """What somebody may say that a column is."""
 
 
+class TableGuess(str):
+    """What was decided about a table, in words; `option` is the setting that changes it, if any."""
+
+    __slots__ = ("option",)
+    option: str
+
+    def __new__(cls, words: str, option: str = "encoding") -> Self:
+        """Return words that know what changes what they say."""
+        found = super().__new__(cls, words)
+        found.option = option
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class TableReading:
     """How a table of text is written; what is None is detected.
@@ -29,6 +42,7 @@ class TableReading:
     decimal     what sets decimals off, "." or ","
     columns     what columns are, by name, where somebody says so: one of COLUMN_KINDS
     encoding    how characters are written, by any name that Python knows: "windows-1252"
+    sheet       which sheet of a workbook, by its name or its number from 1 on
     """
 
     delimiter: str | None = None
@@ -36,6 +50,7 @@ class TableReading:
     decimal: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.encoding is not None:

@@ -11,6 +11,7 @@ from suffice.columns.spellings.written_numbers import POINT
 from suffice.errors import ColumnMismatch, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.tables.table_file import TableFile, missing_columns, open_table
+from suffice.tables.table_reading import TableGuess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -177,12 +178,19 @@ def open_tables(
             header=reading.header,
             expected=expected,
             encoding=reading.encoding,
+            sheet=reading.sheet,
             once=True,
-            on_guess=lambda said: note(f"{said}; --encoding names another"),
+            on_guess=lambda said: note(_changeable(said)),
         )
         for path in paths
     ]
     return files[0] if len(files) == 1 else SeveralFiles(files, given)
+
+
+def _changeable(said: str) -> str:
+    """Return what was decided about a table, with how to change it."""
+    option = said.option if isinstance(said, TableGuess) else "encoding"
+    return f"{said}; --{option} names another" if option else said
 
 
 def _is_folder(given: str) -> bool:

@@ -19,6 +19,7 @@ from suffice.sources.samples import first_rows, spread_rows
 from suffice.sources.sql.source import SqlSource
 from suffice.sources.table_files import TableSource
 from suffice.tables.table_file import missing_columns
+from suffice.tables.table_reading import TableGuess
 from suffice.training.labelled_source import LabelledSource
 from suffice.training.table_columns.spelled_columns import (
     check_numbers,
@@ -199,6 +200,7 @@ def opened_source(
         delimiter=reading.delimiter,
         header=reading.header,
         encoding=reading.encoding,
+        sheet=reading.sheet,
         expected=(*labels, *drop),
     )
     asked = dict.fromkeys((*labels, *drop, *reading.columns))
@@ -249,8 +251,9 @@ def kinds_of(
         return None, found
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
-    for said in source.guessed_encodings():
-        hooks.note(f"{said}; {hooks.option('encoding')} names another")
+    for said in source.guesses():
+        option = said.option if isinstance(said, TableGuess) else "encoding"
+        hooks.note(f"{said}; {hooks.option(option)} names another" if option else said)
     decided = source.spell(names, reading.decimal, reading.columns)
     say_spellings(decided, hooks, reading.decimal)
     for said in source.odd_cells((*names, *(() if target is None else (target,)))):

@@ -33,8 +33,8 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     vary in the class. Categories come out as their names, numbers with as many digits as they had;
     blank only where blank is a category of its own. Columns that are written in a way of their own
     come out so that MODEL reads them again: decimal commas, percent signs, the words for yes and
-    no, dates as 2024-01-31; currencies and separators of thousands are left out. Logistic regression knows how rows are
-    told apart, and not how they are made: it draws nothing.
+    no, dates as 2024-01-31; currencies and separators of thousands are left out. Logistic
+    regression knows how rows are told apart, and not how they are made: it draws nothing.
 
     Example: suffice sample flowers.suffice -n 5 --class virginica
     """

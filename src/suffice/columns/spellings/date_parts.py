@@ -89,9 +89,7 @@ def with_date_parts(table: Table, spellings: Mapping[str, Spelling]) -> Table:
     }
     if not added:
         return table
-    columns: list[tuple[str, Any]] = [
-        (kind, table.column(j)) for j, kind in enumerate(table.kinds)
-    ]
+    columns: list[tuple[str, Any]] = [(kind, table.column(j)) for j, kind in enumerate(table.kinds)]
     for one in added.values():
         days = np.asarray(table.column(places[one.of]), dtype=np.float64)
         clock = one.of in spellings and spellings[one.of].is_clock

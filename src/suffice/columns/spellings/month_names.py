@@ -14,20 +14,28 @@ MONTH_NAMES: tuple[str, ...] = (
     "januari februari maart april mei juni juli augustus september oktober november december",
     "januari februari mars april maj juni juli augusti september oktober november december",
     "januar februar marts april maj juni juli august september oktober november december",
-    "styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad "
-    "grudzień",
-    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada "
-    "grudnia",
+    (
+        "styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad "
+        "grudzień"
+    ),
+    (
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada "
+        "grudnia"
+    ),
     "leden únor březen duben květen červen červenec srpen září říjen listopad prosinec",
     "ledna února března dubna května června července srpna září října listopadu prosince",
-    "január február március április május június július augusztus szeptember október november "
-    "december",
+    (
+        "január február március április május június július augusztus szeptember október november "
+        "december"
+    ),
     "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
     "январь февраль март апрель май июнь июль август сентябрь октябрь ноябрь декабрь",
     "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
     "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
-    "ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου "
-    "οκτωβρίου νοεμβρίου δεκεμβρίου",
+    (
+        "ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου "
+        "οκτωβρίου νοεμβρίου δεκεμβρίου"
+    ),
 )
 """The twelve months, a language each; read by `month_of`."""
 WRITTEN_SHORT = {"mrt": 3, "mar": 3, "mai": 5, "maj": 5, "jun": 6, "jul": 7, "sept": 9, "ago": 8}

@@ -44,8 +44,11 @@ _COMPACT_TIME = re.compile(r"(\d\d)(\d\d)(\d\d)?(\.\d{1,9})?([zZ]|[+-]\d\d:?(?:\
 _NAMED = re.compile(r"[\w\s.,\-/'’]+")
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _BETWEEN = frozenset(
-    "de del of the den der le st nd rd th er di do el dne d г року à ª º en la".split()
-)  # words that stand between a day, a month and a year
+    {
+        "de", "del", "of", "the", "den", "der", "le", "st", "nd", "rd", "th", "er", "di", "do",
+        "el", "dne", "d", "г", "року", "à", "ª", "º", "en", "la",
+    }
+)  # fmt: skip  # words that stand between a day, a month and a year
 
 
 class WrittenDate(NamedTuple):
@@ -184,8 +187,10 @@ def _named(text: str) -> tuple[_Days, str] | None:
         return None
     parts = [part for part in _WORDS.findall(text) if part.lower() not in _BETWEEN]
     months = [month_of(part) for part in parts]
-    if parts and not parts[0].isdigit() and len([m for m in months if m]) < len(
-        [part for part in parts if not part.isdigit()]
+    if (
+        parts
+        and not parts[0].isdigit()
+        and len([m for m in months if m]) < len([part for part in parts if not part.isdigit()])
     ):
         parts, months = parts[1:], months[1:]  # the day of the week
     if len(months) not in (2, 3) or sum(month is not None for month in months) != 1:
@@ -248,7 +253,9 @@ def date_text(days: float, *, timed: bool = False) -> str:
     ('2024-01-05', '2024-01-05T18:00:00')
     """
     seconds = round(days * 86_400.0) if timed else 86_400 * round(days)
-    seconds = min(max(seconds, (1 - EPOCH) * 86_400), (date.max.toordinal() - EPOCH + 1) * 86_400 - 1)
+    seconds = min(
+        max(seconds, (1 - EPOCH) * 86_400), (date.max.toordinal() - EPOCH + 1) * 86_400 - 1
+    )
     day, rest = divmod(seconds, 86_400)
     text = date.fromordinal(EPOCH + day).isoformat()
     return f"{text}T{timedelta(seconds=rest)!s:0>8}" if timed else text

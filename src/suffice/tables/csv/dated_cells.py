@@ -95,7 +95,9 @@ def spelling_of_dates(
     if others:
         few = others <= held.count
         mark = next((m for m in ("odd", "number", "code", "truth") if m in first), "")
-        said = f"{_named(first, mark)} is no date; {others:,} of {others + held.count:,} cells that "
+        said = (
+            f"{_named(first, mark)} is no date; {others:,} of {others + held.count:,} cells that "
+        )
         are = "is" if others == 1 else "are"
         return DateFound(None, f"{said}are not blank {are} none" if few and mark else "")
     if held.clocks and held.dates:
@@ -108,7 +110,9 @@ def spelling_of_dates(
         return DateFound(None, words)
     if not held.orders:
         one, two = _named(first, "not dmy"), _named(first, "not mdy")
-        return DateFound(None, f"{one} is no date with the day first, and {two} none with the month")
+        return DateFound(
+            None, f"{one} is no date with the day first, and {two} none with the month"
+        )
     open_ones = [one for one in ORDERS if one in held.orders]
     chosen = order or (open_ones[0] if len(open_ones) == 1 else usual)
     if order is None and not held.marks:

@@ -249,9 +249,7 @@ def spelling_as_declared(
     if declared in DATES:
         numbers, others = seen.number_count, _others(seen) + seen.spelled.numbers
         held = seen.spelled.dated
-        return _dated(
-            declared_date(held, seen.first, numbers, others, name, declared, usual.order)
-        )
+        return _dated(declared_date(held, seen.first, numbers, others, name, declared, usual.order))
     found = spelling_of_column(seen, decimal=decimal, usual=usual, units=True)
     kind = seen.kind if found.spelling is None else found.spelling.kind
     if kind != NUMBER:

@@ -79,7 +79,8 @@ class JudgedRows:
         mixed = np.empty_like(shown)
         mixed[:, 1:-1] = (shown[:, :-2] + shown[:, 2:]) / 2.0
         mixed[:, 0], mixed[:, -1] = shown[:, 1], shown[:, -2]
-        return -np.log(mixed[self.folds, values, self.codes])
+        found: FloatArray = -np.log(mixed[self.folds, values, self.codes])
+        return found
 
     def _prior(self, others: NDArray[np.float64]) -> NDArray[np.float64]:
         shares = others.sum(axis=1, keepdims=True) + 1.0 / others.shape[-1]
@@ -127,6 +128,7 @@ def equal_bins(numbers: FloatArray, bins: int) -> NDArray[np.intp]:
     array([0, 0, 1, 1, 2])
     """
     there = np.isfinite(numbers)
-    edges = np.unique(np.quantile(numbers[there], np.arange(1, bins) / bins)) if there.any() else []
+    inner = np.arange(1, bins) / bins
+    edges = np.unique(np.quantile(numbers[there], inner)) if there.any() else np.zeros(0)
     found = np.searchsorted(edges, numbers, side="left")
     return np.where(there, found, len(edges) + 1).astype(np.intp)
