@@ -203,7 +203,9 @@ def _sheet_of(
     from suffice.tables.workbooks.sheet import SheetTable
 
     held.set_aside()  # what comes by a pipe: an archive is read from its end
-    if not is_workbook(held.open(), held.name):
+    with held.open() as file:
+        known = is_workbook(file, held.name)
+    if not known:
         raise BadFile(
             f"{held.name} is a zip file, such as a model, and no workbook (.xlsx): not a table",
             hint="tables are CSV, Parquet, Arrow, JSON or .xlsx; save or export it as one",

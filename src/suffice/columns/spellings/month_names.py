@@ -19,8 +19,8 @@ MONTH_NAMES: tuple[str, ...] = (
         "grudzień"
     ),
     (
-        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada "
-        "grudnia"
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+        "listopada grudnia"
     ),
     "leden únor březen duben květen červen červenec srpen září říjen listopad prosinec",
     "ledna února března dubna května června července srpna září října listopadu prosince",

@@ -115,8 +115,8 @@ def spelling_of_dates(
         )
     open_ones = [one for one in ORDERS if one in held.orders]
     chosen = order or (open_ones[0] if len(open_ones) == 1 else usual)
-    if order is None and not held.marks:
-        chosen = "ymd" if "ymd" in held.orders else open_ones[0]
+    if order is None and not held.marks and "ymd" in held.orders:
+        chosen = "ymd"
     if chosen not in held.orders:
         chosen = open_ones[0]
     spelling = Spelling(NUMBER, date=chosen, timed=held.timed > 0)

@@ -49,11 +49,12 @@ class SheetTable(TextRows):
         super().__init__(source)
         self._spelled: frozenset[str] = frozenset()  # columns whose texts are no plain numbers
         self._note = note
-        file = source.open()
-        check_archive(file, self.name)
-        chosen, self._sheet = self._opened(source, sheet)
-        claim = sheet_claim(source.open(), chosen, f"{self.name}, sheet {chosen!r:.60}")
-        self._sheet = self._sheet()
+        with source.open() as file:
+            check_archive(file, self.name)
+        chosen, opened = self._opened(source, sheet)
+        with source.open() as file:
+            claim = sheet_claim(file, chosen, f"{self.name}, sheet {chosen!r:.60}")
+        self._sheet = opened()
         self._top = (self._sheet.start or (0, 0))[0]
         head = self._rows(LOOK)
         if not any(any(map(is_there, row)) for row in head):
@@ -80,7 +81,8 @@ class SheetTable(TextRows):
                 hint="pip install 'suffice[xlsx]'; or export the sheet as CSV",
             ) from None
         try:
-            book = reader.CalamineWorkbook.from_filelike(source.open())
+            with source.open() as file:
+                book = reader.CalamineWorkbook.from_filelike(file)
         except Exception as error:  # noqa: BLE001  whatever a reader of strange bytes raises
             raise damaged(self.name, str(error)) from None
         names: list[str] = list(book.sheet_names)
