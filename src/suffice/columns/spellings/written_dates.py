@@ -33,7 +33,9 @@ _TIME = re.compile(
     \s*(?:\[[\w/+\-]{1,40}\]|\([\w\s/+\-]{1,40}\))?""",
     re.VERBOSE,
 )
-_SPLIT = re.compile(r"(?<=[\d.日일])[tT](?=\d\d?[:.]?\d\d)|,?\s+(?:at|um|à|a las|alle|om|kl\.?|o)?\s*")
+_SPLIT = re.compile(
+    r"(?<=[\d.日일])[tT](?=\d\d?[:.]?\d\d)|,?\s+(?:at|um|à|a las|alle|om|kl\.?|o)?\s*"
+)
 _TIMED = re.compile(r"\d{1,2}(?:[:.]|\s?[hH]\s?)\d{2}(?!\.\d{2,4}(?:\s|$)|\d)")
 _NUMERIC = re.compile(r"(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?")
 _YEAR_FIRST = re.compile(r"(\d{4})\s?([./\-\u2010\u2011])\s?(\d{1,2})(?:\s?\2\s?(\d{1,2})\.?)?")
