@@ -11,9 +11,18 @@ from hypothesis import strategies as st
 
 from suffice.columns.spellings.date_parts import LEVELS, part_cells
 from suffice.columns.spellings.month_names import MONTH_NAMES, month_of
-from suffice.columns.spellings.spelling import Spelling, spellings_from, spellings_to
+from suffice.columns.spellings.spelling import (
+    CLOCK,
+    DATES,
+    PARTS,
+    SERIAL,
+    Spelling,
+    spellings_from,
+    spellings_to,
+)
 from suffice.columns.spellings.written_dates import (
     EPOCH,
+    ORDERS,
     clock_text,
     date_text,
     serial_date,
@@ -193,3 +202,8 @@ def test_times_without_a_date_are_hours(seconds: int) -> None:
 def test_a_file_that_says_no_such_thing_is_refused(held: dict[str, object]) -> None:
     with pytest.raises(BadFile, match="how its table is written"):
         spellings_from({"a": held})
+
+
+def test_files_know_the_orders_and_parts_that_are_read() -> None:
+    assert ("", *ORDERS, CLOCK, SERIAL) == DATES
+    assert ("", *LEVELS) == PARTS

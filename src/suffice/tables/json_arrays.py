@@ -31,7 +31,7 @@ class ArrayObjects(TextLines):
         super().__init__(file, encoding, name)
         self._decoder = decoder
 
-    def found(
+    def objects_found(
         self, unreadable: Callable[[int, Exception], BadRows]
     ) -> Iterator[list[tuple[int, Any, str]]]:
         """Yield the line on which each object ends, the object, and its text."""
@@ -118,7 +118,7 @@ class JsonArrayTable(JsonTable):
     def objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:
         """Yield objects with their lines, and None after each block."""
         assert isinstance(blocks, ArrayObjects)
-        for rows in blocks.found(self.unreadable):
+        for rows in blocks.objects_found(self.unreadable):
             for line, row, text in rows:
                 if "\\u" in text:
                     self.refuse_halves(row, line)

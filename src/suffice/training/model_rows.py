@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from suffice.columns.spellings.date_parts import with_date_parts, without_parts
 from suffice.columns.spellings.spelling import SpelledKind, Spelling
 from suffice.columns.spellings.written_numbers import POINT
 from suffice.errors import ColumnMismatch, listed
@@ -60,7 +59,7 @@ class ModelRows:
         """
         wanted = tuple(columns.names) if columns.named else ()
         target = (notes.target,) if notes.target else ()
-        there = without_parts(wanted, notes.spellings)
+        there = _there(wanted, notes.spellings)
         table = open_tables(tables, reading, (*there, *others, *target), note)
         known = {notes.target, *others}
         if not columns.named:
@@ -98,13 +97,12 @@ class ModelRows:
         kinds = [CATEGORY] * len(others) if other_kinds is None else list(other_kinds)
         # A column may be among both, as another kind: it is read twice.
         known = dict(zip(self.names, self.kinds, strict=True))
-        there = without_parts(self.names, self.spellings) if self.named else self.names
+        there = _there(self.names, self.spellings) if self.named else self.names
         width = len(there)
         for chunk in self.table.chunks((*there, *others), (*map(known.__getitem__, there), *kinds)):
-            rows = with_date_parts(chunk.take(range(width)), self.spellings)
-            if rows.names != self.names and self.named:
-                place = {name: j for j, name in enumerate(rows.names or ())}
-                rows = rows.take([place[name] for name in self.names])
+            rows = chunk.take(range(width))
+            if there != self.names:
+                rows = _with_parts(rows, self.names, self.spellings)
             beside = [(chunk.kinds[j], chunk.exact(j)) for j in range(width, chunk.width)]
             yield (rows if self.named else _without_names(rows)), beside
 
@@ -115,6 +113,24 @@ def _kind(kind: str, spelling: Spelling | None, reading: TableReading) -> str:
         given = None if spelling is None and reading.decimal == POINT else Spelling(NUMBER)
         spelling = given and replace(spelling or given, decimal=reading.decimal)
     return kind if spelling is None or spelling.kind != kind else SpelledKind(spelling)
+
+
+def _there(names: tuple[str, ...], spellings: Mapping[str, Spelling]) -> tuple[str, ...]:
+    """Return the columns that a table has; others are made of them."""
+    if not any(one.part for one in spellings.values()):
+        return names
+    from suffice.columns.spellings.date_parts import without_parts
+
+    return without_parts(names, spellings)
+
+
+def _with_parts(table: Table, names: Sequence[str], spellings: Mapping[str, Spelling]) -> Table:
+    """Return a table with the columns that are made of others, in the order of a model."""
+    from suffice.columns.spellings.date_parts import with_date_parts
+
+    rows = with_date_parts(table, spellings)
+    place = {name: j for j, name in enumerate(rows.names or ())}
+    return rows.take([place[name] for name in names])
 
 
 def _without_names(table: Table) -> Table:

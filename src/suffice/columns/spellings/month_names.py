@@ -57,7 +57,7 @@ def _known() -> dict[str, int]:
     return {**short, **WRITTEN_SHORT, **full}
 
 
-_MONTHS = _known()
+_MONTHS = _known()  # for `month_of`
 
 
 def month_of(word: str) -> int | None:

@@ -11,16 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.columns.spellings.blank_cells import TRUTHS, is_blank
-from suffice.columns.spellings.date_parts import LEVELS
-from suffice.columns.spellings.written_dates import (
-    CLOCK,
-    ORDERS,
-    SERIAL,
-    clock_text,
-    date_text,
-    serial_date,
-    written_date,
-)
 from suffice.columns.spellings.written_numbers import COMMA, POINT, written_number
 from suffice.errors import BadFile
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
@@ -32,6 +22,15 @@ if TYPE_CHECKING:
 
 LONGEST = 40
 """Characters of a text that a spelling may hold: a currency, a unit, a word for yes."""
+
+
+CLOCK, SERIAL = "clock", "number"
+"""What dates may be besides an order: times of day alone, and numbers that stand for dates."""
+DATES = ("", "dmy", "mdy", "ymd", CLOCK, SERIAL)
+"""How the dates of a column may be written: `written_dates` has what reads them, and is loaded
+where there are any."""
+PARTS = ("", "month", "weekday", "hour")
+"""What of a date may be a category of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,8 @@ class Spelling:
         return None
 
     def _date(self, cell: str) -> float | None:
+        from suffice.columns.spellings.written_dates import serial_date, written_date
+
         found = written_date(cell)
         if self.date == SERIAL:
             if found is not None:  # what nobody can read in two ways
@@ -128,6 +129,8 @@ class Spelling:
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             return value
         if self.date:
+            from suffice.columns.spellings.written_dates import clock_text, date_text
+
             return clock_text(value) if self.is_clock else date_text(value, timed=self.timed)
         if not self.percent and self.decimal == POINT:
             return value
@@ -193,9 +196,9 @@ class Spelling:
             found.kind not in (NUMBER, BOOLEAN, CATEGORY)
             or found.decimal not in (POINT, COMMA)
             or truths != bool(found.yes and found.no)
-            or found.date not in ("", CLOCK, SERIAL, *ORDERS)
+            or found.date not in DATES
             or (found.date and found.kind != NUMBER)
-            or found.part not in ("", *LEVELS)
+            or found.part not in PARTS
             or (found.part and found.kind != CATEGORY)
         ):
             raise _damaged()

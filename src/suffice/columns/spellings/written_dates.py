@@ -11,8 +11,6 @@ from suffice.columns.spellings.month_names import month_of
 
 ORDERS = ("dmy", "mdy", "ymd")
 """In which order a day, a month and a year may stand."""
-CLOCK, SERIAL = "clock", "number"
-"""What else a column may be: times of day without a date, and numbers that stand for dates."""
 EPOCH = date(1970, 1, 1).toordinal()
 """The day that is 0, as in databases and frames."""
 PIVOT = 69
@@ -23,8 +21,8 @@ _OFFSETS = {
     "z": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 60, "cet": 60, "mez": 60, "cest": 120,
     "mesz": 120, "eet": 120, "eest": 180, "est": -300, "edt": -240, "cdt": -300, "mst": -420,
     "mdt": -360, "pst": -480, "pdt": -420, "jst": 540,
-}  # fmt: skip
-# Zones that mean one thing in minutes; CST, IST and BST mean several.
+}  # fmt: skip  # zones that mean one thing, in minutes; CST, IST and BST mean several
+# A time of day, with a zone or without: for `_time`.
 _TIME = re.compile(
     r"""(?P<hour>\d{1,4})(?:[:.]|\s?[hH]\s?)(?P<minute>\d{2})
     (?:[:.m](?P<second>\d{2})s?(?:[.,](?P<part>\d{1,9}))?)?
@@ -33,17 +31,27 @@ _TIME = re.compile(
     \s*(?:\[[\w/+\-]{1,40}\]|\([\w\s/+\-]{1,40}\))?""",
     re.VERBOSE,
 )
+# What may stand between a date and its time: for `written_date`.
 _SPLIT = re.compile(
     r"(?<=[\d.日일])[tT](?=\d\d?[:.]?\d\d)|,?\s+(?:at|um|à|a las|alle|om|kl\.?|o)?\s*"
 )
+# How a time begins that is no date with dots: for `written_date`.
 _TIMED = re.compile(r"\d{1,2}(?:[:.]|\s?[hH]\s?)\d{2}(?!\.\d{2,4}(?:\s|$)|\d)")
+# Day, month and year in numbers, in any order: for `_days`.
 _NUMERIC = re.compile(r"(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?")
+# The year first: for `_days`.
 _YEAR_FIRST = re.compile(r"(\d{4})\s?([./\-\u2010\u2011])\s?(\d{1,2})(?:\s?\2\s?(\d{1,2})\.?)?")
+# A month alone: for `_days`.
 _MONTH_YEAR = re.compile(r"(\d{1,2})[/\-](\d{4})")
+# As in Chinese, Japanese and Korean: for `_days`.
 _EAST = re.compile(r"(\d{4})[年년]\s?(\d{1,2})[月월]\s?(?:(\d{1,2})[日일])?")
+# Digits alone, before a time: for `_days`.
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
+# Digits alone: for `_compact_time`.
 _COMPACT_TIME = re.compile(r"(\d\d)(\d\d)(\d\d)?(\.\d{1,9})?([zZ]|[+-]\d\d:?(?:\d\d)?)?")
+# What a date with words is made of: for `_named`.
 _NAMED = re.compile(r"[\w\s.,\-/'’]+")
+# Its words and numbers: for `_named`.
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _BETWEEN = frozenset(
     {
@@ -160,6 +168,7 @@ def _offset(zone: str) -> int | None:
     return (-1 if rest[0] == "-" else 1) * (60 * hours + minutes)
 
 
+# By each of ORDERS.
 _Days = tuple[float | None, float | None, float | None]
 
 

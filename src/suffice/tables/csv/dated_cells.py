@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from suffice.columns.spellings.spelling import Spelling
-from suffice.columns.spellings.written_dates import CLOCK, ORDERS, SERIAL, date_text, written_date
+from suffice.columns.spellings.spelling import CLOCK, SERIAL, Spelling
+from suffice.columns.spellings.written_dates import ORDERS, date_text, written_date
 from suffice.errors import NotANumber
 from suffice.rows.cells import NUMBER
 

@@ -18,13 +18,17 @@ MOST_MEMBERS = 10_000
 """Members of an archive: a workbook has a few for each sheet."""
 BLOCK = 1 << 20
 """Bytes that are unpacked at a time."""
+# Cells that hold something, with their column and row: for `sheet_claim`.
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"[^>]*?(?<!/)>')
+# Cells of a formula without a value: for `sheet_claim`.
 _EMPTY = re.compile(
     rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f\b'
     rb"(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*"
     rb"</(?:\w+:)?c>"
 )
+# Sheets of a workbook: for `_path_of`.
 _SHEET = re.compile(rb"<(?:\w+:)?sheet\b[^>]*>")
+# Where its parts are: for `_path_of`.
 _RELATION = re.compile(rb"<(?:\w+:)?Relationship\b[^>]*>")
 
 

@@ -62,7 +62,7 @@ class SheetTable(TextRows):
         layout = layout_of(head, header, expected)
         self._first = layout.first
         given = names_of(head, layout, self._spans(layout.group))
-        self._look(layout.first, given or [""] * len(head[0]))
+        self._look_at_rows(layout.first, given or [""] * len(head[0]))
         kept = [(j, given[j] if given else "") for j in self._columns]
         names = [name or f"column {j + 1}" for j, name in kept] if given else [
             f"x{place}" for place in range(len(kept))
@@ -132,7 +132,7 @@ class SheetTable(TextRows):
         """Return the number of a row, as the spreadsheet has it."""
         return int(self._top + place + 1)
 
-    def _look(self, first: int, names: Sequence[str]) -> None:
+    def _look_at_rows(self, first: int, names: Sequence[str]) -> None:
         """Look at all rows once: which columns hold anything, and what stands below the table."""
         used = [bool(name) for name in names]
         last: list[tuple[int, list[Any]]] = []
