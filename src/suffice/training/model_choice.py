@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from suffice.training.training_rows import TrainingRows
 
 SETTINGS = {
-    "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
-    "qda": ("pool", "shrink", "divisor", "priors"),
-    "naive-bayes": ("families", "smoothing", "temperature", "priors"),
+    "gda": ("covariance", "pool", "shrink", "divisor", "priors", "calibration_rows"),
+    "qda": ("pool", "shrink", "divisor", "priors", "calibration_rows"),
+    "naive-bayes": ("families", "smoothing", "temperature", "priors", "calibration_rows"),
     "logistic": ("penalty", "l1_ratio", "correction"),
     "text": ("smoothing", "priors"),
 }
