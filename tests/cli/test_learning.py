@@ -120,7 +120,7 @@ def test_logistic_regression_neither_forgets_nor_merges(
         run("merge", path, path, "-o", tmp_path / "m.suffice"),
     ):
         assert done.code == 1
-        assert "its coefficients are no sums" in done.err
+        assert "it does not keep sums" in done.err
 
 
 def test_models_that_differ_are_not_merged(

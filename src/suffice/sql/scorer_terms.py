@@ -13,6 +13,7 @@ from suffice.errors import BadSetting
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
+from suffice.models.mixture.laws import MixtureLaws
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 
 if TYPE_CHECKING:
@@ -225,6 +226,11 @@ def refuse_curved_laws(model: GenerativeModel) -> None:
     """Refuse Student's t and averages: they are no sum of squares and no single SELECT."""
     if isinstance(model.densities, FullNormals | DiagonalNormals):
         return
+    if isinstance(model.densities, MixtureLaws):
+        raise BadSetting(
+            "classes that are mixtures are not written in SQL: only normal classes are",
+            hint="predict where the model is, or fit gda or qda",
+        )
     averaged = isinstance(model.densities, AveragedLaws)
     what = "an average of several models" if averaged else "Student's t (predictive)"
     raise BadSetting(

@@ -73,6 +73,8 @@ def assumptions(stored: StoredModel) -> list[str]:
 
 def _of_covariances(stored: StoredModel) -> list[str]:
     """Return what is assumed about the covariances of normal classes."""
+    if "mixtures" in stored.state:
+        return _of_mixtures(stored)
     settings, chosen = stored.settings, stored.state.get("chosen")
     form = str(settings.get("covariance", "shared"))
     if "mixture" in stored.state:
@@ -94,6 +96,19 @@ def _of_covariances(stored: StoredModel) -> list[str]:
     if shrink:
         found.append(f"covariances between columns are shrunk, by {shrink:g}")
     return found if chosen is None else [*found, "which was chosen by leave-one-out"]
+
+
+def _of_mixtures(stored: StoredModel) -> list[str]:
+    """Return what is assumed about classes that are mixtures."""
+    model, record = stored.state["model"], stored.state["mixtures"]
+    found = ["the rows of each class are a mixture of normal components"]
+    numbers = model.densities.components_by_class
+    for label, number, form in zip(model.labels, numbers, record.forms, strict=True):
+        several = "1 component" if number == 1 else f"{number} components, with covariances"
+        found.append(f"class '{label}': {several} of form {form}")
+    if stored.settings.get("shared"):
+        found.append("covariances of all classes are of one form together")
+    return found
 
 
 def _of_averages(settings: Mapping[str, Any]) -> list[str]:

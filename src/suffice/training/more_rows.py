@@ -76,7 +76,8 @@ def forget_rows(
     """Take the rows of tables back out of a model, which is in the file `model`."""
     if not saved.offers("gone_with"):
         raise BadSetting(
-            f"{model} is a {saved.name}, which cannot forget: its coefficients are no sums",
+            f"{model} is a {saved.name}, which cannot forget: it does not keep "
+            "sums that rows could be added to or subtracted from",
             hint="fit again without the rows; gda, qda and naive-bayes can forget",
         )
     before = saved.classes.tolist()

@@ -105,6 +105,7 @@ def _check(path: Path, saved: Saved) -> None:
 
     if not saved.offers("gone_with"):
         raise DifferentKinds(
-            f"{path} is a {saved.name}, which cannot be merged: its coefficients are no sums",
+            f"{path} is a {saved.name}, which cannot be merged: it does not keep "
+            "sums that rows could be added to or subtracted from",
             hint="fit it to all rows; gda, qda and naive-bayes can be merged",
         )

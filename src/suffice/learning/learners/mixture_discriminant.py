@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -226,6 +226,10 @@ class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
         """Return rows coded as at fit."""
         table = self.as_learned(read_table(X))
         return np.asarray(self.columns.encode(table, self.learner.name), dtype=np.float64)
+
+    def more(self, batch: LabelledBatch) -> Self:  # noqa: ARG002
+        """Refuse more rows: EM goes through all of them at every step."""
+        raise self.learner.lacking("partial_fit")
 
     def given_back(self, rows: FloatArray) -> Any:
         """Return rows as the user gave them."""

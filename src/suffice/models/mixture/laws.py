@@ -59,6 +59,11 @@ class MixtureLaws:
         return np.asarray(self.mixing.argmax(axis=0), dtype=np.intp)
 
     @property
+    def components_by_class(self) -> list[int]:
+        """How many components each class has."""
+        return [int(n) for n in np.bincount(self.owners, minlength=self.size)]
+
+    @property
     def rank(self) -> int:
         """The number of directions that vary."""
         return int(self.components.rank)
