@@ -44,7 +44,7 @@ def test_a_file_is_estimated_with_every_setting_of_its_estimator() -> None:
     for estimator, settings in ESTIMATED.items():
         assert set(settings) == _parameters(estimator), estimator
     kinds = {"GenerativeModel", "NaiveBayesModel"}
-    assert {*ESTIMATED, HIDDEN} == {name for name, model in MODEL_OF.items() if model in kinds}
+    assert {*ESTIMATED, *HIDDEN} == {name for name, model in MODEL_OF.items() if model in kinds}
 
 
 @pytest.mark.slow  # all of them together: a matrix of thousands of cells, of which each gets a few

@@ -44,6 +44,7 @@ CHOSEN: dict[str, Any] = {
     "penalties, averaged": lambda: suffice.LogisticRegression("average"),
     "columns, predictive": lambda: suffice.NaiveBayes("predictive-gaussian"),
     "mixture": lambda: suffice.GaussianMixture(2, "EEE"),
+    "mixtures": lambda: suffice.MixtureDiscriminant(2, "EEE"),
     "one variance, predictive": lambda: suffice.GaussianDiscriminant("spherical", predictive=2.0),
 }
 """Models with guards of their own that are not among those every test of files goes through."""
@@ -467,6 +468,23 @@ SOUND: dict[str, Case] = {
     "mixture has a form that is not known": ("mixture", ("mixture", "form"), "EEX"),
     "mixture has a form that is not known ": ("mixture", ("mixture", "forms", 0), "XXX"),
     "mixture has noise in 1.5 of all rows": ("mixture", ("mixture", "noise"), 1.5),
+    "mixtures are none": ("mixtures", ("mixtures",), Poisson()),
+    "mixtures are those of other classes": (
+        "mixtures", ("mixtures", "forms"), lambda forms: forms[:1],
+    ),
+    "mixtures has a form that is not known": ("mixtures", ("mixtures", "forms", 0), "XXX"),
+    "model is not one of classes that are mixtures, or should not be": (
+        "mixtures", ("model", "densities"), lambda _: stored("shared").state["model"].densities,
+    ),
+    "has shares of": (
+        "mixtures", ("model", "densities", "mixing"), lambda held: held[:, :-1],
+    ),
+    "has a component that is not of one class": (
+        "mixtures", ("model", "densities", "mixing"), lambda held: np.full_like(held, 0.5),
+    ),
+    "densities has shares that do not add up to 1": (
+        "mixtures", ("model", "densities", "mixing"), times(2.0),
+    ),
     "stream is none": ("mixture, stream", ("stream",), Poisson()),
     "stream has 2 columns, not": (
         "mixture, stream", ("stream",),
@@ -560,6 +578,9 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     "path is none that the settings ask for": ("penalty, chosen", {"penalty": 1.0}, None),
     "mixture is not there, or belongs to another estimator": (
         "mixture", {}, ("", (), lambda state: {k: v for k, v in state.items() if k != "mixture"}),
+    ),
+    "mixtures is not there, or belongs to another estimator": (
+        "mixture", {}, ("", (), lambda state: {**state, "mixtures": 1}),
     ),
     "statistics are none that a mixture could be estimated from": (
         "mixture", {}, ("", ("statistics",), lambda _: stored("shared").state["statistics"]),

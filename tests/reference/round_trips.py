@@ -59,6 +59,8 @@ FAMILIES: list[Any] = [
     dict.fromkeys((0, 1, 2), Common(Binned(edges=(-1.0, 0.0, 2.0, 9.0)))),
 ]  # fmt: skip
 
+CALIBRATION = [None, 8]
+"""Rows that are kept for prediction sets, or none."""
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "GaussianDiscriminant": {
         "covariance": [*FULL_FORMS, *DIAGONAL_FORMS, *TIED_FORMS, "auto"],
@@ -71,6 +73,17 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "prior_rows": [0.0, 0.5],
         "temperature": [None, 0.7, "left-out"],
         "average": [False, True],
+        "calibration_rows": CALIBRATION,
+    },
+    "MixtureDiscriminant": {
+        "components": [1, 2, "auto"],
+        "covariance": [*LETTERS, "shared", ["EEE", "VVI"]],
+        "shared": [False, True],
+        "priors": PRIORS,
+        "prior": [False, True],
+        "tol": [1e-8],
+        "max_iter": [1000, 3],
+        "random_state": [0, 7],
     },
     "GaussianMixture": {
         "components": [1, 2, range(1, 3), [3, 1], "auto"],
@@ -88,20 +101,27 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "smoothing": SMOOTHING,
         "temperature": TEMPERATURE,
         "priors": PRIORS,
+        "calibration_rows": CALIBRATION,
     },
     "BernoulliNaiveBayes": {
         "threshold": [0.0, 1.0, -1.0],
         "smoothing": SMOOTHING,
         "temperature": TEMPERATURE,
         "priors": PRIORS,
+        "calibration_rows": CALIBRATION,
     },
     "MultinomialNaiveBayes": {
         "boolean": [False, True],
         "smoothing": SMOOTHING,
         "temperature": TEMPERATURE,
         "priors": PRIORS,
+        "calibration_rows": CALIBRATION,
     },
-    "ComplementNaiveBayes": {"boolean": [False, True], "smoothing": SMOOTHING},
+    "ComplementNaiveBayes": {
+        "boolean": [False, True],
+        "smoothing": SMOOTHING,
+        "calibration_rows": CALIBRATION,
+    },
     "LogisticRegression": {
         "penalty": [0.0, 0.7, *PATHS],
         "l1_ratio": [0.0, 1.0, 0.5],
@@ -224,6 +244,12 @@ def labelled(labels: str, codes: Any) -> Any:
     return [held[code] for code in codes]
 
 
+def adds_up(model: Any) -> bool:
+    """Whether models of its kind can be added."""
+    kind = getattr(model, "learner_kind", None)
+    return hasattr(model, "__add__") and (kind is None or kind.adds_up)
+
+
 def learned(cell: Cell, rng: Generator) -> tuple[Any, Any, Any] | None:
     """Return an estimator in the state of a cell, with rows and labels; None where it refuses."""
     classes = len(LABELS[cell.labels])
@@ -244,7 +270,7 @@ def learned(cell: Cell, rng: Generator) -> tuple[Any, Any, Any] | None:
             model.fit(X, y, sample_weight=rng.integers(1, 4, size=len(codes)) / 2.0)
         elif cell.state == "in batches" and hasattr(model, "partial_fit"):
             model.partial_fit(*first).partial_fit(*second)
-        elif cell.state == "merged" and hasattr(model, "__add__"):
+        elif cell.state == "merged" and adds_up(model):
             model = model.fit(*first) + made().partial_fit(*second)
         elif cell.state == "forgotten" and hasattr(model, "forget"):
             model.fit(X, y).forget(*_cut(X, y, slice(half, half + 5)))
@@ -361,7 +387,7 @@ def _changed(model: Any, back: Any, X: Any, y: Any) -> str:
     """Return where a model and what came back differ after learning, forgetting and merging."""
     more = _cut(X, y, slice(3, 9))
     for what in ("partial_fit", "forget", "+"):
-        if not hasattr(model, "__add__" if what == "+" else what):
+        if not (adds_up(model) if what == "+" else hasattr(model, what)):
             continue
         told = []
         for one in (model, back):

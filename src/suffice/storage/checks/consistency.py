@@ -79,7 +79,7 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
         if "mixture" in state and name_of(state["mixture"]) != "MixtureRecord":
             raise refusal("mixture", "is none")
         if (name_of(model.densities) == "MixtureLaws") != ("mixtures" in state):
-            raise refusal("mixtures", "are there without classes that are, or the other way round")
+            raise refusal("model", "is not one of classes that are mixtures, or should not be")
         if "mixtures" in state:
             _check_mixtures(state, sizes)
         if "stream" in state:
@@ -102,8 +102,6 @@ def _check_mixtures(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
         raise refusal("mixtures", "are none")
     if len(state["mixtures"].forms) != sizes["model"]["k"]:
         raise refusal("mixtures", "are those of other classes")
-    if state["statistics"] is not None:
-        raise refusal("statistics", "are there, and mixtures have none")
 
 
 def _check_stream(state: Mapping[str, Any], width: int) -> None:

@@ -39,16 +39,19 @@ GAUSSIAN = ("covariance", "pool", "shrink", "shrink_target", "divisor")
 """Settings of an estimator that make its Gaussian family."""
 AVERAGED = ("predictive", "prior_rows", "temperature", "average")
 """Settings of an estimator whose posteriors are averages."""
+KEPT = ("calibration_rows",)
+"""Settings that keep rows beside the statistics, and do nothing to the model."""
 ESTIMATED: dict[str, tuple[str, ...]] = {
-    "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "priors"),
-    "NaiveBayes": ("families", "smoothing", "temperature", "priors"),
-    "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors"),
-    "ComplementNaiveBayes": ("boolean", "smoothing"),
-    "MultinomialNaiveBayes": ("boolean", "smoothing", "temperature", "priors"),
+    "GaussianDiscriminant": (*GAUSSIAN, *AVERAGED, "priors", *KEPT),
+    "NaiveBayes": ("families", "smoothing", "temperature", "priors", *KEPT),
+    "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors", *KEPT),
+    "ComplementNaiveBayes": ("boolean", "smoothing", *KEPT),
+    "MultinomialNaiveBayes": ("boolean", "smoothing", "temperature", "priors", *KEPT),
 }
 """Settings of estimators whose model is estimated from statistics: what they do is known here."""
-HIDDEN = "GaussianMixture"
-"""The estimator of normal classes that is found by going through rows: no statistics suffice."""
+HIDDEN = {"GaussianMixture": "mixture", "MixtureDiscriminant": "mixtures"}
+"""Estimators of normal components that are found by going through rows, for which no statistics
+suffice; and the record that a file has of each."""
 
 
 def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[str, Any]) -> None:
@@ -63,9 +66,10 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("chosen", "has other families than the settings ask for")
         if estimator != "NaiveBayes" and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
-    if (estimator == HIDDEN) != ("mixture" in state):
-        raise refusal("mixture", "is not there, or belongs to another estimator")
-    if estimator == HIDDEN and state["statistics"] is not None:
+    for name, record in HIDDEN.items():
+        if (estimator == name) != (record in state):
+            raise refusal(record, "is not there, or belongs to another estimator")
+    if estimator in HIDDEN and state["statistics"] is not None:
         raise refusal("statistics", "are none that a mixture could be estimated from")
     if estimator == "LogisticRegression":
         _check_path(settings.get("penalty"), state)

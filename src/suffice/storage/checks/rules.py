@@ -292,8 +292,8 @@ def _class_mixtures(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
 def _mixture_laws(value: Any, sizes: Sizes) -> str:
     """Every component belongs to one class, and every class has some."""
     mixing = value.mixing
-    if value.components.size != sizes["c"] or not sizes["k"]:
-        return f"has shares of {sizes['c']} components, and {value.components.size} of them"
+    if value.components.size != sizes["c"]:
+        return f"has shares of {sizes['c']}, not of {value.components.size} components"
     if (np.count_nonzero(mixing, axis=0) != 1).any():
         return "has a component that is not of one class"
     off = np.abs(mixing.sum(axis=1) - 1.0).max(initial=0.0)
