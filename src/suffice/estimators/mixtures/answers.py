@@ -79,7 +79,11 @@ class MixtureAnswers:
 
     def predict_proba(self, X: object) -> FloatArray:
         """Return p(component | row) (n, k), and that of noise in a last column where there is."""
-        return np.exp(self._log_posterior(self._rows(X)))
+        fit, _ = self._require()
+        rows = self._rows(X)
+        if fit.noise == 0.0:  # to the last bit what a file answers
+            return fit.model.posterior(rows)
+        return np.exp(self._log_posterior(rows))
 
     def uncertainty(self, X: object) -> FloatArray:
         """Return 1 - max p(component | row) of each row: 0 where a row is surely of one."""
