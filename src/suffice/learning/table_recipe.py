@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +12,7 @@ import numpy as np
 from suffice.columns.filled import FilledColumns
 from suffice.columns.spellings.spelling import Spelling, spellings_from, spellings_to
 from suffice.errors import BadFile, NotANumber
+from suffice.models.typicality.outlier_rates import OutlierRates
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import Table, table_of_columns
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 STATE = "table"
 """Under which name it is kept beside what was learned."""
-KNOWN = {"target", "filled", "dropped", "spellings"}
+KNOWN = {"target", "filled", "dropped", "spellings", "rates"}
 """What this version writes. A file of a later one may hold more, which is kept and written
 again."""
 
@@ -39,6 +40,7 @@ class TableNotes:
     dropped  columns that were left out, and are left out again without a word
     more     what else the file says, kept as it is for whoever wrote it
     spellings  how the texts of columns are written that are numbers or truths
+    rates    how far out training rows lie, each by a model of the others; None where nobody knows
 
     `suffice fit` writes them. A model that is loaded in Python heeds them too, so that it takes
     the rows of the same table: with the target or without, and with its blanks.
@@ -56,6 +58,7 @@ class TableNotes:
     dropped: tuple[str, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict, hash=False)
     spellings: Mapping[str, Spelling] = field(default_factory=dict, hash=False)
+    rates: OutlierRates | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -64,6 +67,7 @@ class TableNotes:
             "filled": None if self.filled is None else self.filled.to_dict(),
             "dropped": list(self.dropped),
             **({"spellings": spellings_to(self.spellings)} if self.spellings else {}),
+            **({"rates": self.rates.to_list()} if self.rates is not None else {}),
             **self.more,
         }
 
@@ -82,15 +86,16 @@ class TableNotes:
             raise _damaged()
         more = {name: value for name, value in held.items() if name not in KNOWN}
         spellings = spellings_from(held["spellings"]) if "spellings" in held else {}
+        rates = OutlierRates.from_list(held["rates"]) if "rates" in held else None
         if filled is None:
-            return cls(target, None, dropped, more, spellings)
+            return cls(target, None, dropped, more, spellings, rates)
         found = FilledColumns.from_dict(filled)
         if not all(mean is None or isfinite(mean) for mean in found.means):
             raise _damaged()
         pairs = zip(found.means, found.blank, found.columns.columns, strict=True)
         if any(blank and (mean is None or c.kind == CATEGORY) for mean, blank, c in pairs):
             raise _damaged()  # what is not filled has no column that says where it was
-        return cls(target, found, dropped, more, spellings)
+        return cls(target, found, dropped, more, spellings, rates)
 
     def unlike(self, other: TableNotes) -> str | None:
         """Return which column is written in another way there, in words; None if none is."""
@@ -102,6 +107,11 @@ class TableNotes:
             if ours != theirs:
                 return f"{name} is written in two ways: {ours}; {theirs}"
         return None
+
+    def merged(self, other: TableNotes) -> TableNotes:
+        """Return what is known of the rows of both; how they are read is read off the first."""
+        known = None not in (self.rates, other.rates)
+        return replace(self, rates=self.rates + other.rates if known else None)  # type: ignore[operator]
 
     def check_columns(self, state: Any) -> None:
         """Refuse to fill columns that are not those of the model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, ForgettingUnseen, SufficeError, listed
@@ -10,6 +11,7 @@ from suffice.rows.labels import similar_labels
 from suffice.sources.arrow_frames import some_rows
 from suffice.training.decimals import counted
 from suffice.training.model_rows import ModelRows
+from suffice.training.table_columns.typical_rows import rates_of_new
 from suffice.training.target_labels import label_kind_of, labels_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def learn_more(
     size = 0
     chunks = labelled_chunks(saved, tables, target, reading, hooks)
     for table, labels in counted(chunks, saved.decimals):
+        _judge(saved, table)
         saved.learn(table, labels)
         size += len(labels)
     _refuse_nothing(size, tables)
@@ -47,6 +50,13 @@ def learn_more(
     for said in similar_labels(saved.classes.tolist()) if new else ():
         hooks.note(said)
     return MoreLearned(size, new, [level for level in _levels(saved) if level not in levels])
+
+
+def _judge(saved: Saved, table: Table) -> None:
+    """Count how far out new rows lie, before they are learned."""
+    if saved.notes.rates is not None and saved.offers("typicality"):
+        more = rates_of_new(saved.model, table)
+        saved.notes = replace(saved.notes, rates=saved.notes.rates + more)
 
 
 def _levels(saved: Saved) -> list[str]:

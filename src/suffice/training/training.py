@@ -33,6 +33,7 @@ from suffice.training.model_choice import (
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
 from suffice.training.table_columns.spelled_columns import check_declared
+from suffice.training.table_columns.typical_rows import rates_of
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from suffice.columns.filled import FilledColumns
     from suffice.evaluation.work_progress import ShowsProgress
+    from suffice.models.typicality.outlier_rates import OutlierRates
 
 TIME_LIMIT = 60.0
 """Seconds that comparing and judging models may take, if nobody says otherwise. A choice: as long
@@ -185,7 +187,8 @@ def train_rows(
             judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
-    notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
+    rates = _rates(model, rows)
+    notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings, rates=rates)
     # The model itself takes the same rows, as one that is loaded from the file does.
     more = replace(notes, more={DECIMALS: decimals})
     if isinstance(model, Learned):
@@ -252,6 +255,13 @@ def _filled(model: Any, rows: TrainingRows, hooks: Hooks) -> FilledColumns | Non
         more = "" if rows.whole else "; more may be blank beyond the rows that were looked at"
         hooks.note(f"{filled.note}{more}")
     return filled
+
+
+def _rates(model: Any, rows: TrainingRows) -> OutlierRates | None:
+    """Return how far out the rows lie that a model has learned, if it knows how far rows are."""
+    if not (isinstance(model, Learned) and model.offers("typicality")):
+        return None
+    return rates_of(model, rows.table, rows.labels)
 
 
 def _of_labels(priors: dict[Any, float], labels: Any) -> dict[Any, float]:
