@@ -41,7 +41,7 @@ PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     )),
     "Models": ("What each one assumes, what its settings mean, how it is fitted.", (
         "discriminant", "naive-bayes", "logistic", "mixtures", "perceptron", "pool", "bridge",
-        "event-models", "text", "statistics", "outliers", "degenerate-data",
+        "event-models", "text", "statistics", "sampling", "outliers", "degenerate-data",
     )),
     "Evidence": ("What was measured, and how.", (
         "benchmarks", "small-tables", "spam", "scaling", "evidence",

@@ -12,7 +12,6 @@ import numpy as np
 from suffice.columns.filled import FilledColumns
 from suffice.columns.spellings.spelling import Spelling, spellings_from, spellings_to
 from suffice.errors import BadFile, NotANumber
-from suffice.models.typicality.outlier_rates import OutlierRates
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.rows.sparse import SparseRows
 from suffice.rows.tables import Table, table_of_columns
@@ -21,12 +20,18 @@ from suffice.statistics import ByColumn, Tallies
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.columns.shown import Shown
     from suffice.learning.learned import Learned
+    from suffice.models.typicality.outlier_rates import OutlierRates
 
 
+RATES = "rates"
+"""Under which name a file says how far out its rows lie. It is read when somebody asks."""
+SHOWN = "shown"
+"""Under which name a file says what its columns have shown."""
 STATE = "table"
 """Under which name it is kept beside what was learned."""
-KNOWN = {"target", "filled", "dropped", "spellings", "rates"}
+KNOWN = {"target", "filled", "dropped", "spellings"}
 """What this version writes. A file of a later one may hold more, which is kept and written
 again."""
 
@@ -40,7 +45,6 @@ class TableNotes:
     dropped  columns that were left out, and are left out again without a word
     more     what else the file says, kept as it is for whoever wrote it
     spellings  how the texts of columns are written that are numbers or truths
-    rates    how far out training rows lie, each by a model of the others; None where nobody knows
 
     `suffice fit` writes them. A model that is loaded in Python heeds them too, so that it takes
     the rows of the same table: with the target or without, and with its blanks.
@@ -58,7 +62,6 @@ class TableNotes:
     dropped: tuple[str, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict, hash=False)
     spellings: Mapping[str, Spelling] = field(default_factory=dict, hash=False)
-    rates: OutlierRates | None = field(default=None, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -67,7 +70,6 @@ class TableNotes:
             "filled": None if self.filled is None else self.filled.to_dict(),
             "dropped": list(self.dropped),
             **({"spellings": spellings_to(self.spellings)} if self.spellings else {}),
-            **({"rates": self.rates.to_list()} if self.rates is not None else {}),
             **self.more,
         }
 
@@ -86,16 +88,15 @@ class TableNotes:
             raise _damaged()
         more = {name: value for name, value in held.items() if name not in KNOWN}
         spellings = spellings_from(held["spellings"]) if "spellings" in held else {}
-        rates = OutlierRates.from_list(held["rates"]) if "rates" in held else None
         if filled is None:
-            return cls(target, None, dropped, more, spellings, rates)
+            return cls(target, None, dropped, more, spellings)
         found = FilledColumns.from_dict(filled)
         if not all(mean is None or isfinite(mean) for mean in found.means):
             raise _damaged()
         pairs = zip(found.means, found.blank, found.columns.columns, strict=True)
         if any(blank and (mean is None or c.kind == CATEGORY) for mean, blank, c in pairs):
             raise _damaged()  # what is not filled has no column that says where it was
-        return cls(target, found, dropped, more, spellings, rates)
+        return cls(target, found, dropped, more, spellings)
 
     def unlike(self, other: TableNotes) -> str | None:
         """Return which column is written in another way there, in words; None if none is."""
@@ -108,10 +109,47 @@ class TableNotes:
                 return f"{name} is written in two ways: {ours}; {theirs}"
         return None
 
-    def merged(self, other: TableNotes) -> TableNotes:
+    @property
+    def rates(self) -> OutlierRates | None:
+        """How far out training rows lie, each by a model of the others; None if nobody knows."""
+        if RATES not in self.more:
+            return None
+        from suffice.models.typicality.outlier_rates import OutlierRates
+
+        return OutlierRates.from_list(self.more[RATES])
+
+    @property
+    def shown(self) -> dict[str, Shown] | None:
+        """What columns of numbers have shown, by name; None if nobody knows."""
+        if SHOWN not in self.more:
+            return None
+        from suffice.columns.shown import shown_from
+
+        return shown_from(self.more[SHOWN])
+
+    def knowing(
+        self, *, rates: OutlierRates | None = None, shown: Mapping[str, Shown] | None = None
+    ) -> Self:
+        """Return it with what rows were like; what is None is not known any more."""
+        more = {name: held for name, held in self.more.items() if name not in (RATES, SHOWN)}
+        if rates is not None:
+            more[RATES] = rates.to_list()
+        if shown is not None:
+            from suffice.columns.shown import shown_to
+
+            more[SHOWN] = shown_to(shown)
+        return replace(self, more=more)
+
+    def merged(self, other: TableNotes) -> Self:
         """Return what is known of the rows of both; how they are read is read off the first."""
-        known = None not in (self.rates, other.rates)
-        return replace(self, rates=self.rates + other.rates if known else None)  # type: ignore[operator]
+        from suffice.columns.shown import shown_by_both
+
+        rates, more = self.rates, other.rates
+        ours, theirs = self.shown, other.shown
+        return self.knowing(
+            rates=None if rates is None or more is None else rates + more,
+            shown=None if ours is None or theirs is None else shown_by_both(ours, theirs),
+        )
 
     def check_columns(self, state: Any) -> None:
         """Refuse to fill columns that are not those of the model."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from suffice.columns.shown import shown_by
 from suffice.errors import BadLabels, SimilarLabels
 from suffice.learning.learned import Learned
 from suffice.learning.learner import Learner
@@ -188,9 +189,11 @@ def train_rows(
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     rates = _rates(model, rows)
-    notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings, rates=rates)
+    notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
+    if rates is not None:
+        notes = notes.knowing(rates=rates, shown=shown_by(rows.table))
     # The model itself takes the same rows, as one that is loaded from the file does.
-    more = replace(notes, more={DECIMALS: decimals})
+    more = replace(notes, more={**notes.more, DECIMALS: decimals})
     if isinstance(model, Learned):
         model = model.with_notes(more)
     else:
