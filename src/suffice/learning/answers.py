@@ -27,8 +27,6 @@ from suffice.rows import check_lengths, read_labels, read_table, read_weights
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
     from suffice.columns.shown import Shown
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.rows import FloatArray, IntArray, Label
