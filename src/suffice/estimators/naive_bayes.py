@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from suffice.columns.design import Design
 from suffice.estimators.fitting_notes import offered
-from suffice.estimators.linear.logistic_regression import implied_logistic
+from suffice.estimators.linear.logistic_regression import implied, implied_logistic
 from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.learning.learners.naive_bayes import NaiveBayesClassifierLearner
 from suffice.learning.learners.naive_bayes_counts import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.estimators.linear.logistic_regression import LogisticRegression
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.learning.results import Explanation
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+    from suffice.models.left_out import LeaveOneOut
     from suffice.rows import FloatArray, Label
 
 
@@ -168,6 +168,16 @@ class IndependentColumns(StatisticsClassifier):
         learned = self._now()
         form, design = learned.model.linear_form(), Design(learned.columns)
         return implied_logistic(form, learned.classes, design, learned.linear_rows)
+
+    @property
+    def coef_(self) -> FloatArray:
+        """θ of the logistic posterior, (1, d) for two classes, else (k, d), where it is one."""
+        return implied(self).coef_
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """θ₀ of the logistic posterior, (1,) for two classes, else (k,), where it is one."""
+        return implied(self).intercept_
 
     def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
         """Judge the rows this was fitted on, each by a model of all the others, without refits.

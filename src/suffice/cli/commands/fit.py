@@ -177,7 +177,7 @@ def fit(
 ) -> None:
     """Learn a model from TABLE and write it to a file.
 
-    TABLE is CSV (.gz too), Parquet, Arrow, JSON lines, or - for standard input; several files of
+    TABLE is CSV (.gz too), Parquet, Arrow, JSON, .xlsx, or - for standard input; several files of
     the same columns, a quoted pattern ('part-*.parquet'), or a folder of Parquet files; or a table
     of a database: duckdb://file.db?table=t, postgresql://user@host/base?table=t (or ?query=SELECT
     …, to the end). It may be larger than memory.

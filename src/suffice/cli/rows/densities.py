@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import NotADensity
 from suffice.training.saved_models import Saved, load_saved
@@ -10,10 +10,12 @@ from suffice.training.saved_models import Saved, load_saved
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
 
 def with_density(path: Path, what: str = "typicality") -> Saved:
     """Return a model that has class densities, or refuse one that has none."""
-    saved = load_saved(path)
+    saved = load_saved(path, hidden=True)
     check_density(path, saved, what)
     return saved
 
@@ -26,3 +28,17 @@ def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
             f"{path} is a {saved.name}: it says nothing about p(x), and {cannot}",
             hint="gda, qda and naive-bayes can: fit with --model",
         )
+
+
+def drawn_rows(
+    saved: Saved, size: int, label: Any, rng: Any, *, bounded: bool = True
+) -> tuple[Any, NDArray[Any]]:
+    """Return rows that a model makes up, of one class or of all, and the class of each."""
+    found: tuple[Any, NDArray[Any]]
+    if saved.is_hidden:
+        found = saved.model.sample(size, rng, component=label)
+    elif bounded or saved.name == "TextClassifier":
+        found = saved.model.sample(size, label, rng)
+    else:
+        found = saved.model.sample(size, label, rng, within=None)
+    return found

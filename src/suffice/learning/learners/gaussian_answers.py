@@ -16,7 +16,7 @@ from suffice.learning.results import Explanation
 from suffice.models.gaussian.averages.learner import AveragingLearner, averaged_leave_one_out
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import Fit, warn_of
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
+from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
 from suffice.models.gaussian.missing.e_step import imputed
 from suffice.models.gaussian.model import OneRow, one_row
 from suffice.models.gaussian.whitened_classes import Discriminants, discriminants
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from suffice.columns import Columns
     from suffice.learning.learners.gaussian import GaussianClassifierLearner
     from suffice.models.gaussian.family import Gaussian
+    from suffice.models.left_out import LeaveOneOut
     from suffice.models.notes import Note
     from suffice.rows import FloatArray, Label
 

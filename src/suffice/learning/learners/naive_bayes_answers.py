@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.learning.learners.naive_bayes import ColumnsLearner
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.models.label_shift import LabelShift
+    from suffice.models.left_out import LeaveOneOut
     from suffice.models.naive_bayes.product import Product
     from suffice.rows import FloatArray, Label
 

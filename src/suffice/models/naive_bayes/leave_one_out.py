@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.linear_algebra import normalized
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+from suffice.models.left_out import LeaveOneOut
 from suffice.models.naive_bayes.families.protocol import Scores, SeesAllRows
 from suffice.models.naive_bayes.model import combined, summed
 from suffice.statistics.row_sample import MOST

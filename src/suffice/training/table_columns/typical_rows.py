@@ -56,12 +56,15 @@ def calibrated(
 ) -> tuple[IntArray, FloatArray]:
     """Return `most_typical`, by how far out the rows of the fit lay, where the model knows."""
     best, found = most_typical(learned, table, labels)
-    rates = None if learned.notes is None else learned.notes.rates
+    notes = getattr(learned, "notes", None)  # clusters have none
+    rates = None if notes is None else notes.rates
     return best, found if rates is None else rates.calibrated(found)
 
 
 def _too_few(learned: Any) -> NDArray[np.bool_]:
     """Say which classes have too few rows to tell a row that is not theirs; none if all have."""
+    if not hasattr(learned, "model"):  # of clusters, each with its approximate number of rows
+        return np.zeros(learned.components_, dtype=bool)
     weights = learned.model.weights
     family = getattr(learned, "family_in_use", None)  # of normal classes
     form = getattr(family, "covariance", "diagonal")

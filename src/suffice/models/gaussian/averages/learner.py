@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from suffice.columns import Columns
     from suffice.models.gaussian.family import Gaussian, GaussianStatistics
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.left_out import LeaveOneOut
     from suffice.rows import FloatArray, IntArray, Label
 
 EM_STRENGTH = 1.0
