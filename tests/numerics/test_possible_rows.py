@@ -13,7 +13,7 @@ from scipy.stats import ks_2samp, truncnorm
 
 import suffice
 from suffice import GaussianDiscriminant, NaiveBayes
-from suffice.columns.shown import Shown, shown_by_both, shown_from, shown_to
+from suffice.columns.shown import ColumnShown, shown_by_both, shown_from, shown_to
 from suffice.errors import BadFile, BadSetting
 from suffice.models.possible.bounded_laws import BoundedLaws
 from suffice.models.possible.level_shares import level_offsets
@@ -115,10 +115,10 @@ numbers = st.lists(st.floats(-1e6, 1e6).map(lambda v: round(v, 2)), min_size=1, 
 def test_what_columns_show_adds_up_in_any_order(
     first: list[float], second: list[float], third: list[float]
 ) -> None:
-    a, b, c = ({"x": Shown.of(np.array(one))} for one in (first, second, third))
+    a, b, c = ({"x": ColumnShown.of(np.array(one))} for one in (first, second, third))
     left = shown_by_both(shown_by_both(a, b), c)["x"]  # type: ignore[arg-type]
     right = shown_by_both(c, shown_by_both(b, a))["x"]  # type: ignore[arg-type]
-    whole = Shown.of(np.array([*first, *second, *third]))
+    whole = ColumnShown.of(np.array([*first, *second, *third]))
     assert whole is not None
     for found in (left, right):
         assert (found.digits, found.low, found.high) == (whole.digits, whole.low, whole.high)

@@ -34,7 +34,7 @@ class Shown:
     total       their sum
 
     >>> Shown.of(np.array([2.5, np.nan, 7.0])) + Shown.of(np.array([0.0, 3.0]))
-    Shown(digits=1, low=0.0, high=7.0, rows=4, zeros=1, total=12.5)
+    ColumnShown(digits=1, low=0.0, high=7.0, rows=4, zeros=1, total=12.5)
     """
 
     digits: int | None

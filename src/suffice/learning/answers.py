@@ -27,7 +27,7 @@ from suffice.rows import check_lengths, read_labels, read_table, read_weights
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from suffice.columns.shown import Shown
+    from suffice.columns.shown import ColumnShown
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.rows import FloatArray, IntArray, Label
 
@@ -52,7 +52,7 @@ class LearnedDensity(Learned[S, F]):
         """Return rows as the user gave them: a frame of the same library, categories decoded."""
         raise NotImplementedError
 
-    def shown_within(self, within: object) -> Mapping[str, Shown] | None:
+    def shown_within(self, within: object) -> Mapping[str, ColumnShown] | None:
         """Return what drawn numbers have to keep to, by column; None: to nothing.
 
         `within` is what `sample` is told: "auto", "training", None, or rows.

@@ -20,7 +20,7 @@ from suffice.statistics import ByColumn, Tallies
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from suffice.columns.shown import Shown
+    from suffice.columns.shown import ColumnShown
     from suffice.learning.learned import Learned
     from suffice.models.typicality.outlier_rates import OutlierRates
 
@@ -119,7 +119,7 @@ class TableNotes:
         return OutlierRates.from_list(self.more[RATES])
 
     @property
-    def shown(self) -> dict[str, Shown] | None:
+    def shown(self) -> dict[str, ColumnShown] | None:
         """What columns of numbers have shown, by name; None if nobody knows."""
         if SHOWN not in self.more:
             return None
@@ -128,7 +128,7 @@ class TableNotes:
         return shown_from(self.more[SHOWN])
 
     def knowing(
-        self, *, rates: OutlierRates | None = None, shown: Mapping[str, Shown] | None = None
+        self, *, rates: OutlierRates | None = None, shown: Mapping[str, ColumnShown] | None = None
     ) -> Self:
         """Return it with what rows were like; what is None is not known any more."""
         more = {name: held for name, held in self.more.items() if name not in (RATES, SHOWN)}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from suffice.columns.shown import Shown
+    from suffice.columns.shown import ColumnShown
     from suffice.rows import FloatArray
 
 POINTS = 256
@@ -65,7 +65,9 @@ class BoundedLaws:
     zeros: FloatArray
 
     @classmethod
-    def of_columns(cls, means: FloatArray, deviations: FloatArray, shown: Sequence[Shown]) -> Self:
+    def of_columns(
+        cls, means: FloatArray, deviations: FloatArray, shown: Sequence[ColumnShown]
+    ) -> Self:
         """Return the laws of columns that have shown this, with means and deviations of a class.
 
         Where an amount is often 0, zeros come by themselves; a class of half the mean has half the

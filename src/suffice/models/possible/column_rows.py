@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.columns.shown import Shown
+from suffice.columns.shown import ColumnShown
 from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.possible.bounded_laws import BoundedLaws
 from suffice.rows.category_codes import CodedColumns
@@ -38,10 +38,10 @@ class PossibleColumns:
 
     laws: tuple[Any, ...]
     bounded: tuple[tuple[BoundedLaws, ...] | None, ...]
-    shown: tuple[tuple[Shown | None, ...], ...]
+    shown: tuple[tuple[ColumnShown | None, ...], ...]
 
     @classmethod
-    def of(cls, model: Any, shown: Sequence[Shown | None]) -> Self:
+    def of(cls, model: Any, shown: Sequence[ColumnShown | None]) -> Self:
         """Return it for a model; `shown` is in the order of the columns."""
         bounded, held = [], []
         for law, group in zip(model.laws, model.product.columns, strict=True):
@@ -59,7 +59,7 @@ class PossibleColumns:
 def _part(
     law: Any,
     bounded: tuple[BoundedLaws, ...] | None,
-    shown: tuple[Shown | None, ...],
+    shown: tuple[ColumnShown | None, ...],
     drawn: Any,
     codes: IntArray,
     rng: np.random.Generator,
@@ -88,7 +88,7 @@ def _part(
 def _draw_again(
     law: Any,
     found: FloatArray,
-    shown: tuple[Shown | None, ...],
+    shown: tuple[ColumnShown | None, ...],
     codes: IntArray,
     rng: np.random.Generator,
 ) -> None:
@@ -105,14 +105,14 @@ def _draw_again(
         found[rows] = np.where(outside[rows], again, found[rows])
 
 
-def _sparse(drawn: SparseRows, shown: tuple[Shown | None, ...]) -> SparseRows:
+def _sparse(drawn: SparseRows, shown: tuple[ColumnShown | None, ...]) -> SparseRows:
     """Return counts that are no larger than any that were seen."""
     tops = np.array([np.inf if one is None else one.high for one in shown])
     cells = np.minimum(drawn.data, tops[drawn.indices])
     return SparseRows(cells, drawn.indices, drawn.indptr, drawn.width)
 
 
-def _bounded(law: Any, shown: tuple[Shown | None, ...]) -> tuple[BoundedLaws, ...] | None:
+def _bounded(law: Any, shown: tuple[ColumnShown | None, ...]) -> tuple[BoundedLaws, ...] | None:
     """Return the bounded laws of normal columns, class by class; None for others."""
     moments = _moments(law)
     if moments is None or None in shown:
@@ -121,7 +121,7 @@ def _bounded(law: Any, shown: tuple[Shown | None, ...]) -> tuple[BoundedLaws, ..
     if _is_logarithm(law):
         if min(one.low for one in known) <= 0.0:
             return None
-        known = [Shown(None, log(one.low), log(one.high)) for one in known]
+        known = [ColumnShown(None, log(one.low), log(one.high)) for one in known]
     means, deviations = moments
     return tuple(
         BoundedLaws.of_columns(mean, deviation, known)

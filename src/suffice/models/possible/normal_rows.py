@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from suffice.columns.shown import Shown
+from suffice.columns.shown import ColumnShown
 from suffice.models.possible.bounded_laws import BoundedLaws
 from suffice.models.possible.level_shares import chosen_levels, level_offsets
 from suffice.rows.cells import BOOLEAN, CATEGORY
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.columns import Columns
     from suffice.rows import FloatArray, IntArray
 
-TRUTH = Shown(0, 0.0, 1.0)
+TRUTH = ColumnShown(0, 0.0, 1.0)
 """What a column of truths shows: 0 and 1."""
 TRIED = 2048
 """Draws of a class by which the offsets of its categories are found."""
@@ -43,18 +43,18 @@ class PossibleNormals:
     deviations: FloatArray
     laws: tuple[BoundedLaws, ...]
     places: tuple[int, ...]
-    shown: tuple[Shown, ...]
+    shown: tuple[ColumnShown, ...]
     categories: tuple[tuple[slice, tuple[FloatArray, ...]], ...]
 
     @classmethod
-    def of(cls, densities: Any, columns: Columns, shown: Mapping[str, Shown]) -> Self:
+    def of(cls, densities: Any, columns: Columns, shown: Mapping[str, ColumnShown]) -> Self:
         """Return it for the laws of classes; columns of which nothing is known stay as drawn."""
         means = np.asarray(densities.class_means, dtype=np.float64)
         size = len(means)
         deviations = _deviations(densities, size)
         starts = np.cumsum([0, *(column.width for column in columns.columns)])
         places: list[int] = []
-        held: list[Shown] = []
+        held: list[ColumnShown] = []
         coded: list[slice] = []
         for j, (name, column) in enumerate(zip(columns.names, columns.columns, strict=True)):
             at = int(starts[j])
