@@ -21,7 +21,7 @@ MOST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ColumnShown:
     """What a column of numbers has shown; 0 digits are whole numbers.
 
     It grows with the rows, and adding up two of them is the same in any order. It cannot shrink:
@@ -33,7 +33,7 @@ class Shown:
     zeros       how many of them were 0
     total       their sum
 
-    >>> Shown.of(np.array([2.5, np.nan, 7.0])) + Shown.of(np.array([0.0, 3.0]))
+    >>> ColumnShown.of(np.array([2.5, np.nan, 7.0])) + ColumnShown.of(np.array([0.0, 3.0]))
     ColumnShown(digits=1, low=0.0, high=7.0, rows=4, zeros=1, total=12.5)
     """
 
@@ -55,11 +55,11 @@ class Shown:
             total = float(np.nan_to_num(values.sum()))
         return cls(_digits(values), low, high, len(values), int((values == 0.0).sum()), total)
 
-    def __add__(self, other: Shown) -> Shown:
+    def __add__(self, other: ColumnShown) -> ColumnShown:
         """Return what both have shown."""
         known = None not in (self.digits, other.digits)
         digits = max(self.digits or 0, other.digits or 0) if known else None
-        return Shown(
+        return ColumnShown(
             digits,
             min(self.low, other.low),
             max(self.high, other.high),
@@ -91,25 +91,27 @@ class Shown:
         return np.clip(values, self.low, self.high) + 0.0
 
 
-def shown_by(table: Table) -> dict[str, Shown]:
+def shown_by(table: Table) -> dict[str, ColumnShown]:
     """Return what each column of numbers of a table has shown, by name."""
     names = table.names or tuple(f"x{j}" for j in range(table.width))
     found = {}
     for j, kind in enumerate(table.kinds):
         if kind == NUMBER:
-            shown = Shown.of(np.asarray(table.column(j), dtype=np.float64))
+            shown = ColumnShown.of(np.asarray(table.column(j), dtype=np.float64))
             if shown is not None:
                 found[names[j]] = shown
     return found
 
 
-def shown_by_both(ours: Mapping[str, Shown], theirs: Mapping[str, Shown]) -> dict[str, Shown]:
+def shown_by_both(
+    ours: Mapping[str, ColumnShown], theirs: Mapping[str, ColumnShown]
+) -> dict[str, ColumnShown]:
     """Return what columns have shown in either of two tables."""
     found = {**theirs, **ours}
     return {name: one + theirs[name] if name in theirs else one for name, one in found.items()}
 
 
-def shown_to(held: Mapping[str, Shown]) -> dict[str, Any]:
+def shown_to(held: Mapping[str, ColumnShown]) -> dict[str, Any]:
     """Return it as what a file holds."""
     return {
         name: [one.digits, one.low, one.high, one.rows, one.zeros, one.total]
@@ -117,7 +119,7 @@ def shown_to(held: Mapping[str, Shown]) -> dict[str, Any]:
     }
 
 
-def shown_from(held: Any) -> dict[str, Shown]:
+def shown_from(held: Any) -> dict[str, ColumnShown]:
     """Return what a file says, or refuse what no column can have shown."""
     pairs = held.items() if isinstance(held, dict) else [(None, None)]
     if not all(isinstance(name, str) and _is_sound(one) for name, one in pairs):
@@ -125,7 +127,7 @@ def shown_from(held: Any) -> dict[str, Shown]:
             "the model file does not say what its columns have shown",
             hint="it is damaged: fit again",
         )
-    return {name: Shown(*one) for name, one in held.items()}
+    return {name: ColumnShown(*one) for name, one in held.items()}
 
 
 def _is_sound(one: Any) -> bool:
