@@ -355,7 +355,9 @@ def _useless(table: Table) -> dict[int, str]:
         cells = table.column(j)
         levels = len(set(cells.tolist()) - {None})
         if levels > MOST_LEVELS or levels > max(FEW, table.size // 2):
-            found[j] = f"{levels} different values in {table.size} rows: an ID or free text?"
+            found[j] = (
+                f"{levels} different values in {table.size} rows: an ID, a date or free text?"
+            )
     return found
 
 

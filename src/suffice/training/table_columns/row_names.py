@@ -41,7 +41,8 @@ def row_names(table: Table, kept: Collection[str]) -> dict[int, str]:
     found: dict[int, str] = {}
     if table.size < LEAST_ROWS:
         return found
-    for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
+    names = table.names or tuple(f"x{j}" for j in range(table.width))
+    for j, (name, kind) in enumerate(zip(names, table.kinds, strict=True)):
         if kind != NUMBER or name in kept:
             continue
         why = _why(np.asarray(table.column(j), dtype=np.float64), name)
