@@ -57,7 +57,9 @@ def _may_tell(table: Table, spellings: Mapping[str, Spelling]) -> bool:
     if any(one.date for one in spellings.values()):
         return True
     for j, kind in enumerate(table.kinds):
-        some = np.asarray(table.column(j)[:FEW], dtype=np.float64) if kind == NUMBER else []
+        if kind != NUMBER:
+            continue
+        some = np.asarray(table.column(j)[:FEW], dtype=np.float64)
         if len(some) and bool((np.isnan(some) | (some == np.floor(some))).all()):
             return True
     return False
