@@ -36,7 +36,7 @@ LEAST = 500
 """Rows below which nothing is taken for a code by itself."""
 
 
-class Looked(NamedTuple):
+class PossibleCodes(NamedTuple):
     """A column that may be one of codes.
 
     values   how many different ones there are
@@ -84,7 +84,7 @@ def code_columns(
     return tuple(one.name for one in codes)
 
 
-def _looked(name: str, numbers: FloatArray, rows: JudgedRows) -> Looked | None:
+def _looked(name: str, numbers: FloatArray, rows: JudgedRows) -> PossibleCodes | None:
     """Return what is known of a column that may be one of codes; None if it is none."""
     there = ~np.isnan(numbers)
     few = numbers[there][:1000]
@@ -111,7 +111,7 @@ def _looked(name: str, numbers: FloatArray, rows: JudgedRows) -> Looked | None:
     tallies = rows.tallies(coded).sum(axis=0)[:many]
     if counted[usual] > len(places) / 2:
         tallies = np.delete(tallies, usual, axis=0)
-    return Looked(name, many, min(smoothness(tallies), smoothness(tallies[1:])))
+    return PossibleCodes(name, many, min(smoothness(tallies), smoothness(tallies[1:])))
 
 
 def smoothness(tallies: NDArray[Any]) -> float:
