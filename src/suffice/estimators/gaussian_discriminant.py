@@ -89,6 +89,8 @@ class GaussianDiscriminant(
     | temperature   | None       | exponent on p(x | y): a number, or "left-out": averaged, by  |
     |               |            | rows as if never seen                                        |
     | average       | False      | True: what "auto" chooses from is averaged over              |
+    | calibration_… | None       | calibration_rows: up to 2048 rows to keep, among which       |
+    |               |            | `prediction_set` ranks new ones from the model file alone    |
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+`
     merges two models, and a label never seen before is simply a new class. Missing cells
@@ -116,6 +118,7 @@ class GaussianDiscriminant(
         prior_rows: float = 0.0,
         temperature: float | str | None = None,
         average: bool = False,
+        calibration_rows: int | None = None,
     ) -> None:
         self.covariance = covariance
         self.pool = pool
@@ -127,6 +130,7 @@ class GaussianDiscriminant(
         self.prior_rows = prior_rows
         self.temperature = temperature
         self.average = average
+        self.calibration_rows = calibration_rows
 
     learner_kind: ClassVar[Any] = GaussianClassifierLearner
 

@@ -33,17 +33,22 @@ def left_out(
     codes: IntArray,
     weights: FloatArray | None,
     log_priors: FloatArray | None,
+    *,
+    complete: bool = True,
 ) -> LeaveOneOut:
     """Return what each row would get from a model of all the others.
 
-    `log_priors` None means that they are re-estimated too. Smoothing and temperature are those
-    of the whole: they are settings, also where they were chosen. Where temperatures are averaged,
-    the row's own loss is taken out of their shares.
+    `rows` are all rows of the fit, or some of them if not `complete`. `log_priors` None means that
+    they are re-estimated too. Smoothing and temperature are those of the whole: they are settings,
+    also where they were chosen. Where temperatures are averaged, the row's own loss is taken out
+    of their shares.
     """
     model = fit.model
     held = np.ones(len(codes)) if weights is None else weights
     priors, vanished = left_out_priors(model.weights, codes, held, log_priors)
-    found = left_out_scores(model.product, fit.groups, fit.alphas, rows, codes, held, complete=True)
+    found = left_out_scores(
+        model.product, fit.groups, fit.alphas, rows, codes, held, complete=complete
+    )
     if model.shares is not None:
         joint = _averaged(model, found, priors, codes, held, vanished)
     else:
