@@ -32,6 +32,8 @@ COMMANDS = {
     "compare": "suffice.cli.commands.compare",
     "report": "suffice.cli.commands.report",
     "sql": "suffice.cli.commands.sql",
+    "serve": "suffice.cli.serving.serve",
+    "replay": "suffice.cli.serving.replay",
     "mail": "suffice.cli.mail.group",
 }
 """Where each command is, in the order of use: what `--help` shows."""
