@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 4096
 """Rows of the log that are learned as one batch, when it is read again."""
 
+ENORMOUS = 1e60
+"""Numbers beyond this may add up to what cannot be estimated: then that is tried before they are
+acknowledged. One row must not keep a model from answering."""
+
 
 def learned_entries(model: ServedModel, entries: Sequence[LogEntry]) -> ServedModel:
     """Return a model that has learned entries too, as one batch."""
@@ -31,7 +35,10 @@ def learned_entries(model: ServedModel, entries: Sequence[LogEntry]) -> ServedMo
     table = model.reader.table_of_plain(rows)
     learned = model.learned
     batch = learned.learner.read(model.filled(table), label_array(labels), None, learned)
-    return model.becoming(learned.more(batch), [table])
+    after = model.becoming(learned.more(batch), [table])
+    if any(type(cell) is float and abs(cell) > ENORMOUS for row in rows for cell in row):
+        _ = after.learned.model  # sums may hold what no model can be made of: refused now
+    return after
 
 
 def learned_log(model: ServedModel, entries: Iterable[LogEntry]) -> ServedModel:

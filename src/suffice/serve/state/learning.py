@@ -75,7 +75,7 @@ class Learning:
     def __init__(
         self, log: StateLog, models: Models, metrics: ServerMetrics, *, most_waiting: int = 1024
     ) -> None:
-        self._log, self._models, self._metrics = log, models, metrics
+        self.log, self._models, self._metrics = log, models, metrics
         self._most = most_waiting
         self._queue: SimpleQueue[LearnJob | ForgetJob | _Snapshot | None] = SimpleQueue()
         self._waiting = 0
@@ -125,7 +125,7 @@ class Learning:
             self._look_at_others()
             self._make_snapshots()
         self._last_snapshots()
-        self._log.close()
+        self.log.close()
 
     def _gathered(self) -> tuple[list[Any], bool]:
         """Wait for a request, and take those with it that wait as well."""
@@ -177,17 +177,17 @@ class Learning:
         told: list[tuple[Any, Any]] = []
         after: dict[str, ServedModel] = {}
         written: list[tuple[str, LogEntry]] = []
-        with self._log.transaction():
+        with self.log.transaction():
             for name in names:
                 # In one order on all servers: none waits for another that waits for it.
                 own = sorted((job for job in jobs if job.model == name), key=lambda j: j.entry.id)
-                fates = self._log.append(name, [job.entry for job in own])
+                fates = self.log.append(name, [job.entry for job in own])
                 new = [job for job, fate in zip(own, fates, strict=True) if fate == NEW]
                 model, refused = self._with(self._models[name], new)
                 before = self._models[name]
                 for job, fate in zip(own, fates, strict=True):
                     if job.entry.seq in refused and fate == NEW:
-                        self._log.take_back(job.entry)
+                        self.log.take_back(job.entry)
                         told.append((job.answer, refused[job.entry.seq]))
                         continue
                     if fate == NEW:
@@ -203,7 +203,7 @@ class Learning:
             held.position.add(entry)
             held.rows_since += len(entry.rows)
             self._metrics.learned[name] += len(entry.rows)
-            if not self._log.shared:
+            if not self.log.shared:
                 held.position.advance((entry.seq or 0) + 1)
         return told
 
@@ -230,16 +230,16 @@ class Learning:
         (job,) = jobs
         self._settle_doubt()
         name, held = job.model, self._held[job.model]
-        with self._log.transaction(alone=True):
-            if self._log.shared:
+        with self.log.transaction(alone=True):
+            if self.log.shared:
                 self._catch_up(name)
             if job.id is not None:
-                entry = self._log.entry(name, job.id)
+                entry = self.log.entry(name, job.id)
                 if entry is None:
                     return [(job.answer, self._nothing(name, job.id))]
                 plan = Forgetting.of_entry(entry)
             else:
-                plan = Forgetting.of_rows(job.rows, job.labels, self._log.entries(name))
+                plan = Forgetting.of_rows(job.rows, job.labels, self.log.entries(name))
             base, changed = held.base, None
             if plan.rest[0] and not job.from_file:
                 return [(job.answer, not_in_log(len(plan.rest[0]), plan.size))]
@@ -247,19 +247,19 @@ class Learning:
                 base = without_rows(base, *plan.rest)
                 changed = base.file_bytes()
             for entry in plan.removed:
-                self._log.remove(name, entry)
+                self.log.remove(name, entry)
             for entry in plan.rewritten:
-                self._log.rewrite(entry)
+                self.log.rewrite(entry)
             model = self._without(name, base, plan)
             generation = held.generation + 1
             position = held.position.copy()
-            self._log.next_generation(name, generation, changed, model.file_bytes(), position)
+            self.log.next_generation(name, generation, changed, model.file_bytes(), position)
         before = set(self._models[name].classes)
         held.base, held.generation, held.rows_since = base, generation, 0
         self._models.replace(model)
         self._metrics.forgotten[name] += plan.size
         self._metrics.commits += 1
-        self._log.after_forgetting()
+        self.log.after_forgetting()
         found: dict[str, Any] = {
             "rows": plan.size,
             "classes_left_out": sorted(map(str, before - set(model.classes))),
@@ -280,10 +280,10 @@ class Learning:
             except ForgettingUnseen:
                 if not plan.gone[0]:
                     raise
-        return learned_log(base, self._log.entries(name))
+        return learned_log(base, self.log.entries(name))
 
     def _nothing(self, name: str, identity: str) -> Any:
-        if self._log.was_forgotten(name, identity):
+        if self.log.was_forgotten(name, identity):
             return {"id": identity, "rows": 0, "already": True, "classes_left_out": []}
         return HttpProblem(
             409, f"nothing was learned under the id {identity[:80]!r}", "nothing was changed"
@@ -294,19 +294,19 @@ class Learning:
     def _catch_up(self, name: str) -> None:
         """Learn what the log holds and this server does not."""
         held = self._held[name]
-        generation = self._log.generation(name)
+        generation = self.log.generation(name)
         if generation != held.generation:
-            found = self._log.held(name)
+            found = self.log.held(name)
             if found is None:
                 raise StateUnavailable(f"{name} is not in the state any more")
             position = found.position
-            model = opened_model(self._log, name, found)
-            base = ServedModel.of_bytes(name, found.base, f"{name} in {self._log.place}")
+            model = opened_model(self.log, name, found)
+            base = ServedModel.of_bytes(name, found.base, f"{name} in {self.log.place}")
             self._held[name] = _Held(base, position, found.generation)
             self._models.replace(model)
             return
         position = held.position.copy()
-        new = list(self._log.since(name, position))
+        new = list(self.log.since(name, position))
         if new:
             self._models.replace(learned_log(self._models[name], new))
             held.rows_since += sum(len(entry.rows) for entry in new)
@@ -321,7 +321,7 @@ class Learning:
 
     def _look_at_others(self) -> None:
         """Learn what other servers have learned since, and forget what they have forgotten."""
-        if not self._log.shared or time.monotonic() - self._looked < LOOK:
+        if not self.log.shared or time.monotonic() - self._looked < LOOK:
             return
         self._looked = time.monotonic()
         try:
@@ -359,7 +359,7 @@ class Learning:
         if made.content is None or made.generation != held.generation:
             return
         try:
-            if self._log.write_snapshot(made.model, made.generation, made.content, made.position):
+            if self.log.write_snapshot(made.model, made.generation, made.content, made.position):
                 self._metrics.snapshots += 1
         except StateUnavailable:
             self._in_doubt = True
