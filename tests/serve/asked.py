@@ -33,7 +33,7 @@ class Asked:
     """Asks one server, one request after the other, or several at once."""
 
     def __init__(self, server: ModelServer, loop: asyncio.AbstractEventLoop) -> None:
-        self.server, self._loop = server, loop
+        self.server, self.loop = server, loop
 
     def __call__(
         self,
@@ -44,7 +44,7 @@ class Asked:
         *,
         chunks: int = 1,
     ) -> Answered:
-        return self._loop.run_until_complete(self.asking(method, path, body, headers, chunks))
+        return self.loop.run_until_complete(self.asking(method, path, body, headers, chunks))
 
     def post(self, path: str, content: Any, **headers: str) -> Answered:
         given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -54,7 +54,7 @@ class Asked:
         async def all_of_them() -> list[Answered]:
             return await asyncio.gather(*(self.asking(m, p, b, JSON) for m, p, b in requests))
 
-        return self._loop.run_until_complete(all_of_them())
+        return self.loop.run_until_complete(all_of_them())
 
     async def asking(
         self,

@@ -86,7 +86,9 @@ def given_rows(
         content = json_of(body) if content is None else content
         check_keys(content, {*known, "labels"} if labelled else known)
         rows, are_columns = json_rows(content)
-        size = len(next(iter(rows.values()), ())) if are_columns else len(rows)
+        size = len(rows)
+        if are_columns:
+            size = max((len(one) for one in rows.values() if isinstance(one, list)), default=0)
         _check_size(size, most)
         read = model.reader.tables_of_columns if are_columns else model.reader.tables
         tables, notes = read(rows)

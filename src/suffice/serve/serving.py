@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,8 @@ def serve(
 
     `started` hears the port and the names; `note` of models that will not learn.
     """
+    # Each would be a line of the log, and some come with every request.
+    warnings.simplefilter("ignore")
     tokens = settings.tokens
     check_binding(settings.host, token=tokens is not None, no_token=settings.no_token)
     log = None if state is None else open_log(state)

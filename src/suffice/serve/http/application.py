@@ -63,7 +63,7 @@ class Application:
         self.metrics = ServerMetrics()
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="suffice-work")
         self.ready = False
-        self._holding = HeldBytes()
+        self.holding = HeldBytes()
         self._working = 0
         self._routes: dict[str, dict[str, Route]] = {}
         self._families: dict[str, tuple[str, ...]] = {}
@@ -91,7 +91,7 @@ class Application:
         if scope["type"] != "http":
             return
         start = perf_counter()
-        request = Request(scope, receive, self.limits, self._holding)
+        request = Request(scope, receive, self.limits, self.holding)
         template, status = "other", 500
         try:
             route = self._found(scope)
@@ -105,7 +105,8 @@ class Application:
             status = problem.status
             if status == 500:
                 traceback.print_exception(error, file=sys.stderr)
-            await _sent(send, status, problem.body(), PROBLEM_TYPE, problem.headers)
+            body = problem.body(error=scope["path"].startswith("/v2/"))
+            await _sent(send, status, body, PROBLEM_TYPE, problem.headers)
         finally:
             request.release()
             self.metrics.took(template, status, perf_counter() - start)

@@ -55,9 +55,10 @@ class HttpProblem(Exception):
         }
         return {**found, "hint": self.hint} if self.hint else found
 
-    def body(self) -> bytes:
-        """Return its JSON."""
-        return msgspec.json.encode(self.content())
+    def body(self, *, error: bool = False) -> bytes:
+        """Return its JSON; with `error`, also as the Open Inference Protocol has it."""
+        content = self.content()
+        return msgspec.json.encode({**content, "error": self.detail} if error else content)
 
 
 def problem_of(error: BaseException) -> HttpProblem:

@@ -168,6 +168,7 @@ def run(app: Application, host: str, port: int, *, started: Callable[[int], None
         ws="none",
         lifespan="off",
         log_config=None,
+        log_level="critical",
         access_log=False,
         server_header=False,
         date_header=False,
