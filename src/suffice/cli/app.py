@@ -31,6 +31,7 @@ COMMANDS = {
     "diff": "suffice.cli.commands.diff",
     "compare": "suffice.cli.commands.compare",
     "report": "suffice.cli.commands.report",
+    "page": "suffice.cli.web.page",
     "sql": "suffice.cli.commands.sql",
     "serve": "suffice.cli.serving.serve",
     "replay": "suffice.cli.serving.replay",

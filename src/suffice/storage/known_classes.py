@@ -52,6 +52,7 @@ DATACLASSES = {
     "LogNormalColumns": "suffice.models.naive_bayes.families.lognormal",
     "LogisticFit": "suffice.models.linear.logistic.result",
     "MixtureRecord": "suffice.models.mixture.record",
+    "MixtureStream": "suffice.models.mixture.stepwise",
     "Multinomial": "suffice.models.naive_bayes.families.multinomial",
     "MultinomialCounts": "suffice.models.naive_bayes.families.multinomial",
     "NaiveBayesModel": "suffice.models.naive_bayes.model",
