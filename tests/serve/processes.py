@@ -43,6 +43,7 @@ class ServerProcess:
                 self.port = int(found[1])
                 return
         self.process.wait()
+        self.process.stderr.close()
         raise AssertionError(f"the server did not start: {self.said}")
 
     def connection(self) -> http.client.HTTPConnection:
@@ -62,7 +63,8 @@ class ServerProcess:
 
     def kill(self) -> None:
         self.process.kill()
-        self._ended()
+        if self.process.stderr is not None and not self.process.stderr.closed:
+            self._ended()
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from suffice.serve.state.entries import LogPosition
     from suffice.serve.state.log import StateLog
 
+SWITCH = 0.001
+"""Seconds after which threads take turns: whoever asks for one row waits for the one that works at
+a million no longer than that."""
 LONGEST_NAME = 200
 """Characters of a model's name in addresses."""
 
@@ -117,6 +121,7 @@ def serve(
     """
     # Each would be a line of the log, and some come with every request.
     warnings.simplefilter("ignore")
+    sys.setswitchinterval(SWITCH)
     tokens = settings.tokens
     check_binding(settings.host, token=tokens is not None, no_token=settings.no_token)
     log = None if state is None else open_log(state)
