@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.errors import BadLabels, BadRows, SufficeError, listed
+from suffice.errors import BadLabels, BadRows, listed
 from suffice.serve.http.json_bodies import json_of
 from suffice.serve.http.problems import HttpProblem
 from suffice.serve.http.requests import ARROW, JSON
 from suffice.serve.records import THE_ROWS, cell_text
 from suffice.sources.arrow_frames import some_rows
 from suffice.tables.csv.typed_cells import typed_cells
+from suffice.tables.table_bytes import KNOWN
+from suffice.tables.table_file import open_table
 from suffice.tables.table_reading import TableReading
 from suffice.training.model_rows import ModelRows
 from suffice.training.target_labels import label_kind_of, labels_of
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
 IN_MEMORY = Path("/dev/shm")  # noqa: S108
 """Where tables are put that are read like files: on systems that
 have it, they never reach a disk."""
+ARROW_STREAM = b"\xff\xff\xff\xff"
+"""How an Arrow stream begins."""
+NO_TEXT = (*KNOWN, b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
+"""How files begin that are no text, or packed: HTTP has its own word for that."""
 SHAPES = '{"rows": [{"size": 1.5, "colour": "red"}]} or {"columns": {"size": [1.5]}}'
 """How rows are written in JSON, for hints."""
 
@@ -160,27 +166,28 @@ def _table_rows(
             )
         others = (target,)
     size = without = 0
-    with _as_file(body, "rows.arrow" if how == ARROW else "rows.csv") as path:
-        try:
-            rows = ModelRows.open(
-                [str(path)], model.columns, model.notes, TableReading(), notes.append,
-                others=others,
-            )  # fmt: skip
-            kinds = (label_kind_of(model.classes),) if labelled else None
-            for table, beside in rows.chunks(others, kinds):
-                size += table.size
-                _check_size(size, most)
-                kept = table
-                if labelled:
-                    found, there = labels_of(beside[0][1], beside[0][0], model.classes)
-                    labels.append(found)
-                    if not there.all():
-                        without += int((~there).sum())
-                        kept = some_rows(table, there)
-                if kept.size:
-                    tables.append(kept)
-        except SufficeError as error:
-            raise _without_path(error, str(path)) from None
+    _check_written(body, how)
+    with _as_file(body) as path:
+        expected = (*model.columns.names, *others) if model.columns.named else others
+        opened = open_table(path, expected=expected, once=True, on_guess=notes.append,
+                            called=THE_ROWS)  # fmt: skip
+        rows = ModelRows.open(
+            [], model.columns, model.notes, TableReading(), notes.append,
+            others=others, opened=opened,
+        )  # fmt: skip
+        kinds = (label_kind_of(model.classes),) if labelled else None
+        for table, beside in rows.chunks(others, kinds):
+            size += table.size
+            _check_size(size, most)
+            kept = table
+            if labelled:
+                found, there = labels_of(beside[0][1], beside[0][0], model.classes)
+                labels.append(found)
+                if not there.all():
+                    without += int((~there).sum())
+                    kept = some_rows(table, there)
+            if kept.size:
+                tables.append(kept)
     if not tables:
         raise BadRows(f"{THE_ROWS} has no rows", hint="give at least one")
     if without:
@@ -188,17 +195,20 @@ def _table_rows(
     return GivenRows(tables, np.concatenate(labels) if labelled else None, notes)
 
 
-def _without_path(error: SufficeError, path: str) -> SufficeError:
-    """Return a refusal that does not speak of a file: there is none for whoever asks."""
-    return type(error)(
-        error.problem.replace(path, THE_ROWS), hint=error.hint.replace(path, THE_ROWS)
-    )
+def _check_written(body: bytes, how: str) -> None:
+    """Refuse a body that is not written as its type says: what is packed has no size yet."""
+    stream = body.startswith(ARROW_STREAM)
+    if stream != (how == ARROW) or (how != ARROW and body.startswith(NO_TEXT)):
+        raise HttpProblem(
+            415, "the body is not written as its Content-Type says",
+            "text/csv is text; an Arrow stream begins with ff ff ff ff",
+        )  # fmt: skip
 
 
 @contextmanager
-def _as_file(body: bytes, name: str) -> Iterator[Path]:
+def _as_file(body: bytes) -> Iterator[Path]:
     held = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
     with TemporaryDirectory(prefix="suffice-", dir=held) as folder:
-        path = Path(folder) / name
+        path = Path(folder) / "rows"
         path.write_bytes(body)
         yield path

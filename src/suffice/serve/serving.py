@@ -161,10 +161,10 @@ def _opened(
             found.append((model, None, None, 0))
             continue
         digest = hashlib.sha256(file.data).hexdigest()
-        held = log.held(file.name)
+        held = log.model_state(file.name)
         if held is None:
             log.begin(file.name, file.data, digest)
-            held = log.held(file.name)
+            held = log.model_state(file.name)
             assert held is not None
         check_same_file(held, digest, file.name, log.place)
         found.append(_of_state(log, file.name))
@@ -176,7 +176,7 @@ def _opened(
 def _of_state(
     log: StateLog, name: str
 ) -> tuple[ServedModel, ServedModel | None, LogPosition | None, int]:
-    held = log.held(name)
+    held = log.model_state(name)
     assert held is not None
     model = opened_model(log, name, held)  # which moves the position on
     base = ServedModel.of_bytes(name, held.base, f"{name} in {log.place}")

@@ -59,13 +59,13 @@ class SmallBatches:
             some, waiting = waiting[:many], waiting[many:]
             if model.is_ready and self._expected < SLOW:
                 start = perf_counter()
-                _tell(_answers(model, some))
+                _resolve(_answers(model, some))
                 self._expected += LATELY * (perf_counter() - start - self._expected)
             else:
                 self._expected *= 1.0 - LATELY  # tried here again after a while
                 loop = asyncio.get_running_loop()
                 done = loop.run_in_executor(self._threads, _answers, model, some)
-                done.add_done_callback(lambda found: _tell(found.result()))
+                done.add_done_callback(lambda found: _resolve(found.result()))
 
 
 def _answers(
@@ -91,7 +91,7 @@ def _answers(
     return told
 
 
-def _tell(answers: list[tuple[asyncio.Future[Predicted], Any]]) -> None:
+def _resolve(answers: list[tuple[asyncio.Future[Predicted], Any]]) -> None:
     for answer, found in answers:
         if answer.done():  # whoever asked has gone
             continue

@@ -94,7 +94,7 @@ class Application:
         request = Request(scope, receive, self.limits, self.holding)
         template, status = "other", 500
         try:
-            route = self._found(scope)
+            route = self._route_of(scope)
             template = route.template
             self._check(request, route)
             answer = await route.handler(request)
@@ -111,7 +111,7 @@ class Application:
             request.release()
             self.metrics.took(template, status, perf_counter() - start)
 
-    def _found(self, scope: Scope) -> Route:
+    def _route_of(self, scope: Scope) -> Route:
         path: str = scope["path"]
         methods = self._routes.get(path)
         if methods is None:

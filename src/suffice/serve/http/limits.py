@@ -36,6 +36,6 @@ class ServerLimits:
     learning: int = 1024
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         """Bytes of bodies that are held at the same time, of all requests together."""
         return 4 * self.body

@@ -176,7 +176,7 @@ class Request:
 
     def _hold(self, size: int) -> None:
         """Count bytes that are held; of all requests together there may be so many."""
-        if self.holding.now + size > self.limits.held:
+        if self.holding.now + size > self.limits.held_bytes:
             raise HttpProblem(
                 503, "other requests are being read that hold all memory there is for them",
                 "try again", (CLOSE,),

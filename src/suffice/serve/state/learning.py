@@ -296,7 +296,7 @@ class Learning:
         held = self._held[name]
         generation = self.log.generation(name)
         if generation != held.generation:
-            found = self.log.held(name)
+            found = self.log.model_state(name)
             if found is None:
                 raise StateUnavailable(f"{name} is not in the state any more")
             position = found.position

@@ -105,7 +105,7 @@ class StateLog(ABC):
         found = self.execute("SELECT name FROM suffice_models ORDER BY name")
         return [str(name) for (name,) in found]
 
-    def held(self, model: str) -> HeldModel | None:
+    def model_state(self, model: str) -> HeldModel | None:
         """Return a model of the state."""
         found = self.execute(
             "SELECT base, digest, generation FROM suffice_models WHERE name = ?", model

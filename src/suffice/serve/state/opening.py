@@ -59,7 +59,7 @@ def replayed(log: StateLog, name: str | None, until: datetime) -> Replayed:
             f"{log.place} holds no model {name!r}" if name else f"{log.place} holds several models",
             hint=f"{meant(name, names) if name else ''}--model names one of {listed(names)}",
         )
-    held = log.held(name)
+    held = log.model_state(name)
     assert held is not None
     moment = written_time(until)
     entries = list(log.entries(name, moment))
