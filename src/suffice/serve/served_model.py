@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from suffice.storage.describe import Account
     from suffice.storage.model_file import StoredModel
 
+LINES = ("LogisticRegression", "Perceptron")
+"""Estimators that are no sums of rows: what they would learn depends on the order."""
 PERCEPTRON = "Perceptron"
 """The estimator that has classes, and no probabilities."""
 
@@ -72,7 +74,8 @@ class ServedModel:
                 hint="in Python, suffice.load gives it back; models with classes can be served",
             )
         notes = TableNotes.from_state(stored.state) or TableNotes()
-        model = learned_of(place, stored) if stored.estimator in LEARNERS else None
+        sums = stored.estimator in LEARNERS and stored.estimator not in LINES
+        model = learned_of(place, stored) if sums else None
         return cls(name, stored, Saved(model, notes, decimals_in(stored.state)))
 
     def becoming(
