@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     )),
     "How to": ("One task each: from a table, a database or a mailbox to a model.", (
         "tour", "tables", "train", "report", "page", "compare", "text-classifier", "mail",
-        "sources", "sql", "spark", "model-files", "cli",
+        "sources", "sql", "spark", "serving", "model-files", "cli",
     )),
     "Models": ("What each one assumes, what its settings mean, how it is fitted.", (
         "discriminant", "naive-bayes", "logistic", "mixtures", "perceptron", "pool", "bridge",
