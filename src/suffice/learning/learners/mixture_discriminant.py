@@ -20,7 +20,7 @@ from suffice.learning.learner import Learner
 from suffice.learning.results import Explanation
 from suffice.models.gaussian.learner import checked_log_priors, warn_of
 from suffice.models.gaussian.model import GenerativeModel
-from suffice.models.mixture.classes import MOST_SUBCLASSES, LabelledRows, fit_classes
+from suffice.models.mixture.classes import MOST_SUBCLASSES, RowsByClass, fit_classes
 from suffice.models.mixture.fitting import MixtureSettings, forms_to_try
 from suffice.rows import CATEGORY, read_table
 
@@ -173,7 +173,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         if np.isinf(batch.rows).any():
             raise naming_cells(NotFinite.of_range(()), batch.rows, batch.columns, batch.places)
         labels = tuple(batch.labels)
-        rows = LabelledRows.of(batch.rows, batch.codes, len(labels), batch.weights)
+        rows = RowsByClass.of(batch.rows, batch.codes, len(labels), batch.weights)
         settings = MixtureSettings(
             (1,), (), None, bool(self.prior), "bic", float(self.tol), int(self.max_iter),
             int(self.random_state),

@@ -65,7 +65,7 @@ class FittedClasses:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledRows:
+class RowsByClass:
     """The rows of each class with their weights, and a look at them: what EM goes through."""
 
     parts: tuple[MixtureRows, ...]
@@ -96,7 +96,7 @@ class LabelledRows:
 class _OwnComponents:
     """Rows under components of which each belongs to one class: a row is of its own class's."""
 
-    def __init__(self, rows: LabelledRows, numbers: Sequence[int]) -> None:
+    def __init__(self, rows: RowsByClass, numbers: Sequence[int]) -> None:
         self.rows, self.size = rows, rows.size
         stops = np.cumsum(numbers)
         self.places = [slice(stop - n, stop) for stop, n in zip(stops, numbers, strict=True)]
@@ -125,7 +125,7 @@ def _widened(sums: PatternSums, places: slice, size: int) -> PatternSums:
 
 
 def fit_classes(
-    rows: LabelledRows,
+    rows: RowsByClass,
     labels: Sequence[Label],
     numbers: Sequence[tuple[int, ...]],
     covariance: object,
@@ -162,7 +162,7 @@ def fit_classes(
 
 
 def _apart(
-    rows: LabelledRows,
+    rows: RowsByClass,
     labels: Sequence[Label],
     numbers: Sequence[tuple[int, ...]],
     covariance: object,
@@ -222,7 +222,7 @@ def _collapse(classes: str) -> Note:
 
 
 def _together(
-    rows: LabelledRows,
+    rows: RowsByClass,
     numbers: Sequence[tuple[int, ...]],
     covariance: object,
     settings: MixtureSettings,
@@ -250,7 +250,7 @@ def _together(
 
 
 def _of_form(
-    rows: LabelledRows,
+    rows: RowsByClass,
     numbers: Sequence[int],
     form: str,
     settings: MixtureSettings,
