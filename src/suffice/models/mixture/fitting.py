@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
+from suffice.kernels.compilation import part_of
 from suffice.models.gaussian.forms import LETTERS, letters_of, parameter_count
 from suffice.models.gaussian.forms.estimate import units_notes
 from suffice.models.mixture.coordinates import Coordinates, MixtureRows, RemoteRows
@@ -40,6 +41,9 @@ MORE_STEPS = 12
 for. A choice."""
 BEST_STARTS = 2
 """Starts that go on to their maximum, on small tables. A choice."""
+MANY_STARTS = 6
+"""The same where one number and form is all that is asked for. A choice: on iris, some steps do not
+tell yet which start leads to the highest maximum."""
 SMALL_TABLE = 50_000
 """Cells up to which more than one start goes on. A choice."""
 ROUGHLY = 1e-6
@@ -94,7 +98,8 @@ def fit_mixture(
 ) -> MixtureFit:
     """Return the mixture of most likelihood; of several numbers and forms that of least BIC."""
     heard = Journey() if journey is None else journey
-    with pinned():
+    # Samples are gone through as all rows are: by compiled loops, where these are worth it.
+    with pinned(), part_of(rows.size * len(survey.low)):
         return _Search(rows, survey, settings, start, heard).best()
 
 
@@ -235,7 +240,8 @@ class _Search:
             return top if top.sound else None
         tops = []
         firsts = self._first_climbs(maximization, k, noise, volume, every=every)
-        for first in firsts[: 1 if rough else self._goes_on]:
+        many = 1 if rough else self._goes_on
+        for first in firsts[: MANY_STARTS if every and many > 1 else many]:
             nearer = first
             if not self.sample.whole and self.rows.size > 2 * len(self.sample.rows):
                 nearer = climb(
