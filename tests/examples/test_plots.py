@@ -9,13 +9,13 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-from pandas import DataFrame
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
 from suffice import (
@@ -736,7 +736,7 @@ def test_pictures_of_clusters_show_what_the_mixture_says() -> None:
     rng = np.random.default_rng(0)
     rows = np.vstack([rng.normal(size=(60, 3)), rng.normal(size=(40, 3)) + 6.0])
     rows[3, 1] = np.nan
-    frame = DataFrame(rows, columns=["a", "b", "c"])
+    frame = pl.DataFrame(rows, schema=["a", "b", "c"])
     model = GaussianMixture(range(1, 4), ["EEE", "VVI"], noise=True).fit(frame)
     ax = plots.draw_criteria(Figure().add_subplot(), model)
     drawn = {line.get_label(): line.get_ydata() for line in ax.lines}

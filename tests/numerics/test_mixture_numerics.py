@@ -11,7 +11,14 @@ from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture as Peer
 
 from suffice import GaussianMixture
-from suffice.errors import BadRows, BadSetting, DegenerateData, DidNotConverge, UnitsMatter
+from suffice.errors import (
+    BadRows,
+    BadSetting,
+    BadWeights,
+    DegenerateData,
+    DidNotConverge,
+    UnitsMatter,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,7 +127,7 @@ def test_bad_input_is_refused_or_defined() -> None:
     rest = GaussianMixture(2, "VVV").fit(np.delete(rows, [3, 7], axis=0))
     np.testing.assert_allclose(some.means_, rest.means_, rtol=1e-9)
     assert some.predict_proba(blank[[7]])[0] == pytest.approx(some.weights_)
-    with pytest.raises(BadRows, match="no rows with a cell"):
+    with pytest.raises(BadWeights, match="weights are zero"):
         GaussianMixture(2, "VVV").fit(rows, sample_weight=np.zeros(len(rows)))
     with pytest.warns(DidNotConverge, match="3 steps"):
         short = GaussianMixture(4, "VVV", max_iter=3, start=np.arange(len(rows)) % 4).fit(rows)
