@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, listed, meant
@@ -13,19 +13,23 @@ if TYPE_CHECKING:
     from suffice.evaluation.candidates import Candidate
     from suffice.evaluation.comparison import Comparison
     from suffice.evaluation.quality import Quality
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
     from suffice.rows import FloatArray
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
     from suffice.training.training_rows import TrainingRows
 
 SETTINGS = {
-    "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
-    "qda": ("pool", "shrink", "divisor", "priors"),
-    "naive-bayes": ("families", "smoothing", "temperature", "priors"),
+    "gda": ("covariance", "pool", "shrink", "divisor", "priors", "calibration_rows"),
+    "qda": ("pool", "shrink", "divisor", "priors", "calibration_rows"),
+    "naive-bayes": ("families", "smoothing", "temperature", "priors", "calibration_rows"),
     "logistic": ("penalty", "l1_ratio", "correction"),
     "text": ("smoothing", "priors"),
 }
 """The settings that each model takes."""
+LIBRARY = "pyarrow"
+"""The library of frames that rows of files are given back in."""
 AUTO, BEST = "auto", "best"
 CHOICES = (AUTO, BEST)
 """Not models, but ways to choose one: "best" is always a single model, "auto" may be a pool."""
@@ -56,16 +60,16 @@ class ModelChoice:
 class ChosenModel(NamedTuple):
     """A model, and how it came to be it.
 
-    model       a learner, or what was learned if it `is_fitted` to all rows already; of linear
-                classifiers, the estimator
+    learner     settings
+    learned     what it has learned from all rows, if that was done already
     choice      among which others
     judged      how good it is on rows that it has not seen
     """
 
-    model: Any
+    learner: Learner[Any, Any]
+    learned: Learned[Any, Any] | None
     choice: ModelChoice
     judged: Quality | None
-    is_fitted: bool = False
 
 
 def check_named(name: str, settings: Mapping[str, Any]) -> None:
@@ -97,21 +101,18 @@ KINDS = {
     "gda": ("GaussianDiscriminant", {"covariance": "shared"}),
     "qda": ("GaussianDiscriminant", {"covariance": "per-class"}),
     "naive-bayes": ("NaiveBayes", {}),
+    "logistic": ("LogisticRegression", {}),
     "text": ("TextClassifier", {}),
 }
-"""Models that are made of sums: the estimator, and what its settings are unless given."""
+"""By name: the estimator, and what its settings are unless given."""
 
 
-def named_model(name: str, settings: Mapping[str, Any]) -> Any:
-    """Return the learner of a name; of logistic regression, which is no sum, the estimator."""
-    if name in KINDS:
-        from suffice.learning.stored import learner_named
+def named_model(name: str, settings: Mapping[str, Any]) -> Learner[Any, Any]:
+    """Return the learner of a name."""
+    from suffice.learning.stored import learner_named
 
-        kind, usual = KINDS[name]
-        return learner_named(kind, **{**usual, **settings})
-    from suffice.estimators.linear.logistic_regression import LogisticRegression
-
-    return LogisticRegression(**settings)
+    kind, usual = KINDS[name]
+    return learner_named(kind, **{**usual, **settings})
 
 
 def check_width(table: Table, name: str, hooks: Hooks) -> None:
@@ -140,10 +141,6 @@ def choose(
     `single` leaves the pool out, and so does a table of more rows than it keeps. Which is chosen,
     and why, is said.
     """
-    from sklearn.base import clone
-
-    from suffice.estimators.statistics_classifier import StatisticsClassifier
-
     found = _compared(rows, seed, hooks, limit, single=single)
     chosen = found.candidate(found.best)
     losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
@@ -153,12 +150,10 @@ def choose(
         hooks.note("a pool keeps its rows: whoever has its file can read them")
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
-    fitted = found.held_out[chosen.name].fitted
-    sums = isinstance(chosen.estimator, StatisticsClassifier)
-    if fitted is not None and rows.given is None:
-        return ChosenModel(fitted.learned_ if sums else fitted, choice, judged, is_fitted=True)
-    model = chosen.estimator.as_learner() if sums else clone(chosen.estimator)
-    return ChosenModel(model, choice, judged)
+    known = found.held_out[chosen.name].fitted if rows.given is None else None
+    if known is not None and rows.table.names is not None:
+        known = replace(known, frame=LIBRARY).knowing(known.fit)
+    return ChosenModel(chosen.model, known, choice, judged)
 
 
 def _why(
@@ -188,7 +183,6 @@ def _compared(
     """Compare models on the rows, or single ones on some of many."""
     from suffice.evaluation.candidates import SINGLE
     from suffice.evaluation.comparison import compare
-    from suffice.sources.arrow_frames import frame_of, some_rows
     from suffice.training.compared_rows import sampled
 
     table, y = rows.table, rows.labels
@@ -200,13 +194,13 @@ def _compared(
         )
     some = sampled(table.size, table.width, seed)
     if some is not None:
-        table, y = some_rows(table, some), y[some]
+        table, y = table.rows(some), y[some]
     if some is not None or not rows.whole:
         of = "" if rows.known_size is None else f" of {rows.known_size:,}"
         hooks.note(f"models are compared on {len(y):,}{of} rows, drawn at random")
         single = True
     found = compare(
-        frame_of(table), y, models=SINGLE if single else None, curves=False, random_state=seed,
+        table, y, models=SINGLE if single else None, curves=False, random_state=seed,
         time_limit=limit, progress=hooks.progress,
     )  # fmt: skip
     if found.late:

@@ -30,7 +30,7 @@ MIXTURE = "GaussianMixture"
 class Saved:
     """What was learned, and what its file says about its table: what commands work with.
 
-    model      a `Learned`; of linear classifiers, which are no sums, the estimator
+    model      a `Learned`; of a mixture, whose classes nobody has named, the estimator
     decimals   digits after the point, of columns where they are known
     """
 
@@ -75,7 +75,7 @@ class Saved:
         """The columns of the table, before anything was filled or coded."""
         if self.notes.filled is not None:
             return self.notes.filled.columns
-        return self.model.columns if isinstance(self.model, Learned) else self.model.schema
+        return self.model.schema
 
     def offers(self, what: str) -> bool:
         """Whether it can be asked for something, by the name of the method."""
@@ -85,10 +85,8 @@ class Saved:
     def learn(self, rows: Table, labels: NDArray[Any]) -> None:
         """Learn more rows."""
         model = self.model
-        if isinstance(model, Learned):
-            self.model = model.more(model.learner.read(rows, labels, None, model))
-        else:
-            model.partial_fit(rows, labels)
+        model.learner.check_stream(model)
+        self.model = model.more(model.learner.read(rows, labels, None, model))
 
     def forget(self, rows: Table, labels: NDArray[Any]) -> None:
         """Take back rows of what is made of sums."""
@@ -127,7 +125,7 @@ def load_saved(path: Path, *, hidden: bool = False) -> Saved:
 
 
 def model_of(path: Path, stored: StoredModel) -> Any:
-    """Return what was learned; of linear classifiers, the estimator."""
+    """Return what was learned; of a mixture, the estimator."""
     if stored.estimator in LEARNERS:
         return learned_of(path, stored)
     from suffice.estimators.saving import restored

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadLabels, SimilarLabels
-from suffice.learning.learned import Learned
-from suffice.learning.learner import Learner
 from suffice.learning.table_recipe import TableNotes
 from suffice.models.gaussian.forms import letters_of
 from suffice.rows.frames import is_from_frame_library
@@ -41,6 +39,8 @@ if TYPE_CHECKING:
 
     from suffice.columns.filled import FilledColumns
     from suffice.evaluation.work_progress import ShowsProgress
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
 
 TIME_LIMIT = 60.0
 """Seconds that comparing and judging models may take, if nobody says otherwise. A choice: as long
@@ -63,6 +63,7 @@ def train(
     decimal: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
+    sheet: str | int | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
     time_limit: float | None = TIME_LIMIT,
@@ -79,7 +80,7 @@ def train(
     Parameters
     ----------
     data
-        A path (CSV, Parquet, Arrow, JSON lines; .gz too), a pattern, a list of paths, the address
+        A path (CSV, Parquet, Arrow, JSON, .xlsx; .gz too), a pattern, a list of paths, the address
         of a table of a database, an Arrow stream, a frame, or an array (n, d) of rows.
     y
         Labels (n,), where they are not a column of `data`.
@@ -95,9 +96,12 @@ def train(
     delimiter, header, decimal, encoding
         How a table of text is written; None detects it. `decimal` is "." or ",", and `encoding` any
         that Python knows, such as "windows-1252".
+    sheet
+        Which sheet of a workbook (.xlsx), by its name or its number from 1 on; None is the first.
     columns
         What columns are, by name, where they are not what they look like: "number" (units such as
-        12 kg are passed over), "category" (numbers that are codes), "id" or "ignore" (left out).
+        12 kg are passed over), "category" (numbers that are codes), "date" (numbers of spreadsheets
+        too; "date-dmy" and "date-mdy" say what stands first), "id" or "ignore" (left out).
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -138,7 +142,8 @@ def train(
     given = {name: value for name, value in settings.items() if value is not None}
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
-        reading=TableReading(delimiter, header, decimal, dict(columns or {}), encoding),
+        reading=TableReading(delimiter, header, decimal, dict(columns or {}), encoding,
+                             None if sheet is None else str(sheet)),
         seed=random_state, checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
 
@@ -162,38 +167,36 @@ def train_rows(
     rows = _rows(data, y, target, name, hooks, drop, reading or TableReading(), seed)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
-    choice, judged, fitted = None, None, False
+    choice, judged = None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimilarLabels)  # they have been told
+        learned: Learned[Any, Any] | None = None
         if name in CHOICES:
             if name == AUTO and checkpoint is not None:
                 hooks.note(NO_POOL.format("a checkpoint holds no rows"))
             single = name == BEST or checkpoint is not None
-            model, choice, judged, fitted = choose(rows, seed, hooks, time_limit, single=single)
+            learner, learned, choice, judged = choose(rows, seed, hooks, time_limit, single=single)
         else:
-            model = named_model(name, settings)
+            learner = named_model(name, settings)
         full = letters_of(str(settings.get("covariance")))[2:] != "I"
         if name in ("gda", "qda") and full:
             check_width(rows.table, name, hooks)
-        filled = _filled(model, rows, hooks)
+        filled = _filled(learner, rows, hooks)
         begun = time.monotonic()
         met = RowsMet()
-        if not fitted:
-            model, met = fit_rows(model, rows, filled, hooks, checkpoint, seed)
+        if learned is None:
+            learned, met = fit_rows(learner, rows, filled, hooks, checkpoint, seed)
         seconds = time.monotonic() - begun
         if judged is None:
-            judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
+            judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
     # The model itself takes the same rows, as one that is loaded from the file does.
     more = replace(notes, more={DECIMALS: decimals})
-    if isinstance(model, Learned):
-        model = model.with_notes(more)
-    else:
-        model.take_notes(more)
+    saved = Saved(learned.with_notes(more), notes, decimals)
     return Trained(
-        Saved(model, notes, decimals), rows.columns_described, rows.size, rows.table.width,
+        saved, rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
     )  # fmt: skip
 
@@ -241,13 +244,13 @@ def _is_frame(data: Any) -> bool:
     return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
 
 
-def _filled(model: Any, rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
+def _filled(learner: Learner[Any, Any], rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
     """Return what stands for blank cells, for models that cannot do without."""
-    if isinstance(model, (Learned, Learner)):
+    if learner.takes_blanks:
         return None
     from suffice.columns.filled import FilledColumns
 
-    filled = FilledColumns.of(rows.frame)
+    filled = FilledColumns.of(rows.table if rows.given is None else rows.given)
     if filled.note:
         more = "" if rows.whole else "; more may be blank beyond the rows that were looked at"
         hooks.note(f"{filled.note}{more}")

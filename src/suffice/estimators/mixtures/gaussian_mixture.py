@@ -166,7 +166,8 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
         self._notes = notes
 
     @classmethod
-    def _of_stored(cls, stored: StoredModel) -> Self:
+    def of_stored(cls, stored: StoredModel) -> Self:
+        """Return the mixture that a file holds."""
         model = cls(**stored.settings)
         record = stored.state["mixture"]
         if not isinstance(record, MixtureRecord):
