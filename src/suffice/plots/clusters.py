@@ -8,16 +8,8 @@ import numpy as np
 
 from suffice.errors import BadSetting, NotFinite
 from suffice.estimators.multivariate_normal_columns import place
-from suffice.plots.axes import (
-    INK,
-    colour,
-    dashes,
-    given_axes,
-    legend_below,
-    marker,
-    shortened,
-    tidy,
-)
+from suffice.plots.axes import given_axes, legend_below, shortened, tidy
+from suffice.plots.palette import INK, colour, dashes, marker
 from suffice.plots.planes import axis
 from suffice.rows import read_table
 
