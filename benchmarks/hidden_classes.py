@@ -82,9 +82,7 @@ def timed(work: Callable[[Any, int], tuple[Any, str]], rows: Any, classes: int) 
 def main(names: list[str]) -> None:
     """Print a line for every table."""
     warnings.simplefilter("ignore")
-    print(
-        "| table | rows × columns | classes | ours | | s | scikit-learn, BIC | | s | k-means, told |"
-    )
+    print("| table | rows × columns | classes | ours | | s | sklearn, BIC | | s | k-means, told |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name in names or TABLES:
         rows, labels = rows_of(name)
