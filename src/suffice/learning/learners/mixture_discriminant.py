@@ -12,11 +12,12 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import BadSetting, NotADensity, NotANumber, NotFinite, listed
-from suffice.learning.answers import LearnedDensity, comparison
+from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.frames import back_to_frame
 from suffice.learning.label_types import class_array, label_kind, restored_dtype, stored_dtype
 from suffice.learning.labelled_batch import naming_cells, read_batch
 from suffice.learning.learner import Learner
+from suffice.learning.randomness import random_generator
 from suffice.learning.results import Explanation
 from suffice.models.gaussian.learner import checked_log_priors, warn_of
 from suffice.models.gaussian.model import GenerativeModel
@@ -26,6 +27,8 @@ from suffice.rows import CATEGORY, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
@@ -234,6 +237,13 @@ class LearnedMixtures(LearnedDensity[KeptMixtures, MixturesFit]):
     def given_back(self, rows: FloatArray) -> Any:
         """Return rows as the user gave them."""
         return back_to_frame(self.columns, rows, self.frame)
+
+    def sample(
+        self, n: int = 1, y: Label | None = None, random_state: object = None
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows and their labels; of one class if `y` names it."""
+        rows, codes = self.model.sample(checked_size(n), random_generator(random_state), y)
+        return self.given_back(rows), self.classes[codes]
 
     def warn(self) -> None:
         """Tell, after `fit`, what was done about degenerate rows."""
