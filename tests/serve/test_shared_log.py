@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import suffice
 from suffice.serve.state.entries import LogEntry, now
 from tests.engines.sql_servers import postgres, postgres_server
 from tests.serve.asked import served
-from tests.serve.conftest import ROWS
+from tests.serve.conftest import ROWS, flowers
 from tests.serve.test_learning_over_http import NEW, fitted, learn, posterior, same
 
 if TYPE_CHECKING:
@@ -100,6 +101,22 @@ def test_commits_out_of_the_order_of_their_numbers_are_not_missed(
         soon(ask, expected)
     with served(state=state) as ask:  # by the snapshot
         same(posterior(ask, "gda"), expected)
+
+
+def test_the_model_of_a_moment_is_replayed_from_a_database(
+    model_files: Path, postgres: Any, postgres_server: str, tmp_path: Path
+) -> None:
+    from suffice.cli import main
+
+    state = address(postgres_server)
+    with served(model_files / "gda.suffice", state=state) as ask:
+        learn(ask, "gda", NEW[0])
+        moment = now()
+        learn(ask, "gda", NEW[3])
+        place = tmp_path / "then.suffice"
+        assert main(["replay", state, "--until", moment, "-o", str(place)]) == 0
+    found = suffice.load(place).predict_proba(flowers(ROWS))
+    np.testing.assert_allclose(found, fitted("gda", NEW[0])[1], rtol=1e-9)
 
 
 def test_a_database_that_is_away_is_503_and_learning_goes_on(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from suffice.rows.tables import Table
     from suffice.serve.served_model import ServedModel
 
-IN_MEMORY = Path("/dev/shm")  # noqa: S108
+IN_MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108  folders in it are our own
 """Where tables are put that are read like files: on systems that
 have it, they never reach a disk."""
 ARROW_STREAM = b"\xff\xff\xff\xff"

@@ -169,7 +169,7 @@ class StateLog(ABC):
         """Yield the entries that were not read before, and advance the position."""
         watermark = self.settled()  # first: what ends later is found again
         rows = self.execute(
-            f"SELECT seq, {self.order} FROM suffice_log "  # noqa: S608  a name of ours
+            f"SELECT seq, {self.order} FROM suffice_log "  # noqa: S608  # nosec B608  a name of ours
             f"WHERE model = ? AND {self._from_watermark()} ORDER BY seq", model, position.watermark,
         )  # fmt: skip
         new = [int(seq) for seq, _ in rows if int(seq) not in position.recent]
@@ -185,19 +185,18 @@ class StateLog(ABC):
     def _entries(self, model: str, numbers: Sequence[int]) -> list[LogEntry]:
         marks = ", ".join("?" * len(numbers))
         rows = self.execute(
-            f"SELECT id, content, seq, time, {self.order} FROM suffice_log "  # noqa: S608
+            f"SELECT id, content, seq, time, {self.order} FROM suffice_log "  # noqa: S608  # nosec B608
             f"WHERE model = ? AND seq IN ({marks}) ORDER BY seq", model, *numbers,
         )  # fmt: skip
         return [unpacked(str(i), bytes(c), int(s), str(t), int(o)) for i, c, s, t, o in rows]
 
     def entries(self, model: str, until: str | None = None) -> Iterator[LogEntry]:
         """Yield all entries of a model, or those up to a time."""
-        rows = self.execute(
-            "SELECT seq FROM suffice_log WHERE model = ? AND (? IS NULL OR time <= ?) ORDER BY seq"
-            if until is not None
-            else "SELECT seq FROM suffice_log WHERE model = ? ORDER BY seq",
-            *((model, until, until) if until is not None else (model,)),
-        )
+        asked = "SELECT seq FROM suffice_log WHERE model = ?"
+        if until is None:
+            rows = self.execute(f"{asked} ORDER BY seq", model)
+        else:
+            rows = self.execute(f"{asked} AND time <= ? ORDER BY seq", model, until)
         numbers = [int(seq) for (seq,) in rows]
         for start in range(0, len(numbers), READ_AT_ONCE):
             yield from self._entries(model, numbers[start : start + READ_AT_ONCE])
