@@ -21,7 +21,7 @@ BINS = 10
 """Quantile bins for spread and shape."""
 
 
-class Moved(NamedTuple):
+class DriftTest(NamedTuple):
     """One test: what of a column, then and now, by how many standard errors, and its p-value.
 
     `adjusted` is Holm's p-value, over all tests.
@@ -36,7 +36,7 @@ class Moved(NamedTuple):
     adjusted: float = 1.0
 
 
-def column_tests(old: Sequence[ColumnFact], new: Sequence[ColumnFact]) -> list[Moved]:
+def column_tests(old: Sequence[ColumnFact], new: Sequence[ColumnFact]) -> list[DriftTest]:
     """Return tests of means, levels and blanks of all columns that both have."""
     known = {fact.name: fact for fact in new}
     found = []
@@ -54,7 +54,7 @@ def column_tests(old: Sequence[ColumnFact], new: Sequence[ColumnFact]) -> list[M
     return found
 
 
-def _means(was: ColumnFact, now: ColumnFact) -> list[Moved]:
+def _means(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
     spreads = []
     for fact in (was, now):
         pooled = (was.mean * was.cells + now.mean * now.cells) / (was.cells + now.cells)
@@ -65,14 +65,14 @@ def _means(was: ColumnFact, now: ColumnFact) -> list[Moved]:
     if error <= scale:
         if abs(gap) <= scale:
             return []
-        return [Moved(was.name, "mean", was.mean, now.mean, float("inf"), 0.0)]
+        return [DriftTest(was.name, "mean", was.mean, now.mean, float("inf"), 0.0)]
     z = float(gap / error)
     free = max(1.0, min(was.cells, now.cells) - 1.0)
     p = float(2.0 * stats.t.sf(abs(z), free))
-    return [Moved(was.name, "mean", was.mean, now.mean, z, p)]
+    return [DriftTest(was.name, "mean", was.mean, now.mean, z, p)]
 
 
-def _levels(was: ColumnFact, now: ColumnFact) -> list[Moved]:
+def _levels(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
     assert was.levels is not None
     assert now.levels is not None
     names = sorted({*was.levels, *now.levels}, key=str)
@@ -87,7 +87,7 @@ def _levels(was: ColumnFact, now: ColumnFact) -> list[Moved]:
     kept = [v for v, rare in zip(names, few, strict=True) if not rare] if few.sum() > 1 else names
     shares = table / table.sum(axis=1, keepdims=True)
     what = f"share of {kept[worst]}" if worst < len(kept) else "share of rare levels"
-    return [Moved(was.name, what, float(shares[0, worst]), float(shares[1, worst]), z, p)]
+    return [DriftTest(was.name, what, float(shares[0, worst]), float(shares[1, worst]), z, p)]
 
 
 def _chi_square(table: FloatArray) -> tuple[float, float, int]:
@@ -105,7 +105,7 @@ def _chi_square(table: FloatArray) -> tuple[float, float, int]:
     return p, float(z[worst]), worst
 
 
-def _blanks(was: ColumnFact, now: ColumnFact) -> list[Moved]:
+def _blanks(was: ColumnFact, now: ColumnFact) -> list[DriftTest]:
     gone = was.rows - was.cells, now.rows - now.cells
     if max(gone) <= 1e-9 * was.rows:
         return []
@@ -114,10 +114,10 @@ def _blanks(was: ColumnFact, now: ColumnFact) -> list[Moved]:
     del odds
     chi, z, _ = _chi_square(table)
     p = chi if p is None else float(p)
-    return [Moved(was.name, "blanks", gone[0] / was.rows, gone[1] / now.rows, z, p)]
+    return [DriftTest(was.name, "blanks", gone[0] / was.rows, gone[1] / now.rows, z, p)]
 
 
-def shape_tests(names: Sequence[str], old: FloatArray, new: FloatArray) -> list[Moved]:
+def shape_tests(names: Sequence[str], old: FloatArray, new: FloatArray) -> list[DriftTest]:
     """Return tests of spread and shape, by counts in the old rows' own quantile bins."""
     found = []
     for j, name in enumerate(names):
@@ -135,14 +135,14 @@ def shape_tests(names: Sequence[str], old: FloatArray, new: FloatArray) -> list[
         if table.shape[1] < 2:
             continue
         p, z, _ = _chi_square(table)
-        found.append(Moved(name, "shape", float(a.std()), float(b.std()), z, p))
+        found.append(DriftTest(name, "shape", float(a.std()), float(b.std()), z, p))
     return found
 
 
-def holm(tests: Sequence[Moved]) -> list[Moved]:
+def holm(tests: Sequence[DriftTest]) -> list[DriftTest]:
     """Return tests with p-values corrected for how many there are, the smallest first.
 
-    >>> tests = [Moved("a", "mean", 0, 1, 2.6, 0.01), Moved("b", "mean", 0, 1, 2.1, 0.04)]
+    >>> tests = [DriftTest("a", "mean", 0, 1, 2.6, 0.01), DriftTest("b", "mean", 0, 1, 2.1, 0.04)]
     >>> [round(test.adjusted, 3) for test in holm(tests)]
     [0.02, 0.04]
     """

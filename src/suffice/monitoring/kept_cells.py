@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
-class Numbers(NamedTuple):
+class NumberColumns(NamedTuple):
     """Columns of numbers: their names, and cells (n, d); blanks are NaN."""
 
     names: tuple[str, ...]
     cells: FloatArray
 
 
-def kept_numbers(learned: Any) -> Numbers | None:
+def kept_numbers(learned: Any) -> NumberColumns | None:
     """Return the numbers of the rows that a model keeps; None where it keeps none."""
     if not keeps_rows(learned):
         return None
@@ -33,7 +33,7 @@ def kept_numbers(learned: Any) -> Numbers | None:
     repeats = np.array([max(1, round(sample.rows[h].weight)) for h in sorted(sample.rows)])
     if isinstance(learned, LearnedDiscriminant):
         rows, _, _ = array_of(sample, learned.labels)
-        found = Numbers(tuple(learned.columns.coded_names), rows)
+        found = NumberColumns(tuple(learned.columns.coded_names), rows)
     elif isinstance(learned, LearnedColumns):
         held = [sample.rows[h] for h in sorted(sample.rows)]
         blocks = blocks_of(held, learned.learner.chosen.product, learned.fit.groups)
@@ -43,7 +43,7 @@ def kept_numbers(learned: Any) -> Numbers | None:
         if kept is None:
             return None
         found = _of_table(kept[0], learned.columns.names)
-    return Numbers(found.names, np.repeat(found.cells, repeats, axis=0))
+    return NumberColumns(found.names, np.repeat(found.cells, repeats, axis=0))
 
 
 def kept_labels(learned: Any) -> list[Any]:
@@ -54,17 +54,17 @@ def kept_labels(learned: Any) -> list[Any]:
     return [known[row.label] for row in held for _ in range(max(1, round(row.weight)))]
 
 
-def new_numbers(learned: Any, X: Any) -> Numbers:
+def new_numbers(learned: Any, X: Any) -> NumberColumns:
     """Return the numbers of new rows, in the same columns."""
     rows = learned.rows(X)
     if isinstance(learned, LearnedDiscriminant):
-        return Numbers(tuple(learned.columns.coded_names), np.asarray(rows, dtype=np.float64))
+        return NumberColumns(tuple(learned.columns.coded_names), np.asarray(rows, dtype=np.float64))
     if isinstance(learned, LearnedColumns):
         return _of_blocks(learned, rows)
     return _of_table(rows, learned.columns.names)
 
 
-def _of_blocks(learned: LearnedColumns, blocks: Any) -> Numbers:
+def _of_blocks(learned: LearnedColumns, blocks: Any) -> NumberColumns:
     product, names = learned.learner.chosen.product, learned.columns.names
     found: list[tuple[str, Any]] = []
     for group, part in zip(product.columns, blocks.parts, strict=True):
@@ -72,15 +72,15 @@ def _of_blocks(learned: LearnedColumns, blocks: Any) -> Numbers:
             found += [(names[j], part[:, place]) for place, j in enumerate(group)]
     cells = [np.asarray(cell, dtype=np.float64) for _, cell in found]
     size = len(blocks)
-    return Numbers(
+    return NumberColumns(
         tuple(name for name, _ in found), np.column_stack(cells) if cells else np.empty((size, 0))
     )
 
 
-def _of_table(table: Any, names: Any) -> Numbers:
+def _of_table(table: Any, names: Any) -> NumberColumns:
     chosen = [j for j, kind in enumerate(table.kinds) if kind == NUMBER]
     cells = [np.asarray(table.column(j), dtype=np.float64) for j in chosen]
-    return Numbers(
+    return NumberColumns(
         tuple(names[j] for j in chosen),
         np.column_stack(cells) if cells else np.empty((table.size, 0)),
     )

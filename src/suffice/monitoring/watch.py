@@ -15,7 +15,7 @@ from suffice.learning.learned import Learned
 from suffice.monitoring.column_facts import facts_of, facts_of_rows
 from suffice.monitoring.drift_tests import (
     LEVEL,
-    Moved,
+    DriftTest,
     column_tests,
     holm,
     shape_tests,
@@ -74,7 +74,7 @@ class Watch:
     """
 
     rows: float
-    tests: tuple[Moved, ...]
+    tests: tuple[DriftTest, ...]
     priors: LabelShift | None
     moved_priors: tuple[Any, ...]
     strange: float | None
@@ -89,7 +89,7 @@ class Watch:
     expected_strange: float = STRANGE
 
     @property
-    def moved(self) -> tuple[Moved, ...]:
+    def moved(self) -> tuple[DriftTest, ...]:
         """The tests that say that something has moved, corrected for how many there are."""
         return tuple(test for test in self.tests if test.adjusted < OF_COLUMNS)
 
