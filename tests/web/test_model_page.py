@@ -160,8 +160,7 @@ def test_hostile_names_are_words(hostile: tuple[Path, Path], opened: Callable[..
     page.click("#draw")
     page.fill("#pasted", f"size,{HOSTILE}\n1,2")
     page.click("#answer")
-    page.wait_for_function("document.getElementById('said').textContent !== ''")
-    assert "has no column" in page.inner_text("#said")
+    page.locator("#said", has_text="has no column").wait_for()
     assert page.title() == "Which target?"
     assert page.evaluate("document.images.length") == 0
     assert HOSTILE[:20] in page.inner_text("#fields")
@@ -215,7 +214,7 @@ def test_the_form_answers_as_it_changes(
     page = opened(place)
     assert "Nothing is known yet" in page.inner_text("#shown")
     page.fill("#field-0", "3.1")
-    page.wait_for_function("!document.querySelector('.verdict').textContent.includes('Nothing')")
+    page.locator(".verdict", has_text="%").wait_for()
     asked = write(tmp_path / "asked.csv", ["x", "y"], [["3.1", ""]])
     told = predicted(model, asked, capsys)[0]
     share = page.get_attribute("[data-class=yes]", "data-share")
@@ -223,7 +222,7 @@ def test_the_form_answers_as_it_changes(
     before = share
     page.focus("#fields input[type=range]")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function(f"document.querySelector('[data-class=yes]').dataset.share != {before}")
+    page.locator(f"[data-class=yes]:not([data-share='{before}'])").wait_for()
     page.fill("#field-0", "99")
     page.wait_for_selector("#none-of-these")
     page.fill("#field-0", "many")
@@ -270,8 +269,7 @@ def test_a_large_file_is_refused_in_words(hostile: tuple[Path, Path], opened: An
       document.getElementById("zone").dispatchEvent(
         new DragEvent("drop", { dataTransfer: held, bubbles: true, cancelable: true }));
     }""")
-    page.wait_for_function("document.getElementById('said').textContent.includes('MB')")
-    assert "suffice predict" in page.inner_text("#said")
+    page.locator("#said", has_text="suffice predict").wait_for()
 
 
 @pytest.mark.parametrize(

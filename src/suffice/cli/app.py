@@ -35,6 +35,7 @@ COMMANDS = {
     "report": "suffice.cli.commands.report",
     "page": "suffice.cli.web.page",
     "sql": "suffice.cli.commands.sql",
+    "play": "suffice.cli.web.play",
     "mail": "suffice.cli.mail.group",
 }
 """Where each command is, in the order of use: what `--help` shows."""
