@@ -21,6 +21,8 @@ LEAST = 1e-7
 """No row is surer than this of any class: models are not."""
 RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.02, 24), np.linspace(0.025, 0.7, 109)])
 """Rates of error that are tried: fine near zero, where most tables are."""
+MOST_WRONG = 0.9
+"""The share of the rate of mere chance, (k - 1)/k, that a rate of error may reach."""
 HALF_WIDTH = 1.92
 """Half of the 95 % point of χ² with one degree of freedom: how far a profile may fall."""
 STEPS = 30
@@ -78,6 +80,8 @@ def label_noise(posterior: FloatArray, codes: IntArray) -> NoiseFit:
     profiles = np.stack([_profile(g[at, codes], k) for g in sharp])
     best, place = np.unravel_index(int(np.argmax(profiles)), profiles.shape)
     rate = float(RATES[place])
+    if profiles.max() - profiles[:, 0].max() < HALF_WIDTH:
+        rate = 0.0  # that labels are wrong at all has to be seen
     # Half a label, at least: so that rows have an order where none seems wrong.
     one = _one_rate(sharp[int(best)], codes, max(rate, 0.5 / n))
     over = profiles.max(axis=0)
@@ -125,7 +129,9 @@ def _profile(own: FloatArray, k: int) -> FloatArray:
         values = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), 0.5)
     other = (1.0 - values) / max(1, k - 1)
     mixed = np.multiply.outer(1.0 - RATES, values) + np.multiply.outer(RATES, other)
-    return np.asarray(np.log(np.maximum(mixed, 1e-300)) @ counts)
+    found = np.log(np.maximum(mixed, 1e-300)) @ counts
+    # Labels that are wrong more often than by chance would only be names that were exchanged.
+    return np.where(MOST_WRONG * (k - 1) / max(1, k) > RATES, found, -np.inf)
 
 
 def _edge(over: FloatArray, last: float) -> float:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 STRANGE = 0.01
 """Typicality below which a row is like none of the classes: one in a hundred is anyway."""
+FEW_ROWS = 30
+"""Rows below which nothing is said about class shares: standard errors are for many."""
 MOST_TYPICAL = 20_000
 """Rows of which it is asked how typical they are: a share is then known to a thousandth."""
 ALARM = 20.0
@@ -224,6 +226,7 @@ def watch(
     if table.size < 1:
         raise BadRows("there are no rows to look at", hint="give at least one row")
     notes = []
+    posterior = np.asarray(learned.posterior(table))  # first: a cell that is no number is refused
     tests = column_tests(old, facts_of_rows(learned, table))
     kept, e_value = kept_numbers(learned), None
     named: tuple[str, ...] = ()
@@ -249,7 +252,6 @@ def watch(
             "a stream is ranked among rows that the model keeps, and it keeps none",
             hint="fit with calibration_rows (--calibration-rows)",
         )
-    posterior = np.asarray(learned.posterior(table))
     priors, moved = _priors(learned, table)
     strange, by_chance, strange_p = _strange(learned, table)
     expected = _expected(learned, posterior)
@@ -288,7 +290,7 @@ def _learned(model: Any) -> Any:
 
 def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...]]:
     """Return class priors of new rows, and classes whose old share is far outside."""
-    if not learned.offers("estimate_priors") or len(learned.labels) < 2:
+    if not learned.offers("estimate_priors") or len(learned.labels) < 2 or table.size < FEW_ROWS:
         return None, ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
