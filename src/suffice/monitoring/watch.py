@@ -44,7 +44,9 @@ MOST_TYPICAL = 20_000
 ALARM = 20.0
 """The e-value of an alarm: reached by chance in one stream of twenty, at most, however long."""
 MOST_LOOKED_AT = 50_000
-"""Rows whose shape and class shares are looked at, from all over the batch: more say the same."""
+"""Rows whose shape is looked at, from all over the batch: more say the same."""
+MOST_FOR_SHARES = 5_000
+"""Rows whose class shares are estimated: EM takes thousands of steps where classes look alike."""
 MOST_STREAMED = 20_000
 """Rows of one batch that are bet on, one after the other."""
 OF_COLUMNS, OF_PRIORS, OF_STRANGE = 0.03, 0.01, 0.01
@@ -295,7 +297,7 @@ def _priors(learned: Any, table: Any) -> tuple[LabelShift | None, tuple[Any, ...
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            step = -(-table.size // MOST_LOOKED_AT)
+            step = -(-table.size // MOST_FOR_SHARES)
             some = table if step == 1 else table.rows(np.arange(0, table.size, step))
             found: LabelShift = learned.estimate_priors(some)
         except SufficeError:
