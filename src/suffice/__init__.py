@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from suffice.estimators.linear.perceptron import Perceptron
     from suffice.estimators.load import load
     from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
+    from suffice.estimators.mixtures.latent_classes import LatentClasses
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import (
         BernoulliNaiveBayes,
@@ -58,6 +59,7 @@ __all__ = [
     "ComplementNaiveBayes",
     "GaussianDiscriminant",
     "GaussianMixture",
+    "LatentClasses",
     "LogisticRegression",
     "MultinomialNaiveBayes",
     "MultivariateNormal",
@@ -89,6 +91,7 @@ _HOMES = {
     "ComplementNaiveBayes": "suffice.estimators.naive_bayes",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
+    "LatentClasses": "suffice.estimators.mixtures.latent_classes",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",
     "MultivariateNormal": "suffice.estimators.multivariate_normal",

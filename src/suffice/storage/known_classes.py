@@ -51,6 +51,7 @@ DATACLASSES = {
     "LogNormal": "suffice.models.naive_bayes.families.lognormal",
     "LogNormalColumns": "suffice.models.naive_bayes.families.lognormal",
     "LogisticFit": "suffice.models.linear.logistic.result",
+    "LatentRecord": "suffice.models.latent.record",
     "MixtureRecord": "suffice.models.mixture.record",
     "Multinomial": "suffice.models.naive_bayes.families.multinomial",
     "MultinomialCounts": "suffice.models.naive_bayes.families.multinomial",

@@ -30,6 +30,7 @@ MODEL_OF = {
     "ComplementNaiveBayes": "NaiveBayesModel",
     "GaussianDiscriminant": "GenerativeModel",
     "GaussianMixture": "GenerativeModel",
+    "LatentClasses": "NaiveBayesModel",
     "LogisticRegression": "LinearForm",
     "MultinomialNaiveBayes": "NaiveBayesModel",
     "MultivariateNormal": "Normal",
