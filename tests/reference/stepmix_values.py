@@ -49,10 +49,22 @@ def read(place):
     return np.array(columns).T
 
 
-def start(rows, classes, seed):
-    """Return responsibilities (n, k), as StepMix draws them."""
-    found = np.random.RandomState(seed).uniform(size=(rows, classes))
-    return found / found.sum(axis=1)[:, np.newaxis]
+def start(codes, classes, seed):
+    """Return the responsibilities (n, k) after StepMix's first E-step.
+
+    It draws some, estimates the laws, and begins with shares that are equal.
+    """
+    drawn = np.random.RandomState(seed).uniform(size=(len(codes), classes))
+    drawn /= drawn.sum(axis=1)[:, np.newaxis]
+    logs = np.zeros((len(codes), classes))
+    for cells in codes.T:
+        seen = ~np.isnan(cells)
+        levels = np.arange(np.nanmax(cells) + 1)
+        shown = (cells[:, np.newaxis] == levels).astype(float)
+        shares = shown.T @ drawn / drawn[seen].sum(axis=0)
+        logs += shown @ np.log(np.clip(shares, 1e-15, 1.0))
+    found = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return found / found.sum(axis=1, keepdims=True)
 
 
 def main(folder):

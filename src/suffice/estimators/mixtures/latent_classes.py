@@ -13,6 +13,7 @@ from suffice.estimators.fitting_notes import NotFitted
 from suffice.estimators.mixtures.latent_answers import LatentAnswers
 from suffice.estimators.mixtures.settings import CRITERIA, numbers_to_try, seed_of, tolerance, whole
 from suffice.learning.collect import is_elsewhere
+from suffice.learning.frames import frame_library
 from suffice.learning.learners.latent_classes import LatentClassesLearner, read_source
 from suffice.learning.stored import saving
 from suffice.learning.table_recipe import STATE, TableNotes
@@ -36,15 +37,16 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
 
     | setting      | default | meaning                                                           |
     |--------------|---------|-------------------------------------------------------------------|
-    | components   | "auto"  | how many: a number, several to choose from, or "auto" (1 … 9)     |
+    | components   | "auto"  | how many: a number, several to choose from, or "auto": 1, 2, … 9, |
+    |              |         | until three in a row are worse than the best                      |
     | families     | "auto"  | as in NaiveBayes: "auto" looks at the columns; a name is for all; |
     |              |         | {column: family} names some, by name or position                  |
     | smoothing    | 1.0     | α ≥ 0, a prior: as if each level had been seen α times more in    |
     |              |         | every class; 0 is maximum likelihood                              |
     | start        | None    | a class for each row (n,), or responsibilities (n, k), to begin   |
-    |              |         | with; None: several partitions, by k-means                        |
+    |              |         | with; None: some are drawn, and some by k-means                   |
     | criterion    | "bic"   | what the number is chosen by: "bic" or "icl"                      |
-    | starts       | 20      | how many partitions EM begins with; the best go on                |
+    | starts       | 12      | from how many places EM begins; the best go on                    |
     | tol          | 1e-8    | EM ends when less than that is still to be gained, a row (Aitken) |
     | max_iter     | 2000    | steps of EM, at most                                              |
     | random_state | None    | seed of the starts; the same rows give the same classes anyway    |
@@ -75,7 +77,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         smoothing: float = 1.0,
         start: Any = None,
         criterion: str = "bic",
-        starts: int = 20,
+        starts: int = 12,
         tol: float = 1e-8,
         max_iter: int = 2000,
         random_state: Any = None,
@@ -111,7 +113,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         """
         learner = self._learner()
         elsewhere = None
-        if is_elsewhere(X, None):
+        if is_elsewhere(X, None) and frame_library(X) is None:
             read, elsewhere = read_source(learner, X, sample_weight)
         else:
             read = learner.read_rows(X, sample_weight)
@@ -164,6 +166,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
             whole("max_iter", self.max_iter, 1),
             whole("starts", self.starts, 1),
             0 if self.random_state is None else seed_of(self.random_state),
+            isinstance(self.components, str),
         )
 
     def partial_fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002

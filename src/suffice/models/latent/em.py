@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from suffice.models.gaussian.missing.acceleration import Acceleration
 from suffice.models.latent.coordinates import StatisticsCoordinates
 from suffice.models.latent.sums import LatentExpectation
+from suffice.statistics import ByClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,13 +21,22 @@ if TYPE_CHECKING:
     from suffice.models.latent.rows import LatentRows
     from suffice.models.latent.sums import LatentSums
     from suffice.models.naive_bayes.learner import NaiveBayesFit
-    from suffice.statistics import ByClass
 
 ROUNDING = 1e-12
 """By how much, relatively, a sum of log probabilities may fall by rounding alone."""
 EAGER = 1e-4
 """Gain of a step, per row, below which steps are accelerated: before, where EM goes still changes
 from step to step, and a leap may lead to another, lower maximum. As for normal mixtures."""
+SHAKEN = 0.02
+"""Share of all rows that is mixed into every class to see whether EM has ended on a saddle, from
+which a level that a class has all but lost leads higher. A choice."""
+NOISE = 0.1
+"""By how much, relatively, weights are changed at random then: classes that are alike must part."""
+SHAKEN_STEPS = 40
+"""Plain steps after which what was shaken has to be higher. A choice: saddles where it took R's and
+StepMix's tolerances of 1e-13 a hundred steps to leave were left after twenty."""
+MOST_SHAKES = 3
+"""How often EM may leave where it has ended. A choice."""
 LEAST_WEIGHT = 1e-6
 """Weight, in rows, below which a class is lost: it holds less than a millionth of a row."""
 
@@ -68,6 +80,7 @@ def climb(
     *,
     tolerance: float,
     most_steps: int,
+    eager: float = EAGER,
 ) -> LatentClimb:
     """Return the maximum that EM leads to from the statistics of some classes.
 
@@ -94,7 +107,7 @@ def climb(
         if not is_sound(image, start.labels):
             return LatentClimb(fit, here, sums, tuple(history), converged=False, sound=False)
         following = image
-        if gain < EAGER * weight and not alone:
+        if gain < eager * weight and not alone:
             following = _leap(aid, coordinates, here, image)
         found, there, reached = judged(following)
         if following is not image and not reached >= level:
@@ -113,6 +126,53 @@ def climb(
             break
     sound = is_sound(sums.statistics, start.labels)
     return LatentClimb(fit, here, sums, tuple(history), converged, sound)
+
+
+def summit(
+    rows: CollectsRows,
+    hidden: HiddenClasses,
+    top: LatentClimb,
+    *,
+    tolerance: float,
+    most_steps: int,
+) -> LatentClimb:
+    """Return where EM has ended, or what is higher if it leaves there when shaken: no saddle.
+
+    What is found is never lower than where EM had ended before, and its history does not fall.
+    """
+
+    def higher(begin: ByClass[Any], steps: int, eager: float = EAGER) -> LatentClimb:
+        left = max(1, min(steps, most_steps - len(top.history)))
+        return climb(rows, hidden, begin, tolerance=tolerance, most_steps=left, eager=eager)
+
+    room = max(tolerance * top.sums.statistics.weight, ROUNDING * abs(top.objective))
+    for _ in range(MOST_SHAKES):
+        if not (top.converged and top.sound) or len(top.held.labels) == 1:
+            break
+        again = higher(_shaken(top.sums.statistics), SHAKEN_STEPS, 0.0)
+        if not again.sound or again.objective <= top.objective + max(room, tolerance):
+            break
+        end = higher(again.held, most_steps)
+        if not end.sound:
+            break
+        risen = tuple(one for one in again.history[:-1] if one > top.objective)
+        history = (*top.history, *risen, *end.history)
+        top = LatentClimb(end.fit, end.held, end.sums, history, end.converged)
+    return top
+
+
+def _shaken(statistics: ByClass[Any]) -> ByClass[Any]:
+    """Return the statistics of classes with a little of all rows in each, and a little noise."""
+    rng = np.random.default_rng(0)
+    whole = reduce(add, statistics.groups.values())
+    groups = {}
+    for label, own in statistics.groups.items():
+        factor = SHAKEN * own.weight / whole.weight
+        groups[label] = own.scaled(1.0 - SHAKEN) + whole.scaled(factor)
+    mixed = ByClass(groups)
+    coordinates = StatisticsCoordinates(mixed)
+    flat = coordinates.coded(mixed)
+    return coordinates.decoded(flat * np.exp(NOISE * rng.standard_normal(len(flat))), mixed)
 
 
 def is_sound(statistics: ByClass[Any], labels: tuple[Any, ...]) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
-from suffice.models.latent.em import LatentClimb, climb, is_sound
+from suffice.kernels.compilation import part_of
+from suffice.models.latent.em import LatentClimb, climb, is_sound, summit
 from suffice.models.latent.starts import LatentStarts
 from suffice.models.latent.sums import given_sums
 from suffice.statistics import ByClass
@@ -33,6 +34,13 @@ SUBSAMPLE = 2000
 """Rows, at least, on which starts are tried, and EM comes near its maximum before it sees all."""
 SUBSAMPLE_PER_PARAMETER = 20
 """Rows for each parameter in that sample. A choice."""
+NEARLY_ALL = 0.4
+"""Share of the rows from which on a sample saves nothing: then all are taken. A choice."""
+PASSES = 20
+"""Passes over the rows that are made at least: a table of a twentieth of the cells from which a
+compiled loop pays is worth one."""
+PATIENCE = 3
+"""Numbers of classes in a row that are worse than the best before no more are tried. A choice."""
 ROUGHLY = 1e-6
 """Tolerance, per row, on that sample: it is not the maximum that is looked for. A choice."""
 BACKGROUND = 0.05
@@ -50,6 +58,8 @@ class LatentSettings:
     most_steps: int = 2000
     starts: int = 10
     seed: int = 0
+    patient: bool = False
+    """Whether no more numbers are tried once `PATIENCE` in a row were worse than the best."""
 
 
 class LatentTrial(NamedTuple):
@@ -90,7 +100,7 @@ def fit_latent(
     `sample` are some of the rows, in an order of their own, or all; `start` is p(class | row) of
     them.
     """
-    with pinned():
+    with pinned(), part_of(PASSES * len(sample) * sample.width):
         return _Search(rows, sample, hidden, settings, start).best()
 
 
@@ -115,7 +125,11 @@ class _Search:
 
     def best(self) -> LatentFit:
         """Fit everything that is to be tried, and return the best."""
-        found = [self._tried(k) for k in self.settings.components]
+        found: list[tuple[LatentTrial, LatentClimb | None]] = []
+        for k in self.settings.components:
+            found.append(self._tried(k))
+            if self.settings.patient and _is_rising([trial.criterion for trial, _ in found]):
+                break
         trials = tuple(trial for trial, _ in found)
         kept = [(trial, top) for trial, top in found if top is not None]
         if not kept:
@@ -160,17 +174,26 @@ class _Search:
                 raise BadSetting(
                     f"no row belongs to class {c} of the start", hint="give each of them some rows"
                 )
-            top = self._to_the_top(begin)
-            return top if top.sound else None
-        tops = [self._to_the_top(begin) for begin in self._first_climbs(k)]
+            begins = [begin]
+        else:
+            begins = self._first_climbs(k)
+        tops = [self._climb(begin) for begin in begins]
         sound = [top for top in tops if top.sound]
-        return max(sound, key=lambda one: one.objective) if sound else None
+        if not sound:
+            return None
+        top = max(sound, key=lambda one: one.objective)
+        how = self.settings
+        return summit(
+            self.rows, self.hidden, top, tolerance=how.tolerance, most_steps=how.most_steps
+        )
 
     def _first_climbs(self, k: int) -> list[ByClass[Any]]:
         """Return the statistics of the best of some steps of EM from every start."""
         labels, hidden, settings = tuple(range(k)), self.hidden, self.settings
         parameters = k * max(1, hidden.parameters(hidden.fit(self.background)))
         some = self.sample.first(max(SUBSAMPLE, SUBSAMPLE_PER_PARAMETER * parameters))
+        if len(some) > NEARLY_ALL * len(self.sample):
+            some = self.sample
         if self._starts is None or self._starts.size < len(some):
             self._starts = LatentStarts(hidden.product, some, settings.seed)
         held = some.first(self._starts.size)
@@ -201,7 +224,7 @@ class _Search:
             groups[label] = own.scaled(1.0 - BACKGROUND) + whole.scaled(factor)
         return ByClass(groups)
 
-    def _to_the_top(self, begin: ByClass[Any]) -> LatentClimb:
+    def _climb(self, begin: ByClass[Any]) -> LatentClimb:
         settings = self.settings
         return climb(
             self.rows,
@@ -210,6 +233,12 @@ class _Search:
             tolerance=settings.tolerance,
             most_steps=settings.most_steps,
         )
+
+
+def _is_rising(criteria: list[float]) -> bool:
+    """Whether the last few were all worse than the best before them."""
+    values = [value if np.isfinite(value) else np.inf for value in criteria]
+    return len(values) > PATIENCE and min(values[:-PATIENCE]) < min(values[-PATIENCE:])
 
 
 def _order(top: LatentClimb) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.engines.threads import collect_blocks
 from suffice.kernels.compilation import NO_WEIGHTS
-from suffice.models.naive_bayes.column_blocks import Blocks, taken
+from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.rows.category_codes import CodedColumns
 from suffice.rows.row_hashes import content_hashes, joined_hashes
 
@@ -191,11 +191,6 @@ def _trimmed(blocks: Blocks) -> Blocks:
         else:
             parts.append(part)
     return Blocks(tuple(parts))
-
-
-def some_rows(blocks: Blocks, places: IntArray) -> Blocks:
-    """Return a copy of some rows."""
-    return Blocks(tuple(taken(part, places) for part in blocks.parts))
 
 
 def level_groups(blocks: Blocks) -> Sequence[bool]:

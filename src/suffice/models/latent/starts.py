@@ -1,7 +1,8 @@
-"""Where EM begins: partitions of some rows by k-means, the same in any order of the rows.
+"""Where EM begins: shares that are drawn, and partitions by k-means; the same in any order of rows.
 
-Columns of every kind become numbers that vary alike: measurements in their standard deviations,
-counts by their roots, levels as indicators. Rows come each content once, in the order of its hash.
+For k-means, columns of every kind become numbers that vary alike: measurements in their standard
+deviations, counts by their roots, levels as indicators. Rows come each content once, in the order
+of its hash.
 """
 
 from __future__ import annotations
@@ -50,13 +51,20 @@ class LatentStarts:
         self.seed = seed
 
     def shares(self, components: int, count: int) -> Iterator[FloatArray]:
-        """Return so many starts; every second has no rounds of k-means, and so differs more."""
+        """Return so many starts: in turn drawn, by k-means, drawn, and by k-means++ alone.
+
+        From shares that are drawn EM finds its own way, and among levels often the higher one;
+        among measurements k-means does.
+        """
         if components == 1:
             yield np.ones((self.size, 1))
             return
         for draw in range(count):
             rng = np.random.default_rng([self.seed, components, draw])
-            codes = _partition(self._z, components, rng, MOST_ROUNDS if draw % 2 == 0 else 0)
+            if draw % 2 == 0:
+                yield rng.dirichlet(np.ones(components), self.size)
+                continue
+            codes = _partition(self._z, components, rng, MOST_ROUNDS if draw % 4 == 1 else 0)
             own = np.full((self.size, components), (1.0 - OWN_SHARE) / components)
             own[np.arange(self.size), codes] += OWN_SHARE
             yield own

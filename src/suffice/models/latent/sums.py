@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.kernels.latent.steps import level_sums
-from suffice.models.latent.rows import level_groups, some_rows
+from suffice.models.latent.rows import level_groups
+from suffice.models.latent.weighed import weighed_statistics
 from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.model import NaiveBayesModel
 from suffice.models.naive_bayes.product import Product
+from suffice.rows.category_codes import CodedColumns
 from suffice.statistics import ByClass, ByColumn, Tallies
 
 if TYPE_CHECKING:
@@ -125,32 +127,27 @@ def _statistics(
 ) -> ByClass[Any]:
     """Return the statistics of each class that has any weight here."""
     product, blocks = model.product, rows.blocks
-    levelled = level_groups(blocks)
     own = shares * rows.weights[:, np.newaxis] if len(rows.weights) and len(shares) else shares
-    found = {}
-    for c, label in enumerate(model.labels):
-        if not held[c] > 0.0:
-            continue
-        parts: list[Any] = []
-        start = 1
-        places, weights = None, None
-        if not all(levelled):
-            weights = own[:, c]
-            places = np.flatnonzero(weights > 0.0)
-            weights = weights[places]
-        for g, (family, block) in enumerate(zip(product.families, blocks.parts, strict=True)):
-            if levelled[g]:
-                levels: Any = block.levels  # type: ignore[union-attr]
-                ends = np.cumsum([start, *(len(column) for column in levels)])
-                parts.append(Tallies(float(held[c]), levels, counts[start : ends[-1], c].copy()))
-                start = int(ends[-1])
-            else:
-                assert places is not None
-                some = some_rows(Blocks((block,)), places).parts[0]
-                codes = np.zeros(len(places), dtype=np.intp)
-                parts.append(family.summarize(some, codes, 1, weights)[0])
-        found[label] = ByColumn(float(held[c]), tuple(parts))
-    return ByClass(found)
+    parts: list[list[Any]] = []
+    start = 1
+    for family, block in zip(product.families, blocks.parts, strict=True):
+        if isinstance(block, CodedColumns):
+            end = start + sum(len(column) for column in block.levels)
+            found: list[Any] = [
+                Tallies(float(held[c]), block.levels, counts[start:end, c].copy())
+                for c in range(len(held))
+            ]
+            start = end
+        else:
+            found = weighed_statistics(family, block, own, held)
+        parts.append(found)
+    return ByClass(
+        {
+            label: ByColumn(float(held[c]), tuple(found[c] for found in parts))
+            for c, label in enumerate(model.labels)
+            if held[c] > 0.0
+        }
+    )
 
 
 def _parts(blocks: Blocks, levelled: Sequence[bool], *, kept: bool) -> Blocks:
