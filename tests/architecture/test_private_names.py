@@ -17,7 +17,7 @@ OF_OTHERS = {
     ("plots/densities.py", "_axinfo"),  # matplotlib's: lines of an axis
 }
 """Private names of other people's libraries, for which there is no public one."""
-OF_ROOMS = ("statistics/moments", "models/text", "estimators/linear")
+OF_ROOMS = ("statistics/moments", "models/text")
 """Rooms whose modules share the private names of their classes: one subject in several files."""
 
 

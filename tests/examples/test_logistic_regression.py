@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from dataclasses import replace
 from math import exp, log, sqrt
 
 import numpy as np
@@ -555,10 +556,9 @@ def test_levels_odds_ratios_and_profiles_on_request():
 
 def test_standard_errors_may_be_had_later_from_the_rows_of_the_fit():
     model, asked = fitted(), fitted()
-    asked._found = asked._found.__class__(**{
-        **{name: getattr(asked._found, name) for name in asked._found.__dataclass_fields__},
-        "covariance_": None,
-    })  # fmt: skip
+    kept = asked.learned_.statistics
+    without = replace(kept, found=replace(kept.found, covariance_=None))
+    asked = asked.with_learned(asked.learned_.holding(without))
     with pytest.raises(BadSetting, match=r"no standard errors.*\nHint: summary\(X, y\)"):
         asked.summary()
     shuffled = np.random.default_rng(1).permutation(300)

@@ -349,7 +349,7 @@ def test_a_stream_learns_new_levels_of_a_category():
 def test_the_scale_of_a_stream_may_change_without_a_jump():
     model = Perceptron(shuffle=False).partial_fit(X[:100], y[:100])
     before = model.decision_function(X[:100])
-    state = model._found.online
+    state = model.learned_.statistics.found.online
     after = state.observe(X[:100] * 1000, y[:100], (0, 1)).form().decisions(X[:100])
     np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-9)
 

@@ -109,8 +109,8 @@ def test_weights_are_repetitions(seed: int, blank: float) -> None:
 @given(seed=st.integers(0, 10_000), blank=st.sampled_from([0.0, 0.3]))
 def test_sums_of_parts_add_up(seed: int, blank: float) -> None:
     rows, _ = drawn(seed, 50, blank=blank)
-    summary, complete = MixtureRows(rows, None).summary()
-    coordinates = Coordinates.of(summary, "VVV", complete=complete)
+    survey = MixtureRows(rows, None).survey(1000)
+    coordinates = Coordinates.of(survey.summary(), "VVV", complete=survey.complete)
     components = Components(np.array([0.5, 0.5]), np.zeros((2, 2)), np.stack([np.eye(2)] * 2))
     step = Expectation(components, coordinates)
     whole, parts = step(rows, None), step(rows[:20], None) + step(rows[20:], None)
@@ -187,8 +187,8 @@ def test_rows_very_far_away_have_an_answer() -> None:
 def test_the_prior_is_that_of_fraley_and_raftery(form: str) -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(40, 3))
-    summary, complete = MixtureRows(rows, None).summary()
-    coordinates = Coordinates.of(summary, form, complete=complete)
+    survey = MixtureRows(rows, None).survey(1000)
+    coordinates = Coordinates.of(survey.summary(), form, complete=survey.complete)
     k, d, n_k, kappa, nu = 2, 3, np.array([15.0, 25.0]), 0.01, 5.0
     means = rng.normal(size=(k, d))
     roots = rng.normal(size=(k, d, 9))

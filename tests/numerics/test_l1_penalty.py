@@ -344,13 +344,13 @@ def test_what_needs_a_normal_law_is_refused_with_the_reason() -> None:
 
 
 def test_rows_beyond_memory_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from suffice.estimators.linear import logistic_learning
+    from suffice.learning.learners import logistic
 
     rng = np.random.default_rng(12)
     frame = pd.DataFrame({"x": rng.normal(size=50), "y": rng.integers(0, 2, size=50)})
     frame.to_csv(tmp_path / "rows.csv", index=False)
     here = LogisticRegression(1.0, l1_ratio=1.0).fit(tmp_path / "rows.csv", target="y")
     assert here.converged_  # few rows are read at once
-    monkeypatch.setattr(logistic_learning, "rows_that_fit", lambda *_: None)
+    monkeypatch.setattr(logistic, "rows_that_fit", lambda *_: None)
     with pytest.raises(BadSetting, match=r"l1_ratio=1\.0 needs all rows at once"):
         LogisticRegression(1.0, l1_ratio=1.0).fit(tmp_path / "rows.csv", target="y")

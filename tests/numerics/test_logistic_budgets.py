@@ -89,7 +89,7 @@ def test_no_small_table_takes_long(table, monkeypatch):
     assert work.total < MOST_WORK
     assert np.isfinite(model.predict_proba(filled(X))).all()
     if penalty:  # there is a maximum, and this is it for all that probabilities can show
-        assert model._found.decrement < 1e-2
+        assert model.learned_.statistics.found.decrement < 1e-2
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -98,10 +98,10 @@ def test_many_classes_of_categories_are_told_to_be_separated_and_it_is_true(seed
     X, y = categorical_table(seed, confused=confused)
     with pytest.warns(SeparationWarning):
         model = LogisticRegression().fit(filled(X), y)
-    told = model._found.separation
+    told = model.learned_.statistics.found.separation
     rows = model._rows(filled(X))
-    design = np.column_stack([np.ones(len(rows)), (rows - model._found.origin)])
-    design[:, 1:] *= model._found.inverse
+    design = np.column_stack([np.ones(len(rows)), (rows - model.learned_.statistics.found.origin)])
+    design[:, 1:] *= model.learned_.statistics.found.inverse
     codes = np.searchsorted(model.classes_, y)
     margins = margins_along(told.direction, design, codes)
     sizes = np.linalg.norm(design, axis=1) * np.linalg.norm(told.direction)
@@ -144,14 +144,18 @@ def test_what_is_not_known_is_never_told_as_a_standard_error(undecided):
         assert "whether the classes are separated is not known" in str(told)
         assert "Not converged" in str(told)
     with pytest.raises(BadSetting, match="no standard errors"):
-        model._found.covariance(1)
+        model.learned_.statistics.found.covariance(1)
 
 
 def test_what_is_not_known_is_still_not_known_after_saving(undecided, tmp_path):
     model, X, _ = undecided
     model.save(tmp_path / "model.suffice")
     again = load(tmp_path / "model.suffice")
-    assert again._found.undecided == model._found.undecided is not None
+    assert (
+        again.learned_.statistics.found.undecided
+        == model.learned_.statistics.found.undecided
+        is not None
+    )
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert str(again.summary()) == str(model.summary())
 

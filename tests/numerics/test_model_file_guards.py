@@ -57,6 +57,9 @@ def stored(name: str) -> StoredModel:
     rng = np.random.default_rng(0)
     if name.endswith("law"):
         (model,) = (law for other, law, _ in laws(rng, 12) if other == name)
+    elif name == "mixture, stream":
+        rows = numbers(rng, 60)[0]
+        model = suffice.GaussianMixture(2, "VVV").fit(rows).partial_fit(rows)
     elif name in CHOSEN:
         model = CHOSEN[name]().fit(*numbers(rng, 60))
     else:
@@ -104,6 +107,10 @@ def times(factor: float) -> Any:
 
 def cut(value: Any) -> Any:
     return value[:-1]
+
+
+def narrow(value: Any) -> Any:
+    return value[:, :2]
 
 
 def with_row(**parts: Any) -> Any:
@@ -460,6 +467,34 @@ SOUND: dict[str, Case] = {
     "mixture has a form that is not known": ("mixture", ("mixture", "form"), "EEX"),
     "mixture has a form that is not known ": ("mixture", ("mixture", "forms", 0), "XXX"),
     "mixture has noise in 1.5 of all rows": ("mixture", ("mixture", "noise"), 1.5),
+    "stream is none": ("mixture, stream", ("stream",), Poisson()),
+    "stream has 2 columns, not": (
+        "mixture, stream", ("stream",),
+        lambda held: altered(altered(held, ("waiting",), narrow), ("blank",), narrow),
+    ),
+    "stream has other components than its mixture": (
+        "mixture, stream", ("stream",),
+        lambda held: replace(
+            held, held=np.ones(1), means=held.means[:1], scatters=held.scatters[:1]
+        ),
+    ),
+    "stream has moments of another form than its mixture": (
+        "mixture, stream", ("stream",),
+        lambda held: replace(held, scatters=None, squares=np.ones_like(held.means)),
+    ),
+    "stream has some of its moments, and not others": (
+        "mixture, stream", ("stream", "total"), None,
+    ),
+    "stream has some of its moments, and not others ": (
+        "mixture, stream", ("stream", "worth"), 0.0,
+    ),
+    "stream has moments twice, or noise alone": ("mixture, stream", ("stream", "noise"), 1.0),
+    "stream has shares that do not add up to 1": (
+        "mixture, stream", ("stream", "held"), times(2.0),
+    ),
+    "stream has moments of no squares": (
+        "mixture, stream", ("stream", "scatters"), put(((0, 0, 1), 9.0), ((0, 1, 0), 9.0)),
+    ),
     # Pools
     "holds rows, which belong to the statistics": (
         "pool", ("model", "sample"), lambda _: stored("pool").state["statistics"].sample,

@@ -188,11 +188,13 @@ def test_separated_are_classes_that_a_plane_through_zero_parts(cells, labels):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = model_of().fit(X, y)
-    found = model._found.separation
+    found = model.learned_.statistics.found.separation
     assert (found is not None) == (best.fun < -1e-9)
     if found is not None:
         assert (found.direction[:, 0] == 0.0).all()
-        assert (signed @ (found.direction[0, 1:] * model._found.inverse) > -1e-9).all()
+        assert (
+            signed @ (found.direction[0, 1:] * model.learned_.statistics.found.inverse) > -1e-9
+        ).all()
         assert (model.intercept_ == 0.0).all()
     else:
         assert model.converged_
@@ -224,7 +226,7 @@ def test_it_is_saved_and_loaded(tmp_path, penalty, classes):
     model.save(tmp_path / "model.suffice")
     again = load(tmp_path / "model.suffice")
     assert again.intercept is False
-    assert not again._found.intercept
+    assert not again.learned_.statistics.found.intercept
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert str(again.summary()) == str(model.summary())
     ours, theirs = (m.summary(X, y, weights, intervals="profile") for m in (model, again))

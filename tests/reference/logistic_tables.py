@@ -102,7 +102,10 @@ def outcome(table: Table, penalty: float = 0.0) -> Outcome:
         found = is_separated(rows, table.y) if cells <= MOST_PROGRAM else True
         complaint = "" if found and penalty == 0.0 else "no plane parts the classes"
         return Outcome(table.name, f"separated ({separated.kind})", refused, complaint)
-    if model._found is not None and model._found.undecided is not None:
+    if (
+        model.learned_.statistics.found is not None
+        and model.learned_.statistics.found.undecided is not None
+    ):
         told = "" if penalty == 0.0 and not model.converged_ else "undecided with a penalty"
         return Outcome(table.name, "not known within the budget", refused, told)
     if not model.converged_:

@@ -20,7 +20,6 @@ from scipy.sparse import csr_array
 
 import suffice
 from suffice.errors import SufficeError
-from suffice.estimators.linear.logistic_settings import PATHS, SOLVERS
 from suffice.estimators.mixtures.settings import CRITERIA
 from suffice.families import (
     Bernoulli,
@@ -30,6 +29,7 @@ from suffice.families import (
     LogNormal,
     PredictiveGaussian,
 )
+from suffice.learning.learners.logistic_settings import PATHS, SOLVERS
 from suffice.models.gaussian.family import DIAGONAL_FORMS, DIVISORS, FULL_FORMS, SHRINK_TARGETS
 from suffice.models.gaussian.forms import LETTERS, SPOKEN, TIED_FORMS
 from suffice.models.naive_bayes.families.registry import COMMON, NAMED, SINGLE

@@ -1,4 +1,4 @@
-"""The share of rows that a classifier names rightly, for labels of every kind that `fit` takes."""
+"""`score`: scikit-learn's own knows neither tuples nor bytes nor decimals as labels."""
 
 from __future__ import annotations
 
@@ -14,21 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.rows import IntArray
-
-
-class Accuracy:
-    """`score`: scikit-learn's own knows neither tuples nor bytes nor decimals as labels."""
-
-    if TYPE_CHECKING:
-
-        @property
-        def classes_(self) -> NDArray[Any]: ...  # noqa: D102
-
-        def predict(self, X: object) -> NDArray[Any]: ...  # noqa: D102
-
-    def score(self, X: object, y: object, sample_weight: object = None) -> float:
-        """Return the share of rows, by weight, whose class is predicted rightly."""
-        return share_right(self.classes_, self.predict(X), y, sample_weight)
 
 
 def share_right(

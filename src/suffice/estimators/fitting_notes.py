@@ -52,6 +52,15 @@ class offered:  # noqa: N801  a decorator
         return MethodType(self._method, estimator)
 
 
+class offered_attribute(offered):  # noqa: N801  a decorator
+    """Hide an attribute likewise."""
+
+    def __get__(self, estimator: Any, kind: Any) -> Any:
+        """Return the attribute of an estimator that has it."""
+        found = super().__get__(estimator, kind)
+        return property(found) if estimator is None else found()
+
+
 def warn_of_shape(batch: LabelledBatch) -> None:
     """Say, in scikit-learn's words, that labels came as a column."""
     if batch.ravelled:

@@ -132,7 +132,7 @@ class GaussianDiscriminant(
 
     if TYPE_CHECKING:
 
-        def _learner(self) -> GaussianClassifierLearner: ...
+        def as_learner(self) -> GaussianClassifierLearner: ...  # noqa: D102
 
         def _now(self) -> LearnedDiscriminant: ...
 
@@ -176,7 +176,7 @@ class GaussianDiscriminant(
         """
         form = "per-class" if isinstance(covariances, Mapping) else "shared"
         model = cls(**{"covariance": form, **settings})
-        learner = model._learner()
+        learner = model.as_learner()
         if model.covariance == "auto":
             raise BadSetting(
                 'covariance="auto" chooses by rows, and there are none',

@@ -155,7 +155,8 @@ class MultivariateNormal:
             write_model(path, StoredModel(type(self).__name__, {}, state, about))
 
     @classmethod
-    def _of_stored(cls, stored: StoredModel) -> Self:
+    def of_stored(cls, stored: StoredModel) -> Self:
+        """Return the law that a file holds."""
         return cls._dressed(*restored_law(stored.state))
 
     # What it says about rows

@@ -1,4 +1,4 @@
-"""The one base of classifiers that are made of sums: scikit-learn's conventions over `Learned`."""
+"""The one base of all classifiers: scikit-learn's conventions over `Learned`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.estimators.accuracy import share_right
 from suffice.estimators.concurrency import LOCKS, lock_of, snapshot
-from suffice.estimators.fitting_notes import NotFitted, offered, warn_of_shape
+from suffice.estimators.fitting_notes import NotFitted, offered, offered_attribute, warn_of_shape
 from suffice.estimators.saving import save_stored
 from suffice.learning.collect import frame_here, is_elsewhere, learned_from
 from suffice.learning.labelled_batch import FLOAT64
-from suffice.learning.learned import first_learned
 from suffice.learning.learner import setting_names, settings_of
 from suffice.learning.waiting_rows import ARRAY, WaitingRows
 
@@ -33,11 +32,10 @@ if TYPE_CHECKING:
 
 
 class StatisticsClassifier(ClassifierMixin, BaseEstimator):
-    """Learns, learns more, forgets, merges with its like, and answers.
+    """Learns, learns more, and answers; where it is made of sums, it forgets and merges too.
 
-    What is particular to a kind of model is its learner, which `_learner` makes of the settings of
-    this moment. What was learned is a `Learned`, and never changed in place; single rows wait
-    beside it until someone looks.
+    What is particular to a kind of model is its learner, which `as_learner` makes of the settings.
+    What was learned is a `Learned`, never changed in place; single rows wait beside it.
     """
 
     learner_kind: ClassVar[type[Learner[Any, Any]]]
@@ -57,14 +55,10 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(cls, "learner_kind"):
             cls._settings_now = settings_of(cls.learner_kind)  # type: ignore[assignment]
 
-    def _learner(self) -> Learner[Any, Any]:
-        """Return the settings of this moment as a learner, checked."""
+    def as_learner(self) -> Learner[Any, Any]:
+        """Return the settings of this moment as a learner; bad ones are refused."""
         kind = self.learner_kind
         return kind(**{name: getattr(self, name) for name in setting_names(kind)})
-
-    def as_learner(self) -> Learner[Any, Any]:
-        """Return the settings as a learner; bad ones are refused."""
-        return self._learner()
 
     # Learning
 
@@ -84,16 +78,20 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         With `checkpoint`, a file, what was collected is written there every so often; a run that
         was killed goes on from it, and ends at the same bits.
         """
-        learner = self._learner()  # first: a bad setting is refused before any row is read
+        learner = self.as_learner()  # first: a bad setting is refused before any row is read
         here = frame_here(X, target, sample_weight)
-        if here is not None:
-            X, y, sample_weight = here
-        if here is not None or (target is None and not is_elsewhere(X, y)):
-            batch = learner.read(X, y, sample_weight)
-            warn_of_shape(batch)
-            learned = first_learned(learner, batch)
-        else:
-            learned = learned_from(learner, X, target, sample_weight, None, checkpoint)
+        if here is None and (target is not None or is_elsewhere(X, y)):
+            return self._fitted(learned_from(learner, X, target, sample_weight, None, checkpoint))
+        return self._fit_here(learner, *(here or (X, y, sample_weight)))
+
+    def _fit_here(self, learner: Learner[Any, Any], X: object, y: object, weights: object) -> Self:
+        """Learn from rows that are here."""
+        batch = learner.read(X, y, weights)
+        warn_of_shape(batch)
+        return self._fitted(learner.first(batch, self._learned))
+
+    def _fitted(self, learned: Learned[Any, Any]) -> Self:
+        """Know nothing but what was learned, and tell what was degenerate."""
         learned.fit  # noqa: B018  first: a refusal leaves the estimator as it was
         with lock_of(self):
             self._keep(learned)
@@ -119,21 +117,29 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         """
         if sample_weight is None and self._set_aside(X, y):
             return self
+        return self._learn_more(X, y, sample_weight, target)
+
+    def _learn_more(
+        self, X: object, y: object, w: object, target: str | None = None, *, here: bool = False
+    ) -> Self:
+        """Learn from more rows of weights w, which may be somewhere else unless they are `here`."""
         with lock_of(self):
-            learner = self._learner()
-            held = self._known()
-            known = None if held is None else held.under(learner)
-            here = frame_here(X, target, sample_weight)
-            if here is not None:
-                X, y, sample_weight = here
-            elif target is not None or is_elsewhere(X, y):
-                self._keep(learned_from(learner, X, target, sample_weight, known))
+            held, key = self._known(), self._settings_now()
+            known = None if held is None else held.under_key(key, self.as_learner)
+            learner = self.as_learner() if known is None else known.learner
+            learner.check_stream(known)
+            frame = frame_here(X, target, w)
+            if frame is not None:
+                X, y, w = frame
+            elif not here and (target is not None or is_elsewhere(X, y)):
+                self._keep(learned_from(learner, X, target, w, known))
                 return self
-            batch = learner.read(X, y, sample_weight, known)
+            batch = learner.read(X, y, w, known)
             warn_of_shape(batch)
-            self._keep(first_learned(learner, batch) if known is None else known.more(batch))
+            self._keep(learner.begun(batch) if known is None else known.more(batch))
         return self
 
+    @offered("forget")
     def forget(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Take back rows that were learned before, exactly.
 
@@ -143,8 +149,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         with lock_of(self):
             learned = self._now()
             gone = learned.gone_with(X, y, sample_weight)
-            left = learned.learner.forgetting(learned)(gone.statistics)
-            held = learned.holding(left)
+            held = learned.holding(learned.learner.forgetting(learned)(gone.statistics))
             self._keep(held)
         held.warn_of_small_sample()
         return self
@@ -164,13 +169,15 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     def __add__(self, other: StatisticsClassifier) -> Self:
         """Return a model of all rows that either has learned from."""
-        if not isinstance(other, type(self)) and not isinstance(self, type(other)):
+        like = isinstance(other, type(self)) or isinstance(self, type(other))
+        if not like or not self.learner_kind.adds_up:
             return NotImplemented
         return self.with_learned(self._now() + other._now())
 
     def __radd__(self, other: object) -> Self:
         """Let `sum(models)` start from nothing."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
+        nothing = self.learner_kind.adds_up and isinstance(other, int) and other == 0
+        return self if nothing else NotImplemented
 
     @offered("with_priors", "priors")
     def with_priors(self, priors: Mapping[Label, float]) -> Self:
@@ -196,7 +203,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     def _now(self) -> Any:
         """Return what was learned, under the settings of this moment."""
-        return self._required().under_key(self._settings_now(), self._learner)
+        return self._required().under_key(self._settings_now(), self.as_learner)
 
     @property
     def learned_(self) -> Learned[Any, Any]:
@@ -206,27 +213,25 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     @property
     def schema(self) -> Any:
         """The columns that it knows: their names, kinds and levels."""
-        return self._required().columns
+        return self._required().schema
 
     def with_learned(self, learned: Learned[Any, Any]) -> Self:
         """Return a copy, with the same settings, that has learned something else."""
         found = snapshot(self)
-        found.__dict__.pop("_waiting", None)
-        found._become(learned)
+        found._keep(learned)
         return found
 
     @classmethod
     def of_learned(cls, learned: Learned[Any, Any]) -> Self:
         """Return the estimator of what was learned, with its settings."""
-        found = cls(**learned.learner.settings())
-        found._become(learned)
-        return found
+        return cls(**learned.learner.settings()).with_learned(learned)
 
     def _become(self, learned: Learned[Any, Any]) -> None:
+        schema = learned.schema
         self._learned = learned
-        self.n_features_in_ = len(learned.columns.columns)
-        if learned.columns.named:
-            self.feature_names_in_ = np.array(learned.columns.names, dtype=object)
+        self.n_features_in_ = len(schema.columns)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -244,11 +249,10 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         lock = LOCKS.get(id(self)) or lock_of(self)
         lock.acquire()  # `with` takes 90 ns more, a twentieth of a row
         try:
-            waiting = self._waiting
+            waiting, key = self._waiting, self._settings_now()
             if waiting is not None:
-                return waiting.take(X, y, self._settings_now())
-            key = self._settings_now()
-            waiting = WaitingRows.of(self._learned, X, key, self._learner)
+                return waiting.take(X, y, key)
+            waiting = WaitingRows.of(self._learned, X, key, self.as_learner)
             if waiting is None or not waiting.take(X, y, key):
                 return False
             self._waiting = waiting
@@ -310,7 +314,7 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
                 return learned.lean or learned.one_row
         except ValueError:
             pass  # as in `unchanged`
-        return learned.under_key(self._settings_now(), self._learner).one_row
+        return learned.under_key(self._settings_now(), self.as_learner).one_row
 
     def predict_log_proba(self, X: object) -> FloatArray:
         """Return log p(y | x); far away it stays finite and ordered."""
@@ -345,12 +349,12 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
 
     # Attributes
 
-    @property
+    @offered_attribute("statistics_", "statistics")
     def statistics_(self) -> Any:
         """What the data said: mergeable, forgettable."""
         return self._required().statistics
 
-    @property
+    @offered_attribute("model_", "class densities")
     def model_(self) -> Any:
         """Priors and class densities."""
         return self._now().model
@@ -360,11 +364,9 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
         """The labels, in order, in their own type."""
         return self._required().classes
 
-    @property
+    @offered_attribute("priors_", "priors")
     def priors_(self) -> FloatArray:
         """p(y), in the order of `classes_`."""
-        if "priors_" in self.learner_kind.without:
-            raise AttributeError(str(self.learner_kind.lacking("priors")))
         return np.exp(self._now().model.log_priors)  # type: ignore[no-any-return]
 
     # On disk

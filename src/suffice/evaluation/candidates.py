@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, listed, meant
 from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.linear.logistic_regression import LogisticRegression
 from suffice.estimators.naive_bayes import NaiveBayes
 from suffice.estimators.pool import Pool
@@ -145,9 +144,9 @@ def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
                 f"{name!r} is given as {estimator!r:.80}, which cannot fit and predict",
                 hint="give scikit-learn estimators: {'forest': RandomForestClassifier()}",
             )
-        ours = isinstance(estimator, StatisticsClassifier) and not isinstance(estimator, Pool)
-        school = GENERATIVE if ours else ""
-        school = DISCRIMINATIVE if isinstance(estimator, LinearClassifier) else school
+        school = ""
+        if isinstance(estimator, StatisticsClassifier) and not isinstance(estimator, Pool):
+            school = GENERATIVE if estimator.learner_kind.adds_up else DISCRIMINATIVE
         found.append(Candidate(str(name), str(name), estimator, school, rank + place))
     return found
 

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from suffice.errors import BadSetting, listed
 from suffice.estimators.fitting_notes import NotFitted
-from suffice.estimators.linear.linear_classifier import LinearClassifier
+from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.evaluation.labelled_rows import LabelledRows
 from suffice.evaluation.metrics import Reliability, reliability
@@ -210,7 +210,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = LabelledRows.read(X, y, sample_weight)
         self.estimator_, self.preparation_ = fitted_on(self.estimator, rows)
         filled = self.preparation_.filled
-        if isinstance(self.estimator_, LinearClassifier) and filled is not None:
+        if isinstance(self.estimator_, StatisticsClassifier) and filled is not None:
             self.estimator_.take_notes(TableNotes(filled=filled))
         self.classes_ = self.estimator_.classes_
         width, names = _columns(X)

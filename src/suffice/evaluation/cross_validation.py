@@ -12,7 +12,6 @@ import numpy as np
 from suffice.columns import Columns
 from suffice.columns.filled import FilledColumns
 from suffice.errors import BadSetting, SufficeError
-from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.pool import Pool
 from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.evaluation.merged_folds import MergedParts, is_closed_form
@@ -231,10 +230,11 @@ class Preparation:
         themselves and have blanks filled. Other estimators get plain numbers, except a Pipeline,
         whose first step is there to do this.
         """
-        if isinstance(model, StatisticsClassifier) or is_sparse(rows.X) or hasattr(model, "steps"):
+        ours = isinstance(model, StatisticsClassifier)
+        as_it_is = ours and model.learner_kind.takes_blanks
+        if as_it_is or is_sparse(rows.X) or hasattr(model, "steps"):
             return cls()
         table = read_table(rows.X)
-        ours = isinstance(model, LinearClassifier)
         blanks_stay = not ours and all(k == "number" for k in table.kinds) and _takes_blanks(model)
         filled = None if blanks_stay else FilledColumns.of(rows.X, rows.weights)
         if ours or all(kind == "number" for kind in table.kinds):

@@ -46,7 +46,7 @@ FEWEST, FEWEST_OF_CLASS = 1000, 20
 
 def is_closed_form(model: object) -> bool:
     """Whether a model is made of sums, so that training sets can be merged."""
-    return isinstance(model, StatisticsClassifier)
+    return isinstance(model, StatisticsClassifier) and model.learner_kind.adds_up
 
 
 def rows_to_choose_on(rows: int, classes: int, width: int) -> int:

@@ -69,6 +69,14 @@ def learned_from(
 ) -> Learned[S, F]:
     """Return what is known after the rows of a source: each chunk is learned, and all add up."""
     source, wanted = opened(X, target, sample_weight)
+    if not learner.adds_up:
+        if checkpoint is not None:
+            raise BadSetting(
+                f"{learner.name} reads its rows again for every step: there is no checkpoint of it",
+                hint="leave checkpoint out; what is made of sums has one: GaussianDiscriminant, "
+                "NaiveBayes",
+            )
+        return learner.searched(source, wanted)
     if known is not None:
         learner = learner.deciding(known.learner.chosen)
     if checkpoint is not None:
@@ -210,6 +218,8 @@ def collect(
     if hasattr(learner, "as_learner"):  # an estimator
         learner = learner.as_learner()
     if isinstance(learner, Learner):
+        if not learner.adds_up:
+            raise learner.lacking("statistics")
         return learned_from(learner, source, target, weight, None, checkpoint).statistics
     rows, wanted = opened(source, target, weight)
 

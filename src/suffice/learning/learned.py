@@ -88,7 +88,7 @@ class Learned(Generic[S, F]):
 
     def __add__(self, other: Learned[S, F]) -> Self:
         """Return what was learned from all rows of both."""
-        if type(other) is not type(self):
+        if type(other) is not type(self) or not self.learner.adds_up:
             return NotImplemented
         if self.learner is not other.learner:
             _check_same(self.learner.settings(), other.learner.settings())
@@ -101,7 +101,7 @@ class Learned(Generic[S, F]):
 
     def __sub__(self, other: Learned[S, F]) -> Self:
         """Return what is left when rows that were learned before are taken back."""
-        if type(other) is not type(self):
+        if type(other) is not type(self) or not self.learner.adds_up:
             return NotImplemented
         return self.holding(self.learner.forgetting(self)(other.statistics))
 
@@ -125,7 +125,7 @@ class Learned(Generic[S, F]):
         check_label_kinds(self.kind, label_kind(batch.classes))
         if self.labels:
             return self + self.learner.learned(batch)
-        first: Any = first_learned(self.learner, batch)
+        first: Any = self.learner.first(batch)
         return replace(first, notes=self.notes)  # type: ignore[no-any-return]
 
     def vouched(self) -> Self:
@@ -143,6 +143,11 @@ class Learned(Generic[S, F]):
         return self.under(replace(learner, priors=dict(priors)))
 
     # The estimate
+
+    @property
+    def schema(self) -> Any:
+        """The columns that it knows: their names, kinds and levels."""
+        return self.columns
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -291,34 +296,24 @@ class Learned(Generic[S, F]):
 
     def stored(self, *, statistics: bool = True) -> StoredModel:
         """Return what a file holds of it."""
-        settings = self.learner.settings()
-        for name, default in self.learner.later_settings.items():
-            if settings[name] is None or settings[name] == default:
-                del settings[name]
-        state, model = self.stored_state(statistics=statistics), self.model
-        weights = dict(zip(map(str, model.labels), model.weights.tolist(), strict=True))
-        about = {
-            "model": self.learner.name,
-            "rows": float(model.weights.sum()),
-            "classes": weights,
-            "columns": first_names(self.columns),
-        }
+        settings, state = self.learner.settings_to_store(), self.stored_state(statistics=statistics)
+        name, names = self.learner.name, first_names(self.schema)
+        about = {"model": name, **self.about(), "columns": names}
         if self.notes is not None:
             state[STATE] = self.notes.to_dict()
             about["target"] = self.notes.target
-        return StoredModel(self.learner.name, settings, state, about)
+        return StoredModel(name, settings, state, about)
+
+    def about(self) -> dict[str, Any]:
+        """Return in words what was learned: how many rows, and of each class."""
+        model = self.model
+        weights = dict(zip(map(str, model.labels), model.weights.tolist(), strict=True))
+        return {"rows": float(model.weights.sum()), "classes": weights}
 
     def with_notes(self, notes: TableNotes | None) -> Self:
         """Return it with how its table is read; what was estimated is kept."""
         found = replace(self, notes=notes)
         return found.knowing(self.fit) if self.is_estimated else found
-
-
-def first_learned(learner: Learner[S, F], batch: LabelledBatch) -> Learned[S, F]:
-    """Return what is learned from the first batch, by which "auto" becomes a setting."""
-    if learner.chosen is None:
-        learner = learner.choose(batch)
-    return learner.learned(batch)
 
 
 def _check_same(ours: dict[str, Any], theirs: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
     from suffice.rows import FloatArray
+    from suffice.sources import Source, Wanted
 
     Accepts = Callable[[FloatArray], bool]
 
@@ -60,6 +61,10 @@ class Learner(ABC, Generic[S, F]):
     )
     """What to do where two models cannot be merged, for they chose differently."""
 
+    adds_up: ClassVar[bool] = True
+    """Whether what was learned is sums: merged by `+`, taken back by `-`, read in one pass."""
+    takes_blanks: ClassVar[bool] = True
+    """Whether cells may be blank; of others they are filled before."""
     without: ClassVar[frozenset[str]] = frozenset()
     """Answers that a model of these settings does not have, though its kind does."""
 
@@ -82,6 +87,14 @@ class Learner(ABC, Generic[S, F]):
     def settings(self) -> dict[str, Any]:
         """Return the settings by name, in the order in which files have them."""
         return {name: getattr(self, name) for name in sorted(setting_names(type(self)))}
+
+    def settings_to_store(self) -> dict[str, Any]:
+        """Return the settings that a file holds: later ones only where they are not the default."""
+        settings = self.settings()
+        for name, default in self.later_settings.items():
+            if settings[name] is None or settings[name] == default:
+                del settings[name]
+        return settings
 
     def deciding(self, chosen: Any) -> Self:
         """Return the same settings with what was decided before."""
@@ -110,27 +123,29 @@ class Learner(ABC, Generic[S, F]):
 
     @abstractmethod
     def summarize(self, batch: LabelledBatch) -> S:
-        """Return the statistics of rows."""
+        """Return the statistics of rows; of what does not add up, what is found in their place."""
 
     @abstractmethod
     def estimate(self, learned: Learned[S, F]) -> F:
         """Return what statistics become."""
 
-    @abstractmethod
+    # What only sums are asked for
+
     def of_model(self) -> Any:
         """Return family, priors and what else estimating takes, as `suffice.models` has them."""
+        raise NotImplementedError
 
-    @abstractmethod
     def merged(self, left: Learned[S, F], right: Learned[S, F]) -> tuple[Any, S]:
         """Return the columns and the statistics of both; kinds and choices are the same."""
+        raise NotImplementedError
 
-    @abstractmethod
     def forgetting(self, learned: Learned[S, F]) -> Callable[[S], S]:
         """Return the function that takes statistics away from those of `learned`.
 
         A function, so that its warnings are told about the line that called `forget`: it is
         called from there.
         """
+        raise NotImplementedError
 
     def waits(self, learned: Learned[S, F]) -> Accepts | None:  # noqa: ARG002
         """Return what says whether a row (1, d) of float64 may wait for others; None: none may.
@@ -146,10 +161,35 @@ class Learner(ABC, Generic[S, F]):
     ) -> Learned[S, F]:
         """Return statistics, with what else there is to know of their rows, as what was learned."""
 
+    def first(
+        self,
+        batch: LabelledBatch,
+        last: Learned[S, F] | None = None,  # noqa: ARG002
+    ) -> Learned[S, F]:
+        """Return what is learned from the first batch, by which "auto" becomes a setting.
+
+        `last` is what was learned before, from other rows: a search may begin there.
+        """
+        decided = self.choose(batch) if self.chosen is None else self
+        return decided.learned(batch)
+
     def learned(self, batch: LabelledBatch) -> Learned[S, F]:
         """Return what is learned from one batch by itself."""
         dtype, kind = batch.classes.dtype, label_kind(batch.classes)
         return self.keeping(batch.columns, self.summarize(batch), dtype, kind, batch.frame)
+
+    # What only those are asked for that are no sums
+
+    def begun(self, batch: LabelledBatch) -> Learned[S, F]:
+        """Return what is learned from the first rows of a stream."""
+        return self.first(batch)
+
+    def check_stream(self, known: Learned[S, F] | None) -> None:
+        """Refuse settings under which nothing is learned from more rows."""
+
+    def searched(self, source: Source, wanted: Wanted) -> Learned[S, F]:
+        """Return what is learned from rows that are somewhere else, and read for every step."""
+        raise NotImplementedError
 
     # What files hold of a choice
 

@@ -22,10 +22,19 @@ def random_generator(random_state: object = None) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     if random_state is None:
         return np.random.default_rng()
+    check_seed(random_state)
+    return np.random.default_rng(int(random_state))  # type: ignore[call-overload]
+
+
+def check_seed(random_state: object) -> None:
+    """Refuse what no generator is made of."""
+    if random_state is None or isinstance(
+        random_state, np.random.Generator | np.random.RandomState
+    ):
+        return
     seed = random_state if isinstance(random_state, int | np.integer) else -1
     if seed < 0 or isinstance(random_state, bool):
         raise BadSetting(
             f"random_state={random_state!r} is no seed",
             hint="None, a whole number ≥ 0, numpy.random.Generator or RandomState",
         )
-    return np.random.default_rng(int(seed))

@@ -26,12 +26,14 @@ LEARNERS = {
     "BernoulliNaiveBayes": ("naive_bayes_counts", "BernoulliClassifierLearner"),
     "ComplementNaiveBayes": ("naive_bayes_counts", "ComplementClassifierLearner"),
     "GaussianDiscriminant": ("gaussian", "GaussianClassifierLearner"),
+    "LogisticRegression": ("logistic", "LogisticClassifierLearner"),
     "MultinomialNaiveBayes": ("naive_bayes_counts", "MultinomialClassifierLearner"),
     "NaiveBayes": ("naive_bayes", "NaiveBayesClassifierLearner"),
+    "Perceptron": ("perceptron", "PerceptronLearner"),
     "Pool": ("pool", "PoolClassifierLearner"),
     "TextClassifier": ("text", "TextClassifierLearner"),
 }
-"""The learner of each estimator that is made of sums: the file and the name."""
+"""The learner of each classifier: the file and the name."""
 
 
 def learner_named(estimator: str, **settings: Any) -> Learner[Any, Any]:
@@ -46,7 +48,7 @@ def learner_named(estimator: str, **settings: Any) -> Learner[Any, Any]:
 
 
 def learned_of(path: str | Path, stored: StoredModel) -> Learned[Any, Any]:
-    """Return what a file holds, of an estimator that is made of sums."""
+    """Return what a file holds of a classifier."""
     try:
         found = learner_named(stored.estimator, **stored.settings).restored(stored.state)
         if stored.fit is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,8 +83,47 @@ class PoolAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class MixtureAccount:
+    """What only a mixture has: how it was chosen, how well it fits, and what belongs to none."""
+
+    form: str
+    tried: int
+    criterion: str
+    log_likelihood: float
+    parameters: int
+    bic: float
+    noise: float
+    converged: bool
+    penalised: bool
+    waiting: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as what JSON can hold."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """Return the same for people."""
+        chosen = f", the best of {self.tried} by {self.criterion.upper()}" * (self.tried > 1)
+        told = [f"The form of its clusters is {self.form}{chosen}."]
+        if self.parameters and self.log_likelihood:
+            told.append(
+                f"Log-likelihood {self.log_likelihood:,.2f} with {self.parameters:,} parameters: "
+                f"BIC {self.bic:,.2f}."
+            )
+        if self.noise > 0.0:
+            told.append(f"Noise: {self.noise:.1%} of the rows belong to no cluster.")
+        if not self.converged:
+            told.append("EM was stopped while there was more to be gained.")
+        if self.penalised:
+            told.append("A prior keeps its clusters from collapsing onto rows that are equal.")
+        if self.waiting:
+            told.append(f"{_counted(self.waiting, 'row waits', 'rows wait')} for its next step.")
+        return told
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
-    """What a stored model holds; `pool` is what only a pool has."""
+    """What a stored model holds; `pool` and `mixture` are what only these have."""
 
     estimator: str
     rows: float | None
@@ -95,6 +134,7 @@ class Account:
     can_learn: bool
     can_forget: bool
     pool: PoolAccount | None = None
+    mixture: MixtureAccount | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as what JSON can hold."""
@@ -112,16 +152,20 @@ class Account:
             "assumptions": list(self.assumptions),
             "can_learn": self.can_learn,
             "can_forget": self.can_forget,
-        } | ({} if self.pool is None else {"pool": self.pool.to_dict()})
+            **({} if self.pool is None else {"pool": self.pool.to_dict()}),
+            **({} if self.mixture is None else {"mixture": self.mixture.to_dict()}),
+        }
 
     def __str__(self) -> str:
         known = "" if self.rows is None else f", learned from {_rows(self.rows)}"
         lines = [f"{self.estimator}{known}"]
         if self.classes:
-            lines += ["", _counted(len(self.classes), "class", "classes")]
+            words = ("class", "classes") if self.mixture is None else ("cluster", "clusters")
+            lines += ["", _counted(len(self.classes), *words)]
         for c in self.classes:
             parts = [] if c.weight is None else [_rows(c.weight)]
-            parts += [] if c.prior is None else [f"prior {c.prior:.4g}"]
+            word = "prior" if self.mixture is None else "share"
+            parts += [] if c.prior is None else [f"{word} {c.prior:.4g}"]
             lines.append(f"  {shown(c.label)}" + (": " if parts else "") + ", ".join(parts))
         lines += ["", _counted(len(self.columns), "column", "columns")]
         for column in self.columns[:MOST_COLUMNS]:
@@ -133,6 +177,7 @@ class Account:
         if len(self.columns) > MOST_COLUMNS:
             lines.append(f"  and {len(self.columns) - MOST_COLUMNS:,} more; --json has them all")
         lines += [] if self.pool is None else ["", *self.pool.lines()]
+        lines += [] if self.mixture is None else ["", *self.mixture.lines()]
         lines += ["", "It assumes that", *(f"  {one}" for one in self.assumptions)]
         given = [f"  {name}={value!r}" for name, value in self.settings if _is_given(value)]
         lines += ["", "Settings", *given] if given else []
@@ -186,6 +231,25 @@ def describe(stored: StoredModel) -> Account:
         streams if linear else state["statistics"] is not None,
         not linear and state["statistics"] is not None,
         _pool(model, state["statistics"]) if name_of(model) == "PoolModel" else None,
+        _mixture(stored) if "mixture" in state else None,
+    )
+
+
+def _mixture(stored: StoredModel) -> MixtureAccount:
+    """Return what only a mixture has."""
+    record, stream = stored.state["mixture"], stored.state.get("stream")
+    cost = record.parameters * float(np.log(max(record.weight, 1.0)))
+    return MixtureAccount(
+        record.form,
+        len(record.forms),
+        str(stored.settings.get("criterion", "bic")),
+        record.log_likelihood,
+        record.parameters,
+        cost - 2.0 * record.log_likelihood,
+        record.noise,
+        record.converged,
+        record.penalised,
+        0 if stream is None else len(stream.weights),
     )
 
 

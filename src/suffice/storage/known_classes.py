@@ -53,6 +53,7 @@ DATACLASSES = {
     "LogisticFit": "suffice.models.linear.logistic.result",
     "LatentRecord": "suffice.models.latent.record",
     "MixtureRecord": "suffice.models.mixture.record",
+    "MixtureStream": "suffice.models.mixture.stepwise",
     "Multinomial": "suffice.models.naive_bayes.families.multinomial",
     "MultinomialCounts": "suffice.models.naive_bayes.families.multinomial",
     "NaiveBayesModel": "suffice.models.naive_bayes.model",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import OneClass
 from suffice.learning.collect import learned_from
-from suffice.learning.learned import Learned, first_learned
-from suffice.learning.learner import Learner
+from suffice.learning.table_recipe import filled_table
 from suffice.training.judging import most_judged
 from suffice.training.labelled_source import DrawnRows
 from suffice.training.target_labels import check_classes
@@ -21,7 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.columns.filled import FilledColumns
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
     from suffice.rows.tables import Table
+    from suffice.sources import Source
     from suffice.training.hooks import Hooks
     from suffice.training.training_rows import TrainingRows
 
@@ -44,20 +46,20 @@ class RowsMet(NamedTuple):
 
 
 def fit_rows(
-    model: Any,
+    model: Learner[Any, Any],
     rows: TrainingRows,
     filled: FilledColumns | None,
     hooks: Hooks,
     checkpoint: str | Path | None = None,
     seed: int = 0,
-) -> tuple[Any, RowsMet]:
-    """Return what a learner has learned, or an estimator fitted, and which rows were met.
+) -> tuple[Learned[Any, Any], RowsMet]:
+    """Return what a learner has learned, and which rows were met.
 
     Of rows that are read again, some are drawn by the seed, from all over the source.
     """
     from suffice.sources.sql.source import SqlSource
 
-    needs_rows = isinstance(model, Learner) and model.name == "Pool"
+    needs_rows = model.name == "Pool"
     summed = _adds_up(rows, filled) and not needs_rows
     if rows.source is None or (rows.whole and checkpoint is None and not summed):
         return _fitted_here(model, rows, filled), RowsMet()
@@ -78,31 +80,29 @@ def fit_rows(
                 tell_unlabelled(source, hooks)
                 drawn = None if source.drawn is None else source.drawn.rows()
                 met = RowsMet(source.without, drawn, source.resumed)
-    classes = found.classes if isinstance(found, Learned) else found.classes_
-    if len(classes) == 1:
-        check_classes(classes, rows.place, rows.target)  # which refuses it
+    if len(found.classes) == 1:
+        check_classes(found.classes, rows.place, rows.target)  # which refuses it
     return found, met
 
 
-def _fitted_here(model: Any, rows: TrainingRows, filled: FilledColumns | None) -> Any:
+def _fitted_here(
+    model: Learner[Any, Any], rows: TrainingRows, filled: FilledColumns | None
+) -> Learned[Any, Any]:
     """Learn from rows that are here."""
-    if not isinstance(model, Learner):
-        held = rows.frame
-        return model.fit(held if filled is None else filled.transform(held), rows.labels)
-    batch = model.read(rows.table if rows.given is None else rows.given, rows.labels)
+    held = rows.table if rows.given is None else rows.given
+    if filled is not None:
+        held = filled.transform(held) if rows.given is not None else filled_table(filled, held)
+    batch = model.read(held, rows.labels)
     if rows.given is None and rows.table.names is not None:
         batch = replace(batch, frame=LIBRARY)
-    return _with_warnings(first_learned(model, batch))
+    return _with_warnings(model.first(batch))
 
 
 def _fitted_there(
-    model: Any, source: Any, rows: TrainingRows, checkpoint: str | Path | None
-) -> Any:
+    model: Learner[Any, Any], source: Source, rows: TrainingRows, checkpoint: str | Path | None
+) -> Learned[Any, Any]:
     """Learn from rows that are read again."""
-    if isinstance(model, Learner):
-        return _with_warnings(learned_from(model, source, rows.target, None, None, checkpoint))
-    how = {} if checkpoint is None else {"checkpoint": checkpoint}
-    return model.fit(source, target=rows.target, **how)
+    return _with_warnings(learned_from(model, source, rows.target, None, None, checkpoint))
 
 
 def _with_warnings(learned: Learned[Any, Any]) -> Learned[Any, Any]:

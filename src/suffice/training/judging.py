@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.columns import Columns
-from suffice.learning.learned import Learned
 from suffice.rows.cells import CATEGORY
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from suffice.evaluation.quality import Quality
     from suffice.evaluation.work_progress import TimeLimit
+    from suffice.learning.learned import Learned
     from suffice.rows.tables import Table
     from suffice.training.fit_rows import RowsMet
     from suffice.training.hooks import Hooks
@@ -47,7 +47,7 @@ def most_judged(width: int) -> int:
 
 
 def judge(
-    model: Any,
+    model: Learned[Any, Any],
     rows: TrainingRows,
     met: RowsMet,
     hooks: Hooks,
@@ -87,9 +87,9 @@ def judge(
     return found
 
 
-def _leaves_one_out(model: Any, rows: TrainingRows) -> bool:
+def _leaves_one_out(model: Learned[Any, Any], rows: TrainingRows) -> bool:
     """Whether leaving out every row is exact, and cheap."""
-    if not rows.whole or not isinstance(model, Learned) or not model.offers("leave_one_out"):
+    if not rows.whole or not model.offers("leave_one_out"):
         return False
     settings = model.learner.settings()
     if any(isinstance(settings.get(key), str) and settings[key] == CHOSEN[key] for key in CHOSEN):
@@ -110,7 +110,7 @@ def _has_blanks(table: Table) -> bool:
 
 
 def _by_folds(
-    model: Any,
+    model: Learned[Any, Any],
     table: Table,
     labels: NDArray[Any],
     hooks: Hooks,
@@ -127,13 +127,12 @@ def _by_folds(
     from suffice.evaluation.quality import judged_by_folds
     from suffice.sources.arrow_frames import frame_of
 
-    if isinstance(model, Learned):
-        model = estimator_of(model)
+    estimator = estimator_of(model)
     most = most_judged(table.width)
     if table.size > most:
         some = np.sort(np.random.default_rng(seed).choice(table.size, most, replace=False))
         seconds *= most / table.size
         table, labels = table.rows(some), labels[some]
     rows = LabelledRows.read(frame_of(table), labels)
-    folds = min(FOLDS if is_closed_form(model) else REFITS, len(rows))
-    return judged_by_folds(clone(model), rows, folds, seed, limit, hooks.progress, seconds)
+    folds = min(FOLDS if is_closed_form(estimator) else REFITS, len(rows))
+    return judged_by_folds(clone(estimator), rows, folds, seed, limit, hooks.progress, seconds)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from suffice.evaluation.candidates import Candidate
     from suffice.evaluation.comparison import Comparison
     from suffice.evaluation.quality import Quality
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
     from suffice.rows import FloatArray
     from suffice.rows.tables import Table
     from suffice.training.hooks import Hooks
@@ -56,16 +58,16 @@ class ModelChoice:
 class ChosenModel(NamedTuple):
     """A model, and how it came to be it.
 
-    model       a learner, or what was learned if it `is_fitted` to all rows already; of linear
-                classifiers, the estimator
+    learner     settings
+    learned     what it has learned from all rows, if that was done already
     choice      among which others
     judged      how good it is on rows that it has not seen
     """
 
-    model: Any
+    learner: Learner[Any, Any]
+    learned: Learned[Any, Any] | None
     choice: ModelChoice
     judged: Quality | None
-    is_fitted: bool = False
 
 
 def check_named(name: str, settings: Mapping[str, Any]) -> None:
@@ -97,21 +99,18 @@ KINDS = {
     "gda": ("GaussianDiscriminant", {"covariance": "shared"}),
     "qda": ("GaussianDiscriminant", {"covariance": "per-class"}),
     "naive-bayes": ("NaiveBayes", {}),
+    "logistic": ("LogisticRegression", {}),
     "text": ("TextClassifier", {}),
 }
-"""Models that are made of sums: the estimator, and what its settings are unless given."""
+"""By name: the estimator, and what its settings are unless given."""
 
 
-def named_model(name: str, settings: Mapping[str, Any]) -> Any:
-    """Return the learner of a name; of logistic regression, which is no sum, the estimator."""
-    if name in KINDS:
-        from suffice.learning.stored import learner_named
+def named_model(name: str, settings: Mapping[str, Any]) -> Learner[Any, Any]:
+    """Return the learner of a name."""
+    from suffice.learning.stored import learner_named
 
-        kind, usual = KINDS[name]
-        return learner_named(kind, **{**usual, **settings})
-    from suffice.estimators.linear.logistic_regression import LogisticRegression
-
-    return LogisticRegression(**settings)
+    kind, usual = KINDS[name]
+    return learner_named(kind, **{**usual, **settings})
 
 
 def check_width(table: Table, name: str, hooks: Hooks) -> None:
@@ -140,10 +139,6 @@ def choose(
     `single` leaves the pool out, and so does a table of more rows than it keeps. Which is chosen,
     and why, is said.
     """
-    from sklearn.base import clone
-
-    from suffice.estimators.statistics_classifier import StatisticsClassifier
-
     found = _compared(rows, seed, hooks, limit, single=single)
     chosen = found.candidate(found.best)
     losses = {n: s.log_loss for n, s in found.scores.items() if s.log_loss is not None}
@@ -154,11 +149,9 @@ def choose(
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
     fitted = found.held_out[chosen.name].fitted
-    sums = isinstance(chosen.estimator, StatisticsClassifier)
-    if fitted is not None and rows.given is None:
-        return ChosenModel(fitted.learned_ if sums else fitted, choice, judged, is_fitted=True)
-    model = chosen.estimator.as_learner() if sums else clone(chosen.estimator)
-    return ChosenModel(model, choice, judged)
+    known = None if fitted is None or rows.given is not None else fitted.learned_
+    learner = chosen.estimator.as_learner() if known is None else known.learner
+    return ChosenModel(learner, known, choice, judged)
 
 
 def _why(

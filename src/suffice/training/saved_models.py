@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from suffice.errors import BadSetting
 from suffice.learning.learned import Learned
 from suffice.learning.stored import LEARNERS, learned_of
@@ -28,7 +30,7 @@ MIXTURE = "GaussianMixture"
 class Saved:
     """What was learned, and what its file says about its table: what commands work with.
 
-    model      a `Learned`; of linear classifiers, which are no sums, the estimator
+    model      a `Learned`; of a mixture, whose classes nobody has named, the estimator
     decimals   digits after the point, of columns where they are known
     """
 
@@ -58,15 +60,22 @@ class Saved:
     def classes(self) -> NDArray[Any]:
         """The labels, in order."""
         model = self.model
+        if self.is_hidden:
+            return np.arange(model.components_)
         found: NDArray[Any] = model.classes if isinstance(model, Learned) else model.classes_
         return found
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether its classes are clusters, which nobody has named."""
+        return self.name == MIXTURE
 
     @property
     def columns(self) -> Any:
         """The columns of the table, before anything was filled or coded."""
         if self.notes.filled is not None:
             return self.notes.filled.columns
-        return self.model.columns if isinstance(self.model, Learned) else self.model.schema
+        return self.model.schema
 
     def offers(self, what: str) -> bool:
         """Whether it can be asked for something, by the name of the method."""
@@ -76,10 +85,8 @@ class Saved:
     def learn(self, rows: Table, labels: NDArray[Any]) -> None:
         """Learn more rows."""
         model = self.model
-        if isinstance(model, Learned):
-            self.model = model.more(model.learner.read(rows, labels, None, model))
-        else:
-            model.partial_fit(rows, labels)
+        model.learner.check_stream(model)
+        self.model = model.more(model.learner.read(rows, labels, None, model))
 
     def forget(self, rows: Table, labels: NDArray[Any]) -> None:
         """Take back rows of what is made of sums."""
@@ -100,22 +107,25 @@ class Saved:
         )
 
 
-def load_saved(path: Path) -> Saved:
-    """Return a model that can learn, with everything that this needs."""
+def load_saved(path: Path, *, hidden: bool = False) -> Saved:
+    """Return a model that can learn, with everything that this needs.
+
+    `hidden` says whether its classes may be clusters, which nobody has named.
+    """
     from suffice.training.decimals import decimals_in
 
     stored, notes = open_classifier(path)
-    if stored.estimator == MIXTURE:
+    if stored.estimator == MIXTURE and not hidden:
         raise BadSetting(
             f"{path} is a {MIXTURE}: this command knows classes that have names",
-            hint="suffice predict, inspect, diff and sql read it; in Python, suffice.load gives it "
-            "back: sample, typicality, explain",
+            hint="suffice predict, sample, outliers, explain, inspect, diff, sql and report "
+            "--clusters read it; in Python, partial_fit learns more",
         )
     return Saved(model_of(path, stored), notes, decimals_in(stored.state))
 
 
 def model_of(path: Path, stored: StoredModel) -> Any:
-    """Return what was learned; of linear classifiers, the estimator."""
+    """Return what was learned; of a mixture, the estimator."""
     if stored.estimator in LEARNERS:
         return learned_of(path, stored)
     from suffice.estimators.saving import restored

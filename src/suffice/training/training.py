@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadLabels, SimilarLabels
-from suffice.learning.learned import Learned
-from suffice.learning.learner import Learner
 from suffice.learning.table_recipe import TableNotes
 from suffice.models.gaussian.forms import letters_of
 from suffice.rows.frames import is_from_frame_library
@@ -41,6 +39,8 @@ if TYPE_CHECKING:
 
     from suffice.columns.filled import FilledColumns
     from suffice.evaluation.work_progress import ShowsProgress
+    from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
 
 TIME_LIMIT = 60.0
 """Seconds that comparing and judging models may take, if nobody says otherwise. A choice: as long
@@ -162,38 +162,36 @@ def train_rows(
     rows = _rows(data, y, target, name, hooks, drop, reading or TableReading(), seed)
     if settings.get("priors"):
         settings = {**settings, "priors": _of_labels(settings["priors"], rows.labels)}
-    choice, judged, fitted = None, None, False
+    choice, judged = None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimilarLabels)  # they have been told
+        learned: Learned[Any, Any] | None = None
         if name in CHOICES:
             if name == AUTO and checkpoint is not None:
                 hooks.note(NO_POOL.format("a checkpoint holds no rows"))
             single = name == BEST or checkpoint is not None
-            model, choice, judged, fitted = choose(rows, seed, hooks, time_limit, single=single)
+            learner, learned, choice, judged = choose(rows, seed, hooks, time_limit, single=single)
         else:
-            model = named_model(name, settings)
+            learner = named_model(name, settings)
         full = letters_of(str(settings.get("covariance")))[2:] != "I"
         if name in ("gda", "qda") and full:
             check_width(rows.table, name, hooks)
-        filled = _filled(model, rows, hooks)
+        filled = _filled(learner, rows, hooks)
         begun = time.monotonic()
         met = RowsMet()
-        if not fitted:
-            model, met = fit_rows(model, rows, filled, hooks, checkpoint, seed)
+        if learned is None:
+            learned, met = fit_rows(learner, rows, filled, hooks, checkpoint, seed)
         seconds = time.monotonic() - begun
         if judged is None:
-            judged = judge(model, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
+            judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
     # The model itself takes the same rows, as one that is loaded from the file does.
     more = replace(notes, more={DECIMALS: decimals})
-    if isinstance(model, Learned):
-        model = model.with_notes(more)
-    else:
-        model.take_notes(more)
+    saved = Saved(learned.with_notes(more), notes, decimals)
     return Trained(
-        Saved(model, notes, decimals), rows.columns_described, rows.size, rows.table.width,
+        saved, rows.columns_described, rows.size, rows.table.width,
         rows.dropped, choice, judged, rows.unlabelled + met.without, tuple(hooks.notes),
     )  # fmt: skip
 
@@ -241,13 +239,13 @@ def _is_frame(data: Any) -> bool:
     return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
 
 
-def _filled(model: Any, rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
+def _filled(learner: Learner[Any, Any], rows: TrainingRows, hooks: Hooks) -> FilledColumns | None:
     """Return what stands for blank cells, for models that cannot do without."""
-    if isinstance(model, (Learned, Learner)):
+    if learner.takes_blanks:
         return None
     from suffice.columns.filled import FilledColumns
 
-    filled = FilledColumns.of(rows.frame)
+    filled = FilledColumns.of(rows.table if rows.given is None else rows.given)
     if filled.note:
         more = "" if rows.whole else "; more may be blank beyond the rows that were looked at"
         hooks.note(f"{filled.note}{more}")

@@ -66,7 +66,7 @@ def explain(
     from suffice.training.target_labels import label_named
 
     check_printed((table,))
-    saved = load_saved(model)
+    saved = load_saved(model, hidden=True)
     classes = saved.classes.tolist()
     pair = {
         name: None if text is None else label_named(text, classes)

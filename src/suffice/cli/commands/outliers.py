@@ -57,7 +57,8 @@ def outliers(
     typical of, and how typical it is; the least typical first. Among new rows like those of the
     fit, no more than one in a hundred has a typicality below 0.01, however few rows there were.
     Rows of the fit itself lie nearer to it than new ones: with --training they are judged by a
-    model of all the others, which takes the column of labels.
+    model of all the others, which takes the column of labels. Of a file of `suffice cluster`,
+    classes are clusters, and typicality is approximate.
 
     Example: suffice outliers flowers.suffice new.csv --keep petal_length
     """
@@ -76,7 +77,8 @@ def outliers(
     rows = ModelRows.open(tables, saved.columns, saved.notes, reading, note, others=keep)
     known = GivenLabels.of(saved, rows, asked=training)
     others = (*keep, *((known.target,) if known else ()))
-    printed = PrintedRows(("row", "class", "typicality", *keep), as_json=as_json, digits=6)
+    word = "cluster" if saved.is_hidden else "class"
+    printed = PrintedRows(("row", word, "typicality", *keep), as_json=as_json, digits=6)
     classes = saved.classes
     strange: list[tuple[Any, ...]] = []
     size = found = 0

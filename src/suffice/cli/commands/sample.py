@@ -34,20 +34,21 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     blank only where blank is a category of its own. Columns that are written in a way of their own
     come out so that MODEL reads them again: decimal commas, percent signs, the words for yes and
     no; currencies and separators of thousands are left out. Logistic regression knows how rows are
-    told apart, and not how they are made: it draws nothing.
+    told apart, and not how they are made: it draws nothing. Of a file of `suffice cluster`, the
+    last column is the cluster.
 
     Example: suffice sample flowers.suffice -n 5 --class virginica
     """
     import numpy as np
 
-    from suffice.cli.rows.densities import with_density
+    from suffice.cli.rows.densities import drawn_rows, with_density
     from suffice.cli.terminal.printed_rows import PrintedRows
     from suffice.training.decimals import rounded
     from suffice.training.target_labels import label_named
 
     saved = with_density(model, "sample")
     columns = saved.columns
-    target = saved.notes.target or "class"
+    target = saved.notes.target or ("cluster" if saved.is_hidden else "class")
     names = columns.names
     if saved.name == "TextClassifier" and not (columns.named and len(names) == 1):
         names = ("text",)  # what is written is one text, and not cut into columns
@@ -56,7 +57,7 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     rng = np.random.default_rng(seed)
     step = max(1, AT_ONCE // max(1, len(names)))
     for start in range(0, size, step):
-        X, y = saved.model.sample(min(step, size - start), chosen, rng)
+        X, y = drawn_rows(saved, min(step, size - start), chosen, rng)
         cells = [
             _written(rounded(column, saved.decimals.get(name)), saved, name)
             for name, column in zip(names, _cells(X, len(names)), strict=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
     from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.rows import FloatArray, IntArray, Table
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def with_density(path: Path, what: str = "typicality") -> Saved:
     """Return a model that has class densities, or refuse one that has none."""
-    saved = load_saved(path)
+    saved = load_saved(path, hidden=True)
     check_density(path, saved, what)
     return saved
 
@@ -39,8 +40,18 @@ def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
         )
 
 
+def drawn_rows(saved: Saved, size: int, label: Any, rng: Any) -> tuple[Any, NDArray[Any]]:
+    """Return rows that a model makes up, of one class or of all, and the class of each."""
+    found: tuple[Any, NDArray[Any]]
+    if saved.is_hidden:
+        found = saved.model.sample(size, rng, component=label)
+    else:
+        found = saved.model.sample(size, label, rng)
+    return found
+
+
 def most_typical(
-    learned: LearnedDiscriminant | LearnedColumns,
+    learned: LearnedDiscriminant | LearnedColumns | GaussianMixture,
     table: Table,
     labels: Sequence[object] | None = None,
 ) -> tuple[IntArray, FloatArray]:
@@ -59,13 +70,17 @@ def most_typical(
         if there.any():
             rows = some_rows(table, np.flatnonzero(there))
             known = [label for label in labels or () if label is not None]
-            found[there] = learned.typicality(rows, np.array(known, dtype=object))
+            found[there] = learned.typicality(  # type: ignore[call-arg]  # classes with names
+                rows, np.array(known, dtype=object)
+            )
     best = np.where(_too_few(learned), -1.0, found).argmax(axis=1)
     return best, np.take_along_axis(found, best[:, np.newaxis], 1)[:, 0]
 
 
 def _too_few(learned: Any) -> NDArray[np.bool_]:
     """Say which classes have too few rows to tell a row that is not theirs; none if all have."""
+    if not hasattr(learned, "model"):  # of clusters, each with its approximate number of rows
+        return np.zeros(learned.components_, dtype=bool)
     weights = learned.model.weights
     family = getattr(learned, "family_in_use", None)  # of normal classes
     form = getattr(family, "covariance", "diagonal")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from suffice.errors import BadSetting
 from suffice.estimators.concurrency import lock_of
-from suffice.estimators.linear.linear_classifier import Line
-from suffice.estimators.linear.logistic_learning import LogisticLearning
-from suffice.estimators.linear.logistic_summary import LogisticSummary, SeparatedClasses
+from suffice.estimators.linear.linear_classifier import LinearClassifier
+from suffice.estimators.linear.logistic_summary import LogisticSummary
 from suffice.learning.answers import place_of
+from suffice.learning.label_types import label_kind
 from suffice.learning.labelled_batch import naming
+from suffice.learning.learners.logistic import KeptLogistic, LogisticClassifierLearner
 from suffice.models.linear.logistic.inference import FitFigures
 from suffice.models.linear.logistic.profile_intervals import profiles_of
 from suffice.models.linear.logistic.refit import refitted
@@ -25,213 +27,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.columns.design import Design
+    from suffice.learning.learners.logistic import LearnedLogistic
+    from suffice.learning.results import SeparatedClasses
     from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.result import LogisticFit
     from suffice.models.linear.penalty_path.path import PenaltyPath
     from suffice.rows import FloatArray, Label
 
 
-class LogisticReport(LogisticLearning):
-    """Convergence, standard errors and summaries."""
-
-    def _fitted(self, what: str) -> LogisticFit:
-        self._require()
-        if self._found is None:
-            self._attribute(what)
-            raise AttributeError(
-                f"there is no {what}: θ was not found by maximum likelihood\n"
-                "Hint: it belongs to models that fit() has found, not to streams or implied models"
-            )
-        return self._found
-
-    @property
-    def converged_(self) -> bool:
-        """Whether θ is certain to be the maximum of the likelihood, but for `bound_`."""
-        return self._fitted("convergence").converged
-
-    @property
-    def bound_(self) -> float:
-        """How many of its standard errors any coefficient can be away from the maximum.
-
-        Infinite where no Hessian was at hand to prove it: without standard errors, where there
-        are too many coefficients; and with an L1 penalty, where `converged_` says that the
-        conditions of a minimum hold.
-        """
-        return self._fitted("bound").bound
-
-    @property
-    def n_iter_(self) -> int:
-        """How many passes over the rows were made."""
-        return self._fitted("number of passes").passes
-
-    def _separated_classes(self) -> SeparatedClasses | None:
-        whole = self._whole()
-        found = whole._fitted("separation").separation
-        line = whole._require()
-        if found is None:
-            return None
-        return SeparatedClasses.of(found, line.classes, line.design.names)
-
-    def summary(
-        self,
-        X: object = None,
-        y: object = None,
-        sample_weight: object = None,
-        *,
-        reference: Label | None = None,
-        level: float = 0.95,
-        intervals: str = "wald",
-        exponentiate: bool = False,
-    ) -> LogisticSummary:
-        """Return coefficients with standard errors, tests and intervals, and how well they fit.
-
-        Each class is compared with the `reference`, the first one unless named. The rows of the
-        fit are needed again, X and y, where the standard errors were not computed at the fit, and
-        for `intervals="profile"`, whose ends are those of the profile likelihood: with Firth's
-        correction of the penalised one, and tests are then by its ratio instead of Wald's.
-        `exponentiate=True` shows odds ratios.
-        """
-        whole = self._whole()
-        before, line = whole._fitted("summary"), whole._require()
-        found = before
-        if found.l1_ratio > 0.0:
-            raise BadSetting(
-                f"there is no summary with l1_ratio={found.l1_ratio:g}: a coefficient that may be "
-                "exactly zero has no normal law, and its standard error no meaning",
-                hint="coef_ has the coefficients; l1_ratio=0 has standard errors",
-            )
-        place = 0 if reference is None else place_of(reference, found.labels)
-        if intervals not in ("wald", "profile"):
-            raise BadSetting(
-                f"intervals={intervals!r} is not known", hint='choose "wald" or "profile"'
-            )
-        if X is None and not (y is None and sample_weight is None):
-            raise BadSetting(
-                "there are labels or weights, but no rows",
-                hint="give all that was given to fit, summary(X, y, sample_weight), or nothing",
-            )
-        if len(found.labels) == 1:
-            raise BadSetting(
-                "one class has no odds to summarize", hint="fit rows of a second class"
-            )
-        if found.separation is not None and intervals == "wald":
-            raise BadSetting(
-                "the classes are separated: the likelihood has no maximum, and standard errors "
-                "have no meaning",
-                hint='correction="firth" has finite estimates with standard errors; '
-                'intervals="profile" has ends where the likelihood has them',
-            )
-        profile = None
-        firth = found.correction is not None  # whose tests are those of its own profiles
-        if X is not None:
-            batch = whole._read(X, y, sample_weight, line)
-            found, objective = naming(
-                batch,
-                partial(refitted, found, batch.rows, batch.codes, batch.labels, batch.weights),
-            )
-            with lock_of(self):
-                if self._found is before:  # and nothing else was learned meanwhile
-                    self._found = found
-            if intervals == "profile":
-                profile = profiles_of(objective, found.theta, level, place, tested=firth)
-        elif intervals == "profile":
-            raise BadSetting(
-                "profile intervals need the rows of the fit again",
-                hint='summary(X, y, intervals="profile")',
-            )
-        others = [c for c in range(len(found.labels)) if c != place]
-        return LogisticSummary.of(
-            line.design.names,
-            line.classes[place],
-            line.classes[others].tolist(),
-            np.array([found.estimate(c, place) for c in others]),
-            self._variances(found, others, place),
-            _figures(found),
-            level=level,
-            profile=None if profile is None else profile[:2],
-            ratios=profile.statistic if profile is not None and firth else None,
-            exponentiate=exponentiate,
-            rows=None if whole._seen is None else whole._seen.size,
-            converged=found.converged or found.separation is not None,  # that is said in a note
-            notes=_notes(found, line.design.names, whole._path),
-            intercept=found.intercept,
-        )
-
-    def _variances(self, found: LogisticFit, others: list[int], place: int) -> FloatArray | None:
-        """Return the variances of the estimates; None where there is no maximum to speak of."""
-        if not found.converged:
-            return None
-        if found.covariance_ is None:
-            raise BadSetting(
-                "there are no standard errors: to compute them unasked would have cost too much",
-                hint="summary(X, y) with the rows of the fit; or fit with standard_errors=True",
-            )
-        return np.array([np.diagonal(found.covariance(c, place)) for c in others])
-
-    @property
-    def covariance_(self) -> FloatArray:
-        """The covariance of [θ₀, θ] of two classes, the second against the first (d + 1, d + 1).
-
-        Without an intercept it is that of θ alone, (d, d).
-        """
-        found = self._fitted("covariance")
-        if len(found.labels) != 2:
-            raise AttributeError(
-                f"there are {len(found.labels)} classes\nHint: summary() compares them pair by pair"
-            )
-        if not found.converged:
-            raise AttributeError(
-                "there is no covariance: θ is not the maximum of the likelihood\n"
-                'Hint: separated classes have one with correction="firth"; max_passes may be raised'
-            )
-        try:
-            covariance = found.covariance(1)
-            return covariance if found.intercept else covariance[1:, 1:]
-        except BadSetting as error:
-            raise AttributeError(str(error)) from None
-
-
-def _figures(found: LogisticFit) -> FitFigures:
-    maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
-    parameters = (found.size - 1) * (found.rank + found.intercept) if maximum else None
-    return FitFigures.of(
-        found.loss, found.null_loss, found.weight, parameters, found.size, found.intercept
-    )
-
-
-def _notes(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str]:
-    notes = []
-    if found.penalty > 0.0:
-        notes.append(
-            f"penalty={found.penalty:g}: estimates are held back, and standard errors are those "
-            "of the penalised likelihood"
-        )
-    if path is not None:
-        notes.append(
-            f"the penalty was chosen among {len(path.penalties)} by the log-loss of {path.rows:,} "
-            "rows left out; standard errors take it as given"
-        )
-    if found.correction == "firth":
-        notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
-    if found.separation is not None:
-        notes.append(
-            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
-            "cut off, and an end of an interval that is infinite is one the rows do not bound"
-        )
-    if found.undecided is not None:
-        notes.append(
-            f"whether the classes are separated is not known: {found.undecided}. Estimates are "
-            "where the search ended; standard errors, tests and intervals are not known"
-        )
-    if not found.intercept:
-        notes.append("no intercept: all scores are 0 where all columns are")
-    lost = [names[j] for j in np.flatnonzero(~found.estimable)]
-    if lost:
-        notes.append(f"not estimable by themselves: {', '.join(lost)}")
-    return notes
-
-
-class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, BaseEstimator):
+class LogisticRegression(LinearClassifier):
     """Logistic regression, and softmax regression where there are more than two classes.
 
     | setting         | default | meaning                                                         |
@@ -276,6 +80,12 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
     True
     """
 
+    learner_kind: ClassVar[Any] = LogisticClassifierLearner
+
+    if TYPE_CHECKING:
+
+        def _now(self) -> LearnedLogistic: ...
+
     def __init__(
         self,
         penalty: float | str = 0.0,
@@ -301,24 +111,60 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
         self.warm_start = warm_start
         self.random_state = random_state
 
+    # Learning
+
+    def fit(  # type: ignore[override]
+        self,
+        X: object,
+        y: object = None,
+        sample_weight: object = None,
+        *,
+        target: str | None = None,
+    ) -> Self:
+        """Learn from rows and labels, by maximum likelihood.
+
+        Rows may also be somewhere else: a path, a glob, an Arrow stream, a table of a database or
+        of a cluster. Then `target` names the column of labels, and `sample_weight` that of weights;
+        every step of the search is one pass over the rows, wherever they are.
+        """
+        return super().fit(X, y, sample_weight, target=target)
+
+    @available_if(lambda self: self.correction is None)
+    def partial_fit(
+        self,
+        X: object,
+        y: object = None,
+        classes: object = None,  # noqa: ARG002  scikit-learn's callers pass it
+        sample_weight: object = None,
+    ) -> Self:
+        """Take one step of stochastic gradient ascent for each row, in their order.
+
+        For streams: nothing is kept of the rows but θ and the moments of the columns. A label
+        never seen before is a new class, a level never seen before a new column; `classes` is
+        accepted and never needed. After `fit` the steps go on from the maximum that it found, as
+        short as they are after so many rows.
+        """
+        return self._learn_more(X, y, sample_weight, here=True)
+
+    # What was found
+
     @property
     def penalty_(self) -> float:
         """The penalty of the fit: the one given, or the one of least loss on `path_`."""
-        if self._path is not None:
-            return self._path.penalty
-        return self._fitted("penalty").penalty
+        path = None if self._learned is None else self._now().statistics.path
+        return self._maximum("penalty").penalty if path is None else path.penalty
 
     @property
     def path_(self) -> PenaltyPath:
         """Penalties, the log-loss of each for rows left out, and how these were judged."""
-        self._require()
-        if self._path is None:
+        path = self._now().statistics.path
+        if path is None:
             raise AttributeError(
                 "there is no path of penalties\n"
                 'Hint: LogisticRegression("auto") or ("average") goes down one, for rows of two '
                 "classes or more"
             )
-        return self._path
+        return path
 
     @property
     def coef_(self) -> FloatArray:
@@ -327,22 +173,153 @@ class LogisticRegression(LogisticReport, LogisticLearning, ClassifierMixin, Base
         With an L1 penalty those of more than two classes are the ones that it leaves, of which some
         are exactly zero; else they add up to zero over the classes.
         """
-        found = self._found
+        found = self._now().statistics.found
         if found is not None and found.l1_ratio > 0.0 and found.size > 2:
-            self._require()
             return found.sparse_weights
         return super().coef_
 
     @property
     def separated_(self) -> SeparatedClasses | None:
         """How the classes are separated; None where they overlap."""
-        return self._separated_classes()
+        self._maximum("separation")
+        return self._now().separated
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows may come."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _maximum(self, what: str) -> LogisticFit:
+        found = self._now().statistics.found
+        if found is None:
+            self._attribute(what)
+            raise AttributeError(
+                f"there is no {what}: θ was not found by maximum likelihood\n"
+                "Hint: it belongs to models that fit() has found, not to streams or implied models"
+            )
+        return found
+
+    @property
+    def converged_(self) -> bool:
+        """Whether θ is certain to be the maximum of the likelihood, but for `bound_`."""
+        return self._maximum("convergence").converged
+
+    @property
+    def bound_(self) -> float:
+        """How many of its standard errors any coefficient can be away from the maximum.
+
+        Infinite where no Hessian was at hand to prove it: without standard errors, where there
+        are too many coefficients; and with an L1 penalty, where `converged_` says that the
+        conditions of a minimum hold.
+        """
+        return self._maximum("bound").bound
+
+    @property
+    def n_iter_(self) -> int:
+        """How many passes over the rows were made."""
+        return self._maximum("number of passes").passes
+
+    def summary(
+        self,
+        X: object = None,
+        y: object = None,
+        sample_weight: object = None,
+        *,
+        reference: Label | None = None,
+        level: float = 0.95,
+        intervals: str = "wald",
+        exponentiate: bool = False,
+    ) -> LogisticSummary:
+        """Return coefficients with standard errors, tests and intervals, and how well they fit.
+
+        Each class is compared with the `reference`, the first one unless named. The rows of the
+        fit are needed again, X and y, where the standard errors were not computed at the fit, and
+        for `intervals="profile"`, whose ends are those of the profile likelihood: with Firth's
+        correction of the penalised one, and tests are then by its ratio instead of Wald's.
+        `exponentiate=True` shows odds ratios.
+        """
+        learned, found = self._now(), self._maximum("summary")
+        kept, names, classes = learned.statistics, learned.design.names, learned.classes
+        if found.l1_ratio > 0.0:
+            raise BadSetting(
+                f"there is no summary with l1_ratio={found.l1_ratio:g}: a coefficient that may be "
+                "exactly zero has no normal law, and its standard error no meaning",
+                hint="coef_ has the coefficients; l1_ratio=0 has standard errors",
+            )
+        place = 0 if reference is None else place_of(reference, found.labels)
+        if intervals not in ("wald", "profile"):
+            raise BadSetting(
+                f"intervals={intervals!r} is not known", hint='choose "wald" or "profile"'
+            )
+        if X is None and not (y is None and sample_weight is None):
+            raise BadSetting(
+                "there are labels or weights, but no rows",
+                hint="give all that was given to fit, summary(X, y, sample_weight), or nothing",
+            )
+        if len(found.labels) == 1:
+            raise BadSetting(
+                "one class has no odds to summarize", hint="fit rows of a second class"
+            )
+        if found.separation is not None and intervals == "wald":
+            raise BadSetting(
+                "the classes are separated: the likelihood has no maximum, and standard errors "
+                "have no meaning",
+                hint='correction="firth" has finite estimates with standard errors; '
+                'intervals="profile" has ends where the likelihood has them',
+            )
+        profile = None
+        firth = found.correction is not None  # whose tests are those of its own profiles
+        if X is not None:
+            batch = learned.learner.read(X, y, sample_weight, learned)
+            found, objective = naming(
+                batch,
+                partial(refitted, found, batch.rows, batch.codes, batch.labels, batch.weights),
+            )
+            with lock_of(self):
+                held = self._required()
+                if held.statistics is kept:  # and nothing else was learned meanwhile
+                    self._become(held.holding(replace(kept, found=found)))
+            if intervals == "profile":
+                profile = profiles_of(objective, found.theta, level, place, tested=firth)
+        elif intervals == "profile":
+            raise BadSetting(
+                "profile intervals need the rows of the fit again",
+                hint='summary(X, y, intervals="profile")',
+            )
+        others = [c for c in range(len(found.labels)) if c != place]
+        return LogisticSummary.of(
+            names,
+            classes[place],
+            classes[others].tolist(),
+            np.array([found.estimate(c, place) for c in others]),
+            _variances(found, others, place),
+            _figures(found),
+            level=level,
+            profile=None if profile is None else profile[:2],
+            ratios=profile.statistic if profile is not None and firth else None,
+            exponentiate=exponentiate,
+            rows=None if kept.seen is None else kept.seen.size,
+            converged=found.converged or found.separation is not None,  # that is said in a note
+            notes=_notes(found, names, kept.path),
+            intercept=found.intercept,
+        )
+
+    @property
+    def covariance_(self) -> FloatArray:
+        """The covariance of [θ₀, θ] of two classes, the second against the first (d + 1, d + 1).
+
+        Without an intercept it is that of θ alone, (d, d).
+        """
+        found = self._maximum("covariance")
+        if len(found.labels) != 2:
+            raise AttributeError(
+                f"there are {len(found.labels)} classes\nHint: summary() compares them pair by pair"
+            )
+        if not found.converged:
+            raise AttributeError(
+                "there is no covariance: θ is not the maximum of the likelihood\n"
+                'Hint: separated classes have one with correction="firth"; max_passes may be raised'
+            )
+        try:
+            covariance = found.covariance(1)
+            return covariance if found.intercept else covariance[1:, 1:]
+        except BadSetting as error:
+            raise AttributeError(str(error)) from None
 
 
 def implied_logistic(
@@ -356,6 +333,59 @@ def implied_logistic(
     Where log p(x | y) is linear in x but for what all classes share, Bayes' rule gives
     p(y = 1 | x) = 1/(1 + exp(-(θ·x + θ₀))) exactly. `reader` turns X into what θ multiplies.
     """
-    model = LogisticRegression()
-    model._become(Line(form, classes, design, reader))
-    return model
+    learned = LogisticClassifierLearner().keeping(
+        design, KeptLogistic(form), classes.dtype, label_kind(classes), None, None, reader
+    )
+    return LogisticRegression.of_learned(learned)
+
+
+def _variances(found: LogisticFit, others: list[int], place: int) -> FloatArray | None:
+    """Return the variances of the estimates; None where there is no maximum to speak of."""
+    if not found.converged:
+        return None
+    if found.covariance_ is None:
+        raise BadSetting(
+            "there are no standard errors: to compute them unasked would have cost too much",
+            hint="summary(X, y) with the rows of the fit; or fit with standard_errors=True",
+        )
+    return np.array([np.diagonal(found.covariance(c, place)) for c in others])
+
+
+def _figures(found: LogisticFit) -> FitFigures:
+    maximum = found.penalty == 0.0 and found.correction is None and found.separation is None
+    parameters = (found.size - 1) * (found.rank + found.intercept) if maximum else None
+    return FitFigures.of(
+        found.loss, found.null_loss, found.weight, parameters, found.size, found.intercept
+    )
+
+
+def _notes(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str]:
+    notes = []
+    if found.penalty > 0.0:
+        notes.append(
+            f"penalty={found.penalty:g}: estimates are held back, and standard errors are those "
+            "of the penalised likelihood"
+        )
+    if path is not None:
+        notes.append(
+            f"the penalty was chosen among {len(path.penalties)} by the log-loss of {path.rows:,} "
+            "rows left out; standard errors take it as given"
+        )
+    if found.correction == "firth":
+        notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
+    if found.separation is not None:
+        notes.append(
+            f"the likelihood has no maximum: {found.separation.reason}. Estimates are where θ was "
+            "cut off, and an end of an interval that is infinite is one the rows do not bound"
+        )
+    if found.undecided is not None:
+        notes.append(
+            f"whether the classes are separated is not known: {found.undecided}. Estimates are "
+            "where the search ended; standard errors, tests and intervals are not known"
+        )
+    if not found.intercept:
+        notes.append("no intercept: all scores are 0 where all columns are")
+    lost = [names[j] for j in np.flatnonzero(~found.estimable)]
+    if lost:
+        notes.append(f"not estimable by themselves: {', '.join(lost)}")
+    return notes

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from suffice.errors import BadSetting, SeparationWarning, listed
+from suffice.errors import BadSetting
 from suffice.models.linear.logistic.inference import checked_level, ratio_test, wald
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from suffice.models.linear.logistic.inference import FitFigures
-    from suffice.models.linear.logistic.separation.separation import Separation
     from suffice.rows import FloatArray, Label
 
 
@@ -260,48 +257,3 @@ class LogisticSummary:
         }
         known = [f"{who} {Decimals(3)(x)}" for who, x in shares.items() if x is not None]
         return [*found, f"pseudo-R²: {', '.join(known)}"] if known else found
-
-
-@dataclass(frozen=True, slots=True)
-class SeparatedClasses:
-    """Classes between which no row lies: the likelihood has no maximum.
-
-    kind        "complete" (a plane parts all rows) or "quasi-complete" (some lie on the plane)
-    pairs       the pairs of classes that are parted
-    columns     the columns that part them
-    rows_apart  how many rows are clear of the plane, and
-    rows_tied   how many lie on it
-    reason      the same in words
-    """
-
-    kind: str
-    pairs: tuple[tuple[Any, Any], ...]
-    columns: tuple[str, ...]
-    rows_apart: int
-    rows_tied: int
-    reason: str
-
-    category = SeparationWarning
-
-    @classmethod
-    def of(cls, found: Separation, classes: NDArray[Any], names: Sequence[str]) -> Self:
-        """Name classes and columns."""
-        labels = classes.tolist()
-        return cls(
-            found.kind,
-            tuple((labels[a], labels[b]) for a, b in found.pairs),
-            tuple(names[j] for j in found.columns),
-            found.rows_apart,
-            found.rows_tied,
-            found.reason,
-        )
-
-    def warning(self) -> str:
-        """Return what happened and how to go on."""
-        pairs = listed(f"{a!r} from {b!r}" for a, b in self.pairs)
-        by = f" by {listed(self.columns)}" if self.columns else ""
-        return (
-            f"{self.kind} separation of {pairs}{by}: the likelihood has no maximum. θ is finite "
-            "and predicts, but its size means nothing and it has no standard errors. "
-            'Hint: correction="firth" or a penalty gives finite estimates'
-        )

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-
-from suffice.columns.design import Design
-from suffice.errors import BadSetting, OneClass, warn
-from suffice.estimators.concurrency import lock_of
-from suffice.estimators.fitting_notes import warn_of_shape
-from suffice.estimators.linear.linear_classifier import Line, LinearClassifier
-from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
-from suffice.learning.labelled_batch import naming, opened, read_batch
-from suffice.learning.randomness import random_generator
-from suffice.models.linear.online.perceptron import OnlinePerceptron, PerceptronFit, fit_perceptron
-from suffice.models.linear.online.rule import shuffled
+from suffice.estimators.fitting_notes import offered
+from suffice.estimators.linear.linear_classifier import LinearClassifier
+from suffice.estimators.statistics_classifier import StatisticsClassifier
+from suffice.learning.learners.perceptron import PerceptronLearner
 
 if TYPE_CHECKING:
-    from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.learners.perceptron import LearnedPerceptron
 
 
-class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
+class Perceptron(LinearClassifier):
     """The perceptron, averaged: it goes through the rows until none is on the wrong side.
 
     | setting      | default | meaning                                                            |
@@ -50,6 +38,12 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
     (True, 2)
     """
 
+    learner_kind: ClassVar[Any] = PerceptronLearner
+
+    if TYPE_CHECKING:
+
+        def _now(self) -> LearnedPerceptron: ...
+
     def __init__(
         self,
         *,
@@ -63,41 +57,15 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    # Learning
-
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # type: ignore[override]
         """Learn from rows and labels, forgetting everything learned before.
 
         A weight of 2 is two rows. The order in which rows are given makes no difference, unless
         `shuffle=False`.
         """
-        self._check_settings()
-        rng = random_generator(self.random_state)
-        batch = self._read(X, y, sample_weight, None)
-        warn_of_shape(batch)
-        found = naming(
-            batch,
-            lambda: fit_perceptron(
-                batch.rows,
-                batch.codes,
-                batch.labels,
-                batch.weights,
-                epochs=int(self.epochs),
-                average=bool(self.average),
-                rng=rng if self.shuffle else None,
-            ),
-        )
-        with lock_of(self):
-            self._learned(found, batch, batch.classes.dtype)
-        self._notes = None
-        if len(batch.labels) == 1:
-            warn(
-                f"there is only one class, {batch.labels[0]!r}: every row is predicted to be of it",
-                OneClass,
-            )
-        return self
+        return self._fit_here(self.as_learner(), X, y, sample_weight)
 
-    def partial_fit(
+    def partial_fit(  # type: ignore[override]
         self,
         X: object,
         y: object = None,
@@ -109,54 +77,25 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
         A label never seen before is a new class. Columns are on the scale of all rows so far.
         Nobody knows whether all of them are separated, for they are gone: `separated_` is None.
         """
-        with lock_of(self):  # threads learn one after the other
-            return self._go_on(X, y, sample_weight)
+        return self._learn_more(X, y, sample_weight, here=True)
 
-    def _go_on(self, X: object, y: object, sample_weight: object) -> Self:
-        self._check_settings()
-        rng = random_generator(self.random_state)
-        line, passes = self._line, 0
-        batch = self._read(X, y, sample_weight, line)
-        online, dtype = OnlinePerceptron.start(batch.rows.shape[1]), batch.classes.dtype
-        if line is not None:
-            check_label_kinds(label_kind(line.classes), label_kind(batch.classes))
-            dtype = joined_dtype(line.classes.dtype, dtype)
-            known = self._asked_of_fit()
-            online, passes = known.online, known.epochs
-            if batch.columns is not line.design:
-                places = line.design.places_in(batch.columns)
-                online = online.embedded(places, batch.rows.shape[1])
-        order = None
-        if self.shuffle:
-            order = next(shuffled(batch.rows, batch.codes, batch.labels, rng))
-        online = naming(
-            batch,
-            lambda: online.learn(batch.rows, batch.codes, batch.labels, batch.weights, order),
-        )
-        form = online.form(bool(self.average))
-        self._learned(
-            PerceptronFit(form, online.updates, passes + 1, None, None, online), batch, dtype
-        )
-        return self
-
-    # What was learned
-
-    _found: PerceptronFit | None = None
+    predict_proba = offered("predict_proba")(StatisticsClassifier.predict_proba)
+    predict_log_proba = offered("predict_log_proba")(StatisticsClassifier.predict_log_proba)
 
     @property
     def n_updates_(self) -> int:
         """How many mistakes were corrected, over all epochs."""
-        return self._asked_of_fit().updates
+        return self._now().outcome.updates
 
     @property
     def n_epochs_(self) -> int:
         """How often it went through the rows; a call of `partial_fit` counts once."""
-        return self._asked_of_fit().epochs
+        return self._now().outcome.epochs
 
     @property
     def separated_(self) -> bool | None:
         """Whether every row of the fit is on its own side; None after `partial_fit`."""
-        return self._asked_of_fit().separated
+        return self._now().outcome.separated
 
     @property
     def margin_(self) -> float | None:
@@ -164,80 +103,4 @@ class Perceptron(LinearClassifier, ClassifierMixin, BaseEstimator):
 
         None where rows are not separated, or not known to be.
         """
-        return self._asked_of_fit().margin
-
-    @property
-    def predict_proba(self) -> NoReturn:
-        """Refused: there are no probabilities."""
-        raise _no_probabilities("predict_proba")
-
-    @property
-    def predict_log_proba(self) -> NoReturn:
-        """Refused: there are no probabilities."""
-        raise _no_probabilities("predict_log_proba")
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows may come."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _asked_of_fit(self) -> PerceptronFit:
-        self._require()
-        if self._found is None:
-            raise BadSetting(
-                "this perceptron was saved without its statistics: it answers, and that is all",
-                hint="save it with them: save(path), or suffice fit without --without-statistics",
-            )
-        return self._found
-
-    def _learned(self, found: PerceptronFit, batch: LabelledBatch, dtype: np.dtype[Any]) -> None:
-        classes = class_array(found.form.labels, dtype)
-        # A level never seen speaks for no class: it is read as the mean of its columns.
-        design = replace(batch.columns, usual=found.form.origin)
-        self._become(Line(found.form, classes, design), _found=found)
-
-    # On disk
-
-    def _stored_state(self, statistics: bool) -> dict[str, Any]:
-        state = super()._stored_state(statistics)
-        return {**state, "found": self._found if statistics else None}
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        super()._restore(state)
-        self._found = state["found"]
-
-    # Reading
-
-    def _check_settings(self) -> None:
-        """Refuse settings that have no meaning, before any row is read."""
-        whole = isinstance(self.epochs, Integral) and not isinstance(self.epochs, bool)
-        if not whole or self.epochs < 1:
-            raise BadSetting(
-                f"epochs={self.epochs!r:.50} is not a whole number of at least 1",
-                hint="100 is the default; separable classes need only as many as they need",
-            )
-        for name in ("average", "shuffle"):
-            value = getattr(self, name)
-            if not isinstance(value, bool | np.bool_):
-                raise BadSetting(f"{name}={value!r:.50} is not known", hint="True or False")
-
-    def _read(
-        self, X: object, y: object, sample_weight: object, line: Line | None
-    ) -> LabelledBatch:
-        return read_batch(
-            X, y, sample_weight, partial(self._coded, line), opened if line is None else self._open
-        )
-
-    def _coded(self, line: Line | None, table: Any) -> tuple[Design, Any]:
-        """Return the design of a table, or the one that is known, and its rows."""
-        design = Design.infer(table, True) if line is None else line.design.widened(table)
-        return design, design.rows(table, type(self).__name__)
-
-
-def _no_probabilities(asked: str) -> AttributeError:
-    return AttributeError(
-        f"a perceptron has no {asked}: its scores tell sides, and are no log odds\n"
-        "Hint: LogisticRegression has the same boundary with probabilities; here there are "
-        "predict and decision_function"
-    )
+        return self._now().outcome.margin

@@ -153,8 +153,10 @@ class MixtureAnswers:
 
     # Draws and cells
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[FloatArray, IntArray]:
-        """Return rows drawn from the components, and which each is from.
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, component: int | None = None
+    ) -> tuple[FloatArray, IntArray]:
+        """Return rows drawn from the components, or from one, and which each is from.
 
         Noise has no law outside of the rows that it was spread over: none is drawn.
         """
@@ -164,7 +166,12 @@ class MixtureAnswers:
                 f"n_samples={count!r} is no number of rows", hint="a whole number of at least 1"
             )
         fit, _ = self._require()
-        return fit.model.sample(int(count), random_generator(random_state))
+        if component is not None and component not in fit.model.labels:
+            raise BadSetting(
+                f"component={component!r} is none",
+                hint=f"they are numbered from 0 to {fit.model.densities.size - 1}",
+            )
+        return fit.model.sample(int(count), random_generator(random_state), component)
 
     def impute(self, X: object, draws: int | None = None, random_state: Any = None) -> Any:
         """Return rows with missing cells as expected; with `draws`, that many tables drawn."""

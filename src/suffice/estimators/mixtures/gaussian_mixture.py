@@ -7,34 +7,25 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 
-from suffice.columns import Columns
-from suffice.errors import BadRows, BadSetting, DidNotConverge, warn
+from suffice.errors import BadSetting
 from suffice.estimators.fitting_notes import NotFitted
 from suffice.estimators.mixtures.answers import MixtureAnswers
-from suffice.estimators.mixtures.settings import read_settings
-from suffice.estimators.multivariate_normal_columns import (
-    check_infinite,
-    places,
-    refuse_categories,
-)
+from suffice.estimators.mixtures.learning import MixtureLearning
 from suffice.learning.learned import first_names
 from suffice.learning.stored import saving
 from suffice.learning.table_recipe import STATE, TableNotes
-from suffice.models.gaussian.learner import warn_of
-from suffice.models.mixture.coordinates import checked_rows
-from suffice.models.mixture.fitting import MixtureFit, fit_mixture
 from suffice.models.mixture.record import MixtureRecord
-from suffice.models.mixture.starts import read_start
-from suffice.rows import read_table, read_weights
 from suffice.storage.model_file import StoredModel, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suffice.columns import Columns
+    from suffice.models.mixture.fitting import MixtureFit
     from suffice.rows import FloatArray, IntArray
 
 
-class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
+class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimator):
     """Rows of several normal components, and which is whose is hidden: clusters, and a density.
 
     | setting      | default | meaning                                                           |
@@ -94,55 +85,7 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    # Learning
-
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:  # noqa: ARG002
-        """Learn the components; `y` is not looked at.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, d)
-            Numbers; blanks are legal. A row without any cell counts for nothing.
-        y : ignored
-        sample_weight : array-like of shape (n,), optional
-            How often each row counts; BIC counts their sum.
-
-        """
-        table = read_table(X)
-        columns = Columns.infer(table)
-        refuse_categories(columns)
-        cells = columns.encode(table, type(self).__name__)
-        check_infinite(cells, places(columns))
-        weights = read_weights(sample_weight, table.size)
-        rows = checked_rows(np.asarray(cells), weights)
-        start = None
-        if self.start is not None:
-            start = read_start(self.start, table.size, self._given_components())
-            if rows.size < table.size:
-                blank = np.isnan(cells).all(axis=1)
-                kept = ~blank if weights is None else ~blank & (weights > 0.0)
-                start = start[kept]
-        settings = read_settings(self, rows, start)
-        if rows.size == 1:
-            raise BadRows(
-                "1 sample is too few: a single row has no spread", hint="give more than one row"
-            )
-        fit = fit_mixture(rows, settings, start)
-        self._notes = None
-        self._become(fit, columns)
-        warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
-        if not fit.converged:
-            warn(
-                f"EM stopped after {len(fit.history)} steps while there was more to be gained",
-                DidNotConverge,
-            )
-        return self
-
-    def _given_components(self) -> int | None:
-        given = self.components
-        return int(given) if isinstance(given, int | np.integer) else None
-
-    def _become(self, fit: MixtureFit, columns: Columns) -> Self:
+    def _become(self, fit: MixtureFit | None, columns: Columns) -> Self:
         self._fit, self._columns = fit, columns
         self.n_features_in_ = columns.width
         if columns.named:
@@ -156,13 +99,17 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         return self.fit(X, y, **kwargs).predict(X)
 
     def _require(self) -> tuple[MixtureFit, Columns]:
-        if self._fit is None or self._columns is None:
+        fit, columns, stream = self._fit, self._columns, self._stream
+        if columns is None or (fit is None and stream is None):
             raise NotFitted.of(self)
-        return self._fit, self._columns
+        if fit is None:  # a stream that has not begun: it is the fit to all its rows
+            assert stream is not None
+            fit = self._fit = self._started(stream, len(stream.weights))
+        return fit, columns
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is anything to ask it."""
-        return self._fit is not None
+        return self._fit is not None or self._stream is not None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells are legal."""
@@ -186,8 +133,7 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
             write_model(path, self.stored())
 
     def stored(self, *, statistics: bool = True) -> StoredModel:
-        """Return what a file holds of it; statistics, which add up, it has none."""
-        del statistics
+        """Return what a file holds of it; without statistics, a stream does not go on."""
         fit, columns = self._require()
         settings = {
             name: value
@@ -209,6 +155,8 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
             "mixture": MixtureRecord.of(fit),
         }
         about: dict[str, Any] = {"model": type(self).__name__, "columns": first_names(columns)}
+        if statistics and self._stream is not None:
+            state["stream"] = self._stream
         if self._notes is not None:
             state[STATE] = self._notes.to_dict()
         return StoredModel(type(self).__name__, settings, state, about)
@@ -218,16 +166,23 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
         self._notes = notes
 
     @classmethod
-    def _of_stored(cls, stored: StoredModel) -> Self:
+    def of_stored(cls, stored: StoredModel) -> Self:
+        """Return the mixture that a file holds."""
         model = cls(**stored.settings)
         record = stored.state["mixture"]
         if not isinstance(record, MixtureRecord):
             raise BadSetting("the file holds no mixture", hint="it is damaged: write it again")
         model._become(record.fit(stored.state["model"]), stored.state["columns"])
+        model._stream = stored.state.get("stream")
         model._notes = TableNotes.from_state(stored.state)
         return model
 
     # What was learned
+
+    @property
+    def schema(self) -> Columns:
+        """The columns that it was fitted to."""
+        return self._require()[1]
 
     @property
     def components_(self) -> int:
@@ -274,8 +229,15 @@ class GaussianMixture(MixtureAnswers, DensityMixin, BaseEstimator):
 
     @property
     def log_likelihood_(self) -> float:
-        """The log-likelihood of the rows that it was fitted to."""
-        return self._require()[0].log_likelihood
+        """The log-likelihood of the rows that it was fitted to; of a stream, as it ran."""
+        fit, _ = self._require()
+        if not fit.history:
+            raise BadSetting(
+                "a mixture that was made of others was not fitted itself: of its rows there is no "
+                "log-likelihood",
+                hint="score_samples(rows).sum() has that of rows",
+            )
+        return fit.log_likelihood
 
     @property
     def n_parameters_(self) -> int:

@@ -13,10 +13,13 @@ from suffice.errors import BadSetting
 from suffice.models.mixture.fitting import MOST_COMPONENTS, MixtureSettings, forms_to_try
 
 if TYPE_CHECKING:
-    from suffice.models.mixture.coordinates import MixtureRows
+    from suffice.models.mixture.survey import RowSurvey
+    from suffice.rows import FloatArray
 
 CRITERIA = ("bic", "icl")
 """What number and form may be chosen by."""
+MANY = 1 << 62
+"""Rows that there are taken to be before they have been counted: more than anybody asks for."""
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -50,12 +53,18 @@ def numbers_to_try(components: Any, size: int) -> tuple[int, ...]:
     return tuple(k for k in found if k <= size)
 
 
-def read_settings(estimator: Any, rows: MixtureRows, start: Any) -> MixtureSettings:
-    """Return the settings of an estimator for some rows, checked."""
-    components = numbers_to_try(estimator.components, rows.size)
+def read_settings(
+    estimator: Any, width: int, survey: RowSurvey | None, start: FloatArray | None = None
+) -> MixtureSettings:
+    """Return the settings of an estimator for so many columns, checked.
+
+    Before rows are looked at (no `survey`), they are taken to be many.
+    """
+    size = MANY if survey is None else survey.size
+    components = numbers_to_try(estimator.components, size)
     if start is not None:
         components = (start.shape[1],)
-    forms = forms_to_try(estimator.covariance, rows.size, rows.rows.shape[1])
+    forms = forms_to_try(estimator.covariance, size, width)
     if estimator.criterion not in CRITERIA:
         raise BadSetting(
             f"criterion={estimator.criterion!r} is not known", hint='choose "bic" or "icl"'
@@ -66,7 +75,7 @@ def read_settings(estimator: Any, rows: MixtureRows, start: Any) -> MixtureSetti
     return MixtureSettings(
         components,
         forms,
-        noise_volume(estimator.noise, rows),
+        noise_volume(estimator.noise, survey),
         bool(estimator.prior),
         estimator.criterion,
         float(estimator.tol),
@@ -92,12 +101,12 @@ def seed_of(random_state: Any) -> int:
     return whole("random_state", random_state, 0)
 
 
-def noise_volume(noise: Any, rows: MixtureRows) -> float | None:
+def noise_volume(noise: Any, survey: RowSurvey | None) -> float | None:
     """Return the log of the volume over which noise is spread; None: there is no noise."""
     if noise is False or noise is None:
         return None
     if noise is True:
-        return rows.box()
+        return 0.0 if survey is None else survey.box()
     if not isinstance(noise, Real) or not 0.0 < float(noise) < np.inf:
         raise BadSetting(
             f"noise={noise!r} is no volume",

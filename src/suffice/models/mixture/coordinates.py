@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
+from suffice.engines.parts import Mergeable
 from suffice.engines.threads import collect_blocks
-from suffice.errors import BadRows, BadSetting
-from suffice.linear_algebra import EPSILON
-from suffice.models.gaussian.class_moments import ClassSummary
-from suffice.models.gaussian.family import Gaussian
+from suffice.errors import BadRows
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
 from suffice.models.gaussian.forms import UNIT_FORMS, letters_of
-from suffice.statistics import ByPattern
+from suffice.models.mixture.survey import RowSurvey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from suffice.models.mixture.sums import MixtureSums
+    from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.rows import FloatArray
+
+S = TypeVar("S", bound=Mergeable)
+
+
+class Collects(Protocol):
+    """Calls a function on rows and weights of every part of a table, and adds up."""
+
+    def __call__(self, summarize: Callable[[FloatArray, FloatArray | None], S]) -> S:
+        """Return the merged summary of all rows."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,44 +110,49 @@ class MixtureRows:
         """How many rows there are."""
         return len(self.rows)
 
-    def collect(
-        self, summarize: Callable[[FloatArray, FloatArray | None], MixtureSums]
-    ) -> MixtureSums:
-        """Return the merged sums of all rows."""
+    def collect(self, summarize: Callable[[FloatArray, FloatArray | None], S]) -> S:
+        """Return the merged summary of all rows."""
 
-        def block(part: slice) -> MixtureSums:
+        def block(part: slice) -> S:
             return summarize(self.rows[part], None if self.weights is None else self.weights[part])
 
         return collect_blocks(block, *self.rows.shape)
 
-    def summary(self) -> tuple[ClassSummary, bool]:
-        """Return the moments of all rows as one class, and whether none has a blank."""
-        codes = np.zeros(len(self.rows), dtype=np.intp)
-        family = Gaussian("shared")
-        complete = not np.isnan(self.rows).any()
-        if not complete:
-            family = Gaussian("diagonal")
-        statistics = family.summarize(self.rows, codes, ["all"], self.weights)
-        assert complete == isinstance(statistics, ByPattern)
-        return ClassSummary.of(statistics, ["all"]), complete
-
-    def box(self) -> float:
-        """Return the log of the volume of the smallest box around all rows.
-
-        A column with a single value has a width of one: nothing is outside of it.
-        """
-        widths = np.nanmax(self.rows, axis=0) - np.nanmin(self.rows, axis=0)
-        return float(np.log(np.where(widths > EPSILON, widths, 1.0)).sum())
+    def survey(self, most: int) -> RowSurvey:
+        """Look at all rows once; `most` of them stand for all."""
+        return RowSurvey.of(self.rows, self.weights, most)
 
 
-def checked_rows(rows: FloatArray, weights: FloatArray | None) -> MixtureRows:
-    """Return rows that say something: those of weight zero or without any cell are left out."""
+@dataclass(frozen=True, eq=False)
+class RemoteRows:
+    """Rows that are somewhere else: every step of EM is one collection, wherever they are.
+
+    `collect` calls a function on rows and weights of every part of them, and adds up.
+
+    >>> import numpy as np
+    >>> parts = [np.array([[1.0], [2.0]]), np.array([[5.0]])]
+    >>> def collect(summarize):
+    ...     return summarize(parts[0], None) + summarize(parts[1], None)
+    >>> RemoteRows(collect, 3).collect(lambda rows, weights: float(rows.sum()))
+    8.0
+    """
+
+    collect: Collects
+    size: int
+
+
+def telling(rows: FloatArray, weights: FloatArray | None) -> NDArray[np.bool_]:
+    """Return which rows (n,) say something: those that have a cell and a weight."""
     blank = np.isnan(rows)
     kept = ~blank.all(axis=1) if blank.any() else np.ones(len(rows), dtype=bool)
     if weights is not None:
         kept &= weights > 0.0
+    return np.asarray(kept)
+
+
+def checked_rows(rows: FloatArray, weights: FloatArray | None) -> MixtureRows:
+    """Return rows that say something: those of weight zero or without any cell are left out."""
+    kept = telling(rows, weights)
     if not kept.all():
         rows, weights = rows[kept], None if weights is None else weights[kept]
-    if not len(rows):
-        raise BadSetting("there are no rows with a cell and a weight", hint="give some")
     return MixtureRows(rows, weights)

@@ -13,7 +13,7 @@ from suffice.models.mixture.sums import Components, Expectation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.models.mixture.coordinates import Coordinates, MixtureRows
+    from suffice.models.mixture.coordinates import Coordinates, MixtureRows, RemoteRows
     from suffice.models.mixture.maximization import Maximization
     from suffice.models.mixture.sums import MixtureSums
     from suffice.rows import FloatArray
@@ -54,7 +54,7 @@ class Climb:
 
 
 def climb(
-    rows: MixtureRows,
+    rows: MixtureRows | RemoteRows,
     coordinates: Coordinates,
     maximization: Maximization,
     start: Components,
@@ -69,7 +69,7 @@ def climb(
     worse than the point before it; if it is, the plain step is taken, which never is. It ends when
     Aitken's estimate of what is still to be gained is below `tolerance` a row, twice running.
     """
-    prior, weight = maximization.prior, coordinates.weight
+    prior = maximization.prior
     rounding = COARSE if coordinates.trifle.any() else ROUNDING
 
     def judged(components: Components) -> tuple[MixtureSums, float]:
@@ -79,6 +79,7 @@ def climb(
 
     here, aid = start, Acceleration()
     sums, level = judged(here)
+    weight = sums.weight
     history, near, gain = [level], 0, np.inf
     converged = False
     while len(history) < most_steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,19 +12,22 @@ from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
 from suffice.models.gaussian.forms import LETTERS, letters_of, parameter_count
 from suffice.models.gaussian.forms.estimate import units_notes
-from suffice.models.mixture.coordinates import Coordinates, MixtureRows
+from suffice.models.mixture.coordinates import Coordinates, MixtureRows, RemoteRows
 from suffice.models.mixture.em import Climb, climb
+from suffice.models.mixture.journey import Journey, Stage, Trial, begin_of
 from suffice.models.mixture.law import law_of, sure_logs
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
-from suffice.models.mixture.starts import SampledRows, Starts, started
+from suffice.models.mixture.starts import Starts, started
+from suffice.models.mixture.survey import SUBSAMPLE
 from suffice.models.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from suffice.models.gaussian.class_moments import ClassSummary
     from suffice.models.gaussian.model import GenerativeModel
     from suffice.models.mixture.sums import Components
+    from suffice.models.mixture.survey import RowSurvey
     from suffice.rows import FloatArray
 
 MOST_COMPONENTS = 9
@@ -37,12 +40,6 @@ BEST_STARTS = 2
 """Starts that go on to their maximum, on small tables. A choice."""
 SMALL_TABLE = 50_000
 """Cells up to which more than one start goes on. A choice."""
-SUBSAMPLE = 10_000
-"""Rows, at least, on which EM comes to its maximum before it sees all. A choice: a step over them
-is a matter of milliseconds, and most of the way is then made."""
-SUBSAMPLE_PER_PARAMETER = 50
-"""Rows for each parameter in that sample. A choice: estimates then are within a seventh of their
-standard deviation."""
 ROUGHLY = 1e-6
 """Tolerance, per row, on that sample: it is not the maximum that is looked for. A choice."""
 NOISE_SHARE = 0.05
@@ -61,16 +58,6 @@ class MixtureSettings:
     tolerance: float = 1e-8
     most_steps: int = 1000
     seed: int = 0
-
-
-class Trial(NamedTuple):
-    """One number and form: log-likelihood, parameters, criterion; NaN where one collapsed."""
-
-    form: str
-    components: int
-    log_likelihood: float
-    parameters: int
-    criterion: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,38 +79,49 @@ class MixtureFit:
 
 
 def fit_mixture(
-    rows: MixtureRows,
+    rows: MixtureRows | RemoteRows,
+    survey: RowSurvey,
     settings: MixtureSettings,
     start: FloatArray | None = None,
-    watch: Callable[[Climb], None] | None = None,
+    journey: Journey | None = None,
 ) -> MixtureFit:
     """Return the mixture of most likelihood; of several numbers and forms that of least BIC."""
+    heard = Journey() if journey is None else journey
     with pinned():
-        return _Search(rows, settings, start, watch).best()
+        return _Search(rows, survey, settings, start, heard).best()
 
 
 class _Search:
     def __init__(
         self,
-        rows: MixtureRows,
+        rows: MixtureRows | RemoteRows,
+        survey: RowSurvey,
         settings: MixtureSettings,
         start: FloatArray | None,
-        watch: Callable[[Climb], None] | None,
+        journey: Journey,
     ) -> None:
-        self.rows, self.settings, self.start, self.watch = rows, settings, start, watch
-        self.summary, self.complete = rows.summary()
-        most = settings.components[-1] * (1 + rows.rows.shape[1]) ** 2 * SUBSAMPLE_PER_PARAMETER
-        self.sample = SampledRows.of(rows.rows, max(SUBSAMPLE, most)) if start is None else None
+        self.rows, self.settings, self.start, self.journey = rows, settings, start, journey
+        self.summary, self.complete, self.sample = survey.summary(), survey.complete, survey.sample
         self._coordinates: dict[bool, Coordinates] = {}
         self._starts: dict[bool, Starts] = {}
-        distinct = np.inf if self.sample is None else self.sample.size
-        if settings.components[0] > distinct:
+        self.components = settings.components
+        if self.sample.whole and start is None:
+            self._know_all_rows()
+        small = self.rows.size * len(survey.low) <= SMALL_TABLE
+        self._goes_on = BEST_STARTS if small else 1
+
+    def _know_all_rows(self) -> None:
+        """Take every row once, by its weight, where all different ones are here."""
+        distinct = len(self.sample.rows)
+        if self.components[0] > distinct:
             raise BadSetting(
-                f"components={settings.components[0]}, and there are {int(distinct)} different "
-                "rows with a cell",
+                f"components={self.components[0]}, and there are {distinct} different rows with "
+                "a cell",
                 hint="use no more components than there are different rows",
             )
-        self.components = tuple(k for k in settings.components if k <= distinct)
+        self.components = tuple(k for k in self.components if k <= distinct)
+        if 2 * distinct < self.rows.size:
+            self.rows = MixtureRows(self.sample.rows, self.sample.weights)
 
     def coordinates(self, form: str) -> Coordinates:
         found = Coordinates.of(self.summary, form, complete=self.complete)
@@ -134,7 +132,8 @@ class _Search:
         """Fit everything that is to be tried, and return the best."""
         alone = len(self.components) * len(self.settings.forms) == 1
         found: list[tuple[Trial, Climb | None, Maximization]] = []
-        tried = itertools.product(self.components, self.settings.forms)
+        tried = list(itertools.product(self.components, self.settings.forms))
+        self.journey.planned(len(tried))
         found += [self._tried(form, k, alone=alone) for k, form in tried]
         trials = tuple(trial for trial, _, _ in found)
         kept = [entry for entry in found if entry[1] is not None]
@@ -149,57 +148,73 @@ class _Search:
         """Fit one; where it collapses, under a prior if it is the only one, or else not at all."""
         coordinates = self.coordinates(form)
         prior = ComponentPrior.of(form, k, coordinates)
-        maximization = Maximization(form, coordinates, prior if self.settings.prior else None)
-        top = self._climbed(maximization, k)
+        stage = self.journey.stage(form, k)
+        penalised = self.settings.prior or (stage is not None and stage.penalised)
+        maximization = Maximization(form, coordinates, prior if penalised else None)
+        if stage is not None and stage.trial is not None and (stage.climb or not alone):
+            return stage.trial, stage.climb, maximization
+        # Where several starts go on, none of them is followed alone.
+        begin = begin_of(stage) if self._goes_on == 1 else None
+        top = self._climbed(maximization, k, begin)
         if top is None and alone and maximization.prior is None:
             maximization = Maximization(form, coordinates, prior)
             top = self._climbed(maximization, k)
         count = parameter_count(form, k, coordinates.width)
         count += 0 if self.settings.log_volume is None else 1
-        if top is None:
-            if alone:
-                raise BadSetting(
-                    f"a mixture of {k} components of form {form} collapses on these rows even "
-                    "under a prior",
-                    hint="use fewer components",
-                )
-            return Trial(form, k, np.nan, count, np.nan), None, maximization
-        value = -2.0 * top.likelihood + count * float(np.log(coordinates.weight))
-        if self.settings.criterion == "icl":
-            law = law_of(top.components, coordinates, form)
-            value -= 2.0 * sure_logs(law, top.components, self.rows)
-        return Trial(form, k, top.likelihood, count, value), top, maximization
+        if top is None and alone:
+            raise BadSetting(
+                f"a mixture of {k} components of form {form} collapses on these rows even "
+                "under a prior",
+                hint="use fewer components",
+            )
+        value = np.nan
+        if top is not None:
+            value = -2.0 * top.likelihood + count * float(np.log(coordinates.weight))
+            if self.settings.criterion == "icl":
+                law = law_of(top.components, coordinates, form)
+                value -= 2.0 * sure_logs(law, top.components, self.rows)
+        trial = Trial(form, k, np.nan if top is None else top.likelihood, count, value)
+        self.journey.done(form, k, Stage(top, maximization.prior is not None, trial))
+        return trial, top, maximization
 
-    def _climbed(self, maximization: Maximization, k: int) -> Climb | None:
+    def _climbed(
+        self, maximization: Maximization, k: int, begin: Components | None = None
+    ) -> Climb | None:
         """Return the best maximum from all starts; None where every one collapses."""
         noise = 0.0 if self.settings.log_volume is None else NOISE_SHARE
         volume = self._log_volume(maximization.coordinates)
         coordinates, rows = maximization.coordinates, self.rows
         if self.start is not None:
-            first = started(self.start, rows.rows, rows.weights, maximization, noise, volume)
-            if not maximization.is_sound(first, coordinates.weight):
+            assert isinstance(rows, MixtureRows)
+            begin = started(self.start, rows.rows, rows.weights, maximization, noise, volume)
+        if begin is not None:
+            if not maximization.is_sound(begin, coordinates.weight):
                 return None
-            top = self._to_the_top(maximization, first)
+            top = self._to_the_top(maximization, begin)
             return top if top.sound else None
         tops = []
-        for begin in self._first_climbs(maximization, k, noise, volume):
-            nearer = begin
-            if self.sample is not None and self.sample.size > 2 * self._sampled.size:
+        for first in self._first_climbs(maximization, k, noise, volume):
+            nearer = first
+            if not self.sample.whole and self.rows.size > 2 * len(self.sample.rows):
                 nearer = climb(
-                    self._sampled,
+                    MixtureRows(self.sample.rows, self.sample.weights),
                     coordinates,
                     maximization,
-                    begin.components,
+                    first.components,
                     tolerance=ROUGHLY,
                     most_steps=self.settings.most_steps,
                 )
-                nearer = nearer if nearer.sound else begin
+                nearer = nearer if nearer.sound else first
             top = self._to_the_top(maximization, nearer.components)
             if top.sound:
                 tops.append(top)
         return max(tops, key=lambda one: one.objective) if tops else None
 
     def _to_the_top(self, maximization: Maximization, begin: Components) -> Climb:
+        def watch(here: Climb) -> None:
+            stage = Stage(here, maximization.prior is not None)
+            self.journey.step(maximization.form, begin.size, stage)
+
         return climb(
             self.rows,
             maximization.coordinates,
@@ -207,7 +222,7 @@ class _Search:
             begin,
             tolerance=self.settings.tolerance,
             most_steps=self.settings.most_steps,
-            watch=self.watch,
+            watch=watch,
         )
 
     def _log_volume(self, coordinates: Coordinates) -> float:
@@ -216,24 +231,18 @@ class _Search:
             return 0.0
         return self.settings.log_volume - float(np.log(coordinates.scale[coordinates.active]).sum())
 
-    @property
-    def _sampled(self) -> MixtureRows:
-        assert self.sample is not None
-        return MixtureRows(self.sample.rows, None)
-
     def _first_climbs(
         self, maximization: Maximization, k: int, noise: float, volume: float
     ) -> Sequence[Climb]:
         """Return the best of some steps of EM from every start, under a prior: none collapses."""
-        assert self.sample is not None
         coordinates = maximization.coordinates
         key = self._coordinates.get(True) is coordinates
         if key not in self._starts:
-            some = SampledRows(self.sample.rows[: 2 * SUBSAMPLE], self.sample.size)
+            some = self.sample.first(2 * SUBSAMPLE)
             noisy = self.settings.log_volume is not None
             self._starts[key] = Starts(some, coordinates, self.settings.seed, noisy=noisy)
         starts = self._starts[key]
-        held = MixtureRows(self.sample.rows[: starts.size], None)
+        held = MixtureRows(self.sample.first(starts.size), None)
         prior = ComponentPrior.of(maximization.form, k, coordinates)
         found = []
         for partition in starts.partitions(k):
@@ -244,8 +253,7 @@ class _Search:
             )
             found.append(first)
         found.sort(key=lambda one: -one.objective)
-        many = BEST_STARTS if self.rows.rows.size <= SMALL_TABLE else 1
-        return found[:many]
+        return found[: self._goes_on]
 
     def _finished(
         self, trial: Trial, top: Climb, maximization: Maximization, trials: tuple[Trial, ...]

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.engines.threads import for_blocks
 from suffice.linear_algebra import lower_inverse
 from suffice.models.gaussian.diagonal_normals import DiagonalNormals
 from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.model import GenerativeModel
 
 if TYPE_CHECKING:
-    from suffice.models.mixture.coordinates import Coordinates, MixtureRows
+    from suffice.models.mixture.coordinates import Coordinates, MixtureRows, RemoteRows
     from suffice.models.mixture.sums import Components
     from suffice.rows import FloatArray
 
@@ -55,18 +54,19 @@ def log_joint(
     return np.column_stack([found, np.log(noise) - log_volume * seen])
 
 
-def sure_logs(model: GenerativeModel, components: Components, rows: MixtureRows) -> float:
+def sure_logs(
+    model: GenerativeModel, components: Components, rows: MixtureRows | RemoteRows
+) -> float:
     """Return Σ log max p(component | row), by weight: what ICL adds to BIC."""
     coordinates: FullNormals | DiagonalNormals = model.densities  # type: ignore[assignment]
     scale = float(np.log(coordinates.scale[coordinates.active]).sum())
-    parts: dict[int, float] = {}
 
-    def work(part: slice) -> None:
-        joint = log_joint(model, components.noise, components.log_volume + scale, rows.rows[part])
+    def work(part: FloatArray, weights: FloatArray | None) -> float:
+        if not len(part):
+            return 0.0
+        joint = log_joint(model, components.noise, components.log_volume + scale, part)
         top = joint.max(axis=1)
         logs = -np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1))
-        own = logs if rows.weights is None else logs * rows.weights[part]
-        parts[part.start] = float(own.sum())
+        return float(logs.sum() if weights is None else logs @ weights)
 
-    for_blocks(work, rows.size, rows.rows.shape[1])
-    return float(sum(parts[start] for start in sorted(parts)))
+    return rows.collect(work)

@@ -26,7 +26,14 @@ def marginal_fit(fit: MixtureFit, chosen: Sequence[int], width: int) -> MixtureF
     model = replace(fit.model, densities=densities)
     volume = fit.log_volume * len(chosen) / width
     return replace(
-        fit, model=model, form=_form(fit), log_volume=volume, parameters=0, trials=(), notes=()
+        fit,
+        model=model,
+        form=_form(fit),
+        log_volume=volume,
+        parameters=0,
+        history=(),
+        trials=(),
+        notes=(),
     )
 
 
@@ -71,6 +78,7 @@ def conditional_fit(fit: MixtureFit, given: Mapping[int, float], width: int) -> 
         noise=noise,
         log_volume=volume,
         parameters=0,
+        history=(),
         trials=(),
         notes=(),
     )

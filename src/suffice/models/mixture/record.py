@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.mixture.fitting import MixtureFit, Trial
+from suffice.models.mixture.fitting import MixtureFit
+from suffice.models.mixture.journey import Trial
 
 if TYPE_CHECKING:
     from suffice.models.gaussian.model import GenerativeModel

@@ -6,7 +6,6 @@ often a row is repeated changes a start.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy as np
 from suffice.errors import BadSetting
 from suffice.linear_algebra import EPSILON
 from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
-from suffice.rows.row_hashes import content_hashes, joined_hashes
 
 if TYPE_CHECKING:
     from suffice.models.mixture.coordinates import Coordinates
@@ -32,28 +30,13 @@ DRAWS = 4
 """Draws of k-means++ for each number of components, of which the tightest is kept. A choice."""
 
 
-@dataclass(frozen=True, eq=False)
-class SampledRows:
-    """Distinct rows in the order of their hashes, (m, d), and the same in coordinates."""
-
-    rows: FloatArray
-    size: int
-
-    @classmethod
-    def of(cls, rows: FloatArray, most: int) -> SampledRows:
-        """Take the rows of smallest hash; `size` is how many distinct ones there are of all."""
-        hashes = joined_hashes([content_hashes(rows, range(rows.shape[1]))])
-        _, first = np.unique(hashes, return_index=True)
-        return cls(np.asarray(rows[first[:most]], dtype=np.float64), len(first))
-
-
 class Starts:
     """Partitions of sampled rows into any number of parts."""
 
     def __init__(
-        self, sample: SampledRows, coordinates: Coordinates, seed: int, *, noisy: bool
+        self, sample: FloatArray, coordinates: Coordinates, seed: int, *, noisy: bool
     ) -> None:
-        z = coordinates.standardized(sample.rows)
+        z = coordinates.standardized(sample)
         z = np.where(np.isnan(z), 0.0, z)  # at the mean: for a start that will do
         self.size = len(z)
         self._kept = _near_others(z) if noisy else np.arange(len(z))

@@ -89,6 +89,11 @@ class MixtureSums:
     noise: float
     patterns: dict[bytes, PatternSums]
 
+    @property
+    def weight(self) -> float:
+        """The weight of all rows, noise included."""
+        return self.noise + float(sum(part.held.sum() for part in self.patterns.values()))
+
     def __add__(self, other: MixtureSums) -> MixtureSums:
         patterns = dict(self.patterns)
         for key, sums in other.patterns.items():

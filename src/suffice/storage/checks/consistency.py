@@ -78,6 +78,8 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
     elif name_of(model) == "GenerativeModel":
         if "mixture" in state and name_of(state["mixture"]) != "MixtureRecord":
             raise refusal("mixture", "is none")
+        if "stream" in state:
+            _check_stream(state, width)
         if name_of(columns) != "Columns" or columns.width != width:
             raise refusal("columns", f"are not the {width} of the model")
         if state["chosen"] is not None and name_of(state["chosen"]) != "Gaussian":
@@ -88,6 +90,21 @@ def _check_rows(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:
         _check_choice(state["chosen"], model)
     if state["statistics"] is not None:
         _check_statistics(state["statistics"], sizes["statistics"], model, width)
+
+
+def _check_stream(state: Mapping[str, Any], width: int) -> None:
+    """Refuse a stream of rows that is not the one of its mixture."""
+    stream = state["stream"]
+    if "mixture" not in state or name_of(stream) != "MixtureStream":
+        raise refusal("stream", "is none")
+    model, active = state["model"], int(state["model"].densities.active.sum())
+    if stream.waiting.shape[1] != width:
+        raise refusal("stream", f"has {stream.waiting.shape[1]} columns, not {width}")
+    if stream.held is not None and stream.means.shape != (len(model.labels), active):
+        raise refusal("stream", "has other components than its mixture")
+    full = name_of(model.densities) == "FullNormals"
+    if stream.held is not None and full == (stream.scatters is None):
+        raise refusal("stream", "has moments of another form than its mixture")
 
 
 def _check_law(state: Mapping[str, Any], sizes: Mapping[str, Any]) -> None:

@@ -283,6 +283,26 @@ def _mixture(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
     return "" if value.noise < 1.0 else f"has noise in {value.noise:g} of all rows"
 
 
+def _mixture_stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+    """Moments are those of squares, all there or none, and weigh one."""
+    parts = [value.held, value.means, value.total, value.trifle]
+    known = [one is not None for one in parts]
+    spread = [one for one in (value.scatters, value.squares) if one is not None]
+    if len({*known, value.seen > 0.0, value.worth > 0.0, len(spread) == 1}) > 1:
+        return "has some of its moments, and not others"
+    if len(spread) > 1 or value.noise >= 1.0:
+        return "has moments twice, or noise alone"
+    if not known[0]:
+        return ""
+    if abs(float(value.held.sum()) + value.noise - 1.0) > ROUNDING:
+        return "has shares that do not add up to 1"
+    squares = [value.total, value.trifle]
+    squares += [] if value.scatters is None else list(value.scatters)
+    # Sums of differences: what rounding leaves of a direction without variance may be below zero.
+    sound = all(is_sum_of_squares(one, np.abs(np.diagonal(one)) * ROUNDING) for one in squares)
+    return "" if sound else "has moments of no squares"
+
+
 def _law(value: Any, sizes: Sizes) -> str:
     if not sizes["d"]:
         return "has no columns"
@@ -314,6 +334,7 @@ RULES: dict[str, Callable[[Any, Sizes], str]] = {
     "FullStudents": _full_students,
     "GenerativeModel": priors,
     "MixtureRecord": _mixture,
+    "MixtureStream": _mixture_stream,
     "Moments": _scatter,
     "Normal": _law,
     "NaiveBayesModel": _naive_bayes,

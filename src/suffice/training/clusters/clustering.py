@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting
+from suffice.evaluation.work_progress import SilentProgress
 from suffice.learning.table_recipe import TableNotes
+from suffice.models.mixture.journey import Journey
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable
 from suffice.printing.terminal_words import wrapped
 from suffice.sources.arrow_frames import frame_of
@@ -21,6 +23,8 @@ from suffice.training.saved_models import Saved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suffice.evaluation.work_progress import ProgressMeter
+    from suffice.models.mixture.journey import Stage
     from suffice.rows import FloatArray, IntArray
     from suffice.tables.table_reading import TableReading
     from suffice.training.hooks import Hooks
@@ -245,13 +249,39 @@ def cluster_rows(
     if isinstance(components, range):
         components = range(fewest, min(components[-1], size) + 1)
     model = GaussianMixture(components, covariance, criterion=criterion, random_state=seed)
-    model.fit(frame_of(rows.table))
+    search = SearchProgress()
+    with hooks.progress(f"clustering {rows.place}", search.share, "steps") as search.meter:
+        model.fit(frame_of(rows.table), journey=search)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     used = {name: rows.spellings[name] for name in rows.names if name in rows.spellings}
     notes = TableNotes(None, None, dropped, spellings=used)
     model.take_notes(replace(notes, more={DECIMALS: decimals}))
     return _described(model, rows, Saved(model, notes, decimals))
+
+
+class SearchProgress(Journey):
+    """Shows how many of the numbers and forms have been tried, and counts the steps of EM."""
+
+    def __init__(self) -> None:
+        self.meter: ProgressMeter = SilentProgress()
+        self.wanted = self.tried = 0
+
+    def planned(self, trials: int) -> None:
+        """Hear how many numbers and forms there are to be tried."""
+        self.wanted = trials
+
+    def step(self, form: str, components: int, stage: Stage) -> None:  # noqa: ARG002
+        """Count a step."""
+        self.meter.more(1)
+
+    def done(self, form: str, components: int, stage: Stage) -> None:  # noqa: ARG002
+        """Count a number and form."""
+        self.tried += 1
+
+    def share(self) -> float | None:
+        """Return which part of them has been tried; of one alone nobody knows."""
+        return self.tried / self.wanted if self.wanted > 1 else None
 
 
 def _described(model: Any, rows: NumericRows, saved: Saved) -> Clusters:

@@ -136,7 +136,7 @@ def _numeric(
 
 def _kept(table: Table, declared: Mapping[str, str]) -> tuple[list[int], list[DroppedColumn]]:
     """Return the places of columns to cluster, and the others, each with a reason."""
-    kept, dropped = [], []
+    kept, constant, dropped = [], [], []
     for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
         if kind != NUMBER:
             dropped.append(DroppedColumn(name, f"it holds {NO_NUMBERS.get(kind, 'no numbers')}"))
@@ -144,10 +144,15 @@ def _kept(table: Table, declared: Mapping[str, str]) -> tuple[list[int], list[Dr
         cells = np.asarray(table.column(j), dtype=np.float64)
         if np.isnan(cells).all():
             dropped.append(DroppedColumn(name, "it is blank"))
+        elif np.nanmin(cells) == np.nanmax(cells):
+            constant.append(j)
         elif declared.get(name) != NUMBER and _counts_rows(cells):
             dropped.append(DroppedColumn(name, "it numbers the rows"))
         else:
             kept.append(j)
+    if not kept:  # all rows are equal: that is another refusal
+        return constant, dropped
+    dropped += [DroppedColumn((table.names or ())[j], "it never varies") for j in constant]
     return kept, dropped
 
 
@@ -167,6 +172,7 @@ def _say_left_out(dropped: Sequence[DroppedColumn], hooks: Hooks) -> None:
         why = reason if len(names) == 1 else reason.replace("it ", "they ", 1)
         why = why.replace("they holds", "they hold").replace("they is", "they are")
         why = why.replace("they numbers", "they number")
+        why = why.replace("they never varies", "they never vary")
         more = ""
         if "numbers the rows" in reason:
             more = f"; {hooks.column(names[0], 'number')} keeps it"

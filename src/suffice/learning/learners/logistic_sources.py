@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from suffice.columns.design import DeclaredLevels, Design
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadSetting
 from suffice.learning.label_types import check_label_kinds, class_array, joined_dtype, label_kind
-from suffice.learning.labelled_batch import naming
+from suffice.learning.labelled_batch import naming, opened, read_batch
 from suffice.models.linear.logistic.fit import fit_loss
 from suffice.models.linear.logistic.loss import LogisticLoss
 from suffice.models.linear.logistic.remote_loss import RemoteLoss
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from suffice.learning.labelled_batch import LabelledBatch
+    from suffice.learning.learners.logistic_settings import LogisticSettings
     from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.result import LogisticFit
     from suffice.rows import FloatArray
@@ -80,13 +82,13 @@ class SourceRows:
 
     source: Source
     wanted: Wanted
-    estimator: Any
+    learner: LogisticSettings[Any]
 
     def survey(self) -> Looked:
         """Return what one pass over the rows tells."""
-        name = type(self.estimator).__name__
+        name = self.learner.name
         # Levels that a part does not have may be in another: none is left out before all are seen.
-        reader = self.estimator._uncoded(None)
+        reader = _uncoded(None)
 
         def summarize(chunk: Chunk) -> Looked:
             batch = reader(chunk.table, chunk.labels, chunk.weights)
@@ -109,7 +111,7 @@ class SourceRows:
 
     def moments(self, design: Design) -> SeenRows:
         """Return the moments of all rows, coded as a design says."""
-        name = type(self.estimator).__name__
+        name = self.learner.name
         return self._collected(
             design, lambda batch: _seen_rows(batch, design.rows(batch.rows, name))
         )
@@ -119,15 +121,15 @@ class SourceRows:
 
         That is what is known of the rows, their classes, and the design.
         """
-        estimator = self.estimator
-        intercept = bool(estimator.intercept)
-        design = looked.design(estimator._is_penalised, intercept)
+        learner = self.learner
+        intercept = bool(learner.intercept)
+        design = looked.design(learner.is_penalised, intercept)
         seen = looked.seen if looked.seen is not None else self.moments(design)
         drawn = self._drawn(design, seen)
         loss = RemoteLoss.over(
             self._everywhere(design, seen.labels), seen, looked.lightest, drawn, intercept
         )
-        average = estimator.penalty == "average"
+        average = learner.penalty == "average"
 
         def fit(penalty: float, start: LinearForm | None) -> LogisticFit:
             return fit_loss(
@@ -135,18 +137,18 @@ class SourceRows:
                 seen.labels,
                 penalty,
                 start,
-                float(estimator.tolerance),
-                False if average else estimator.standard_errors,
-                int(estimator.max_passes),
+                float(learner.tolerance),
+                False if average else learner.standard_errors,
+                int(learner.max_passes),
             )
 
         rest = seen, class_array(seen.labels, looked.dtype), design
-        if not estimator._is_path or len(seen.labels) == 1:
-            found = fit(0.0 if estimator._is_path else float(estimator.penalty), None)
+        if not learner.is_path or len(seen.labels) == 1:
+            found = fit(0.0 if learner.is_path else float(learner.penalty), None)
             return found, found.form, None, *rest
         if drawn is None:
             raise BadSetting(
-                f"penalty={estimator.penalty!r} needs some rows of the source to judge by",
+                f"penalty={learner.penalty!r} needs some rows of the source to judge by",
                 hint="this source gives none out: name a penalty, such as penalty=1.0",
             )
         rows, codes, weights = drawn
@@ -158,7 +160,7 @@ class SourceRows:
         return found, found.form, walk.path, *rest
 
     def _everywhere(self, design: Design, labels: tuple[Any, ...]) -> Any:
-        name = type(self.estimator).__name__
+        name = self.learner.name
 
         def everywhere(
             summarize: Callable[[LogisticLoss], S], origin: FloatArray, inverse: FloatArray
@@ -176,7 +178,7 @@ class SourceRows:
 
     def _collected(self, design: Design, summarize: Callable[[LabelledBatch], S]) -> S:
         """Return the merged summary of all chunks, read but not yet coded."""
-        reader = self.estimator._uncoded(design)
+        reader = _uncoded(design)
         return self.source.collected(
             lambda chunk: summarize(reader(chunk.table, chunk.labels, chunk.weights)), self.wanted
         )
@@ -186,9 +188,14 @@ class SourceRows:
         some = self.source.some(self.wanted, max(DRAWN, PER_COLUMN * width))
         if some is None:
             return None
-        batch = self.estimator._uncoded(design)(some.table, some.labels, some.weights)
-        rows = design.rows(batch.rows, type(self.estimator).__name__)
+        batch = _uncoded(design)(some.table, some.labels, some.weights)
+        rows = design.rows(batch.rows, self.learner.name)
         return rows, _codes(batch, seen.labels), batch.weights
+
+
+def _uncoded(design: Design | None) -> Callable[[Any, Any, Any], LabelledBatch]:
+    """Return what reads rows as a table, which the design can code."""
+    return partial(read_batch, coded=lambda table: (design, table), read=opened)
 
 
 def _seen_rows(batch: LabelledBatch, rows: Any) -> SeenRows:

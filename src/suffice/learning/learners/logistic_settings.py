@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from suffice.columns.design import Design
 from suffice.errors import BadSetting
+from suffice.learning.learners.linear import LinearLearner, R
 
 SOLVERS = ("auto", "sgd")
 """What `solver` may be."""
@@ -15,21 +18,22 @@ PATHS = ("auto", "average")
 """Penalties that the rows decide about: the one of least left-out loss, or all, averaged."""
 
 
-class LogisticSettings:
+@dataclass(frozen=True)
+class LogisticSettings(LinearLearner[R]):
     """What the user may choose."""
 
-    penalty: float | str
-    l1_ratio: float
-    solver: str
-    correction: str | None
-    intercept: bool
-    tolerance: float
-    max_passes: int
-    standard_errors: bool | None
-    warm_start: bool
-    random_state: Any
+    penalty: float | str = 0.0
+    l1_ratio: float = 0.0
+    solver: str = "auto"
+    correction: str | None = None
+    intercept: bool = True
+    tolerance: float = 1e-8
+    max_passes: int = 1000
+    standard_errors: bool | None = None
+    warm_start: bool = False
+    random_state: Any = None
 
-    def _check_settings(self) -> None:
+    def check(self) -> None:
         """Refuse settings that have no meaning, before any row is read."""
         self._check_numbers()
         for name, more in (("warm_start", ""), ("intercept", ""), ("standard_errors", " or None")):
@@ -42,14 +46,14 @@ class LogisticSettings:
                 f"solver={self.solver!r:.50} is not known",
                 hint='"auto" finds the quickest exact way itself; "sgd" takes a step for each row',
             )
-        if self._is_path:
+        if self.is_path:
             self._check_path()
         firth = isinstance(self.correction, str) and self.correction == "firth"
         if self.correction is not None and not firth:
             raise BadSetting(
                 f"correction={self.correction!r:.50} is not known", hint='None, or "firth"'
             )
-        if firth and (self._is_penalised or self.solver == "sgd"):
+        if firth and (self.is_penalised or self.solver == "sgd"):
             raise BadSetting(
                 f"correction={self.correction!r} does not go with penalty={self.penalty!r} and "
                 f"solver={self.solver!r}",
@@ -68,14 +72,18 @@ class LogisticSettings:
             )
 
     @property
-    def _is_path(self) -> bool:
+    def is_path(self) -> bool:
         """Whether the rows decide about the penalty."""
         return isinstance(self.penalty, str)
 
     @property
-    def _is_penalised(self) -> bool:
+    def is_penalised(self) -> bool:
         """Whether large coefficients cost anything: then every level has a column."""
-        return self._is_path or float(self.penalty) > 0.0
+        return self.is_path or float(self.penalty) > 0.0
+
+    def design(self, table: Any) -> Design:
+        """Return how the columns of a table are coded."""
+        return Design.infer(table, self.is_penalised, bool(self.intercept))
 
     def _check_path(self) -> None:
         """Refuse what a path of penalties has no use for."""
@@ -98,7 +106,7 @@ class LogisticSettings:
                 f"l1_ratio={ratio!r:.50} is not a number from 0 to 1",
                 hint="0 is the penalty of squares, 1 that of absolute values",
             )
-        if ratio > 0.0 and self._is_path:
+        if ratio > 0.0 and self.is_path:
             raise BadSetting(
                 f"l1_ratio={ratio!r} does not go with penalty={self.penalty!r}",
                 hint="a path is one of penalties of squares: give a number as penalty, or leave "
@@ -109,7 +117,7 @@ class LogisticSettings:
                 f'l1_ratio={ratio!r} does not go with solver="sgd"',
                 hint='steps of single rows make no coefficient zero; leave solver as it is, "auto"',
             )
-        if ratio > 0.0 and self._is_penalised and self.standard_errors:
+        if ratio > 0.0 and self.is_penalised and self.standard_errors:
             raise BadSetting(
                 f"l1_ratio={ratio!r} does not go with standard_errors={self.standard_errors!r}",
                 hint="estimates that may be exactly zero have no normal law; use l1_ratio=0",
