@@ -30,7 +30,7 @@ def made(blanks):
     sizes = [2, 3, 4, 2, 5, 3]
     laws = [rng.dirichlet(np.full(size, 0.6), size=3) for size in sizes]
     classes = rng.choice(3, size=400, p=[0.5, 0.3, 0.2])
-    rows = [[rng.choice(size, p=law[c]) for size, law in zip(sizes, laws)] for c in classes]
+    rows = [[rng.choice(len(law[c]), p=law[c]) for law in laws] for c in classes]
     codes = np.array(rows, dtype=float)
     codes[rng.uniform(size=codes.shape) < blanks] = np.nan
     return codes
@@ -38,9 +38,9 @@ def made(blanks):
 
 def read(place):
     """Return the codes of a table whose last column is its label: levels in their order as text."""
-    import pandas
+    import pandas as pd
 
-    table = pandas.read_csv(place, dtype=str).drop(columns="target")
+    table = pd.read_csv(place, dtype=str).drop(columns="target")
     columns = []
     for name in table:
         levels = sorted(table[name].dropna().unique())

@@ -117,9 +117,11 @@ class LatentAnswers:
 
     # Draws and cells
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, IntArray]:
-        """Return rows drawn from the classes, as they were given, and which each is from."""
-        return self._require()[0].sample(n_samples, None, random_state)
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, component: int | None = None
+    ) -> tuple[Any, IntArray]:
+        """Return rows drawn from the classes, or of one, as they were given, and whose each is."""
+        return self._require()[0].sample(n_samples, component, random_state)
 
     def impute(self, X: object, draws: int | None = None, random_state: Any = None) -> Any:
         """Return rows with blanks as expected; with `draws`, that many tables drawn.
@@ -128,16 +130,16 @@ class LatentAnswers:
         the likeliest. A column that was blank in all rows of the fit stays blank.
         """
         learned, _ = self._require()
-        if draws is not None and (
-            isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 0
-        ):
+        many: Any = draws
+        whole = isinstance(many, int | np.integer) and not isinstance(many, bool)
+        if many is not None and (not whole or many < 0):
             raise BadSetting(f"cannot make draws={draws!r} tables", hint="a whole number, or None")
         rng = random_generator(random_state)
         product, columns = learned.learner.chosen.product, learned.columns
 
         def answer(rows: Any) -> Any:
-            many = [None] if draws is None else [rng] * int(draws)
-            tables = [filled(learned.model, rows, one) for one in many]
+            each = [None] if draws is None else [rng] * int(draws)
+            tables = [filled(learned.model, rows, one) for one in each]
             return [rows_given_back(one, product, columns, learned.frame) for one in tables]
 
         found = learned.asked(X, answer)

@@ -262,8 +262,10 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
 
     # On disk
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, statistics: bool = True) -> None:
         """Write the classes to a file, whole or not at all; `suffice.load` reads it.
+
+        Without its statistics it answers, and learns nothing more.
 
         >>> import tempfile, suffice
         >>> place = tempfile.mkdtemp() + "/classes.suffice"
@@ -272,7 +274,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         array([1])
         """
         with saving(path):
-            write_model(path, self.stored())
+            write_model(path, self.stored(statistics=statistics))
 
     def stored(self, *, statistics: bool = True) -> StoredModel:
         """Return what a file holds of it; without statistics, what is needed to answer."""
@@ -309,7 +311,8 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
             self._learned = self._learned.with_notes(notes)
 
     @classmethod
-    def _of_stored(cls, stored: StoredModel) -> Self:
+    def of_stored(cls, stored: StoredModel) -> Self:
+        """Return the classes that a file holds, checked."""
         model = cls(**stored.settings)
         learned: Any = model._learner().restored(stored.state)
         if stored.fit is not None:
@@ -322,6 +325,11 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         return model
 
     # What was learned
+
+    @property
+    def schema(self) -> Any:
+        """The columns that it knows: their names and kinds."""
+        return self._require()[0].columns
 
     @property
     def components_(self) -> int:
@@ -338,7 +346,8 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
     @property
     def weights_(self) -> FloatArray:
         """The share of each class, largest first (k,)."""
-        return np.exp(self._require()[0].model.log_priors)
+        found: FloatArray = np.exp(self._require()[0].model.log_priors)
+        return found
 
     @property
     def parameters_(self) -> dict[str, dict[int, dict[Any, float]]]:

@@ -35,7 +35,16 @@ def _loop() -> Callable[..., None]:
     return compiled(_steps, *inputs, target(1), target(1), target(2), target(2))
 
 
-def _steps(places, table, base, weights, totals, held, counts, kept):  # type: ignore[no-untyped-def]
+def _steps(  # noqa: PLR0912  one row after the other, in one loop
+    places: Places,
+    table: Floats,
+    base: Floats,
+    weights: Floats,
+    totals: Floats,
+    held: Floats,
+    counts: Floats,
+    kept: Floats,
+) -> None:
     n, width = places.shape
     size = table.shape[1]
     scores = np.empty(size)

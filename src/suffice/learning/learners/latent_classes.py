@@ -12,7 +12,6 @@ from suffice.learning.frames import frame_library
 from suffice.learning.learners.naive_bayes import NaiveBayesClassifierLearner
 from suffice.models.latent.maximization import HiddenClasses, is_known
 from suffice.models.latent.rows import DistinctRows, LatentRows, with_a_cell
-from suffice.models.naive_bayes.column_blocks import Blocks
 from suffice.models.naive_bayes.families_by_looks import SELECT
 from suffice.models.naive_bayes.smoothing import checked_smoothing
 from suffice.rows import read_weights
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from suffice.learning.learned import Learned
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.models.latent.sums import LatentSums
+    from suffice.models.naive_bayes.column_blocks import Blocks
     from suffice.models.naive_bayes.learner import NaiveBayesFit
     from suffice.rows import FloatArray, IntArray, Table
     from suffice.sources import Chunk, Source, Wanted
@@ -100,8 +100,6 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             table, weights = table.rows(kept), weights[kept]
-            if not len(kept):
-                raise BadRows("there are no rows to learn from", hint="every row has weight zero")
         batch = self.read(table, np.zeros(table.size, dtype=np.intp), weights, known)
         try:
             learner = self if self.chosen is not None else self.choose(batch)

@@ -43,9 +43,7 @@ def filled(model: NaiveBayesModel, rows: Blocks, rng: np.random.Generator | None
     return Blocks(tuple(parts))
 
 
-def _filled_part(
-    law: Any, part: Any, shares: FloatArray, known: Sequence[int], drawn: Any
-) -> Any:
+def _filled_part(law: Any, part: Any, shares: FloatArray, known: Sequence[int], drawn: Any) -> Any:
     if isinstance(part, CodedColumns):
         return _filled_levels(law, part, shares, known, drawn)
     if not isinstance(part, np.ndarray):
@@ -69,7 +67,7 @@ def _filled_part(
 def _filled_levels(
     law: Any, part: CodedColumns, shares: FloatArray, known: Sequence[int], drawn: Any
 ) -> CodedColumns:
-    inner = law.inner if isinstance(law, CommonColumns) else law
+    inner: Any = law.inner if isinstance(law, CommonColumns) else law
     levels = tuple(
         (*ours, *(level for level in theirs if level not in set(ours)))
         for ours, theirs in zip(part.levels, inner.levels, strict=True)
@@ -163,7 +161,6 @@ def _columns_of(part: Any, places: IntArray) -> Any:
 
 def joined(ours: ByClass[Any], theirs: ByClass[Any]) -> ByClass[Any]:
     """Return the classes of both, those of the second numbered after those of the first."""
-    size = len(ours.labels)
-    moved = {size + place: theirs.groups[label] for place, label in enumerate(theirs.labels)}
-    return ByClass({**dict(zip(range(size), map(ours.groups.get, ours.labels), strict=True)),
-                    **moved})  # fmt: skip
+    groups = [*(ours.groups[label] for label in ours.labels)]
+    groups += [theirs.groups[label] for label in theirs.labels]
+    return ByClass(dict(enumerate(groups)))

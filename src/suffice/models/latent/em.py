@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.models.latent.rows import LatentRows
     from suffice.models.latent.sums import LatentSums
     from suffice.models.naive_bayes.learner import NaiveBayesFit
+    from suffice.models.naive_bayes.product import Product
 
 ROUNDING = 1e-12
 """By how much, relatively, a sum of log probabilities may fall by rounding alone."""
@@ -37,8 +38,9 @@ SHAKEN_STEPS = 40
 StepMix's tolerances of 1e-13 a hundred steps to leave were left after twenty."""
 MOST_SHAKES = 3
 """How often EM may leave where it has ended. A choice."""
-LEAST_WEIGHT = 1e-6
-"""Weight, in rows, below which a class is lost: it holds less than a millionth of a row."""
+LEAST_WEIGHT = 1e-100
+"""Weight, in rows, below which a class is lost. One that nothing speaks for, under a prior, shrinks
+to nearly nothing and is kept; far below, there is nothing to estimate its laws from."""
 
 
 class CollectsRows(Protocol):
@@ -95,11 +97,15 @@ def climb(
         return fit, sums, sums.likelihood + hidden.log_prior(fit)
 
     here = start
-    fit, sums, level = judged(here)
+    fit = hidden.fit(start)
+    sums = rows.collect(LatentExpectation(fit.model))
+    hidden = hidden.knowing(sums.statistics)
+    level = sums.likelihood + hidden.log_prior(fit)
     weight = sums.statistics.weight
     alone = len(start.labels) == 1
     history, near, gain = [level], 0, np.inf
-    coordinates = StatisticsCoordinates(start)
+    coordinates = StatisticsCoordinates(sums.statistics, hidden.product)
+    made_up = False
     aid = Acceleration()
     converged = False
     while len(history) < most_steps:
@@ -115,6 +121,7 @@ def climb(
             following = image
             found, there, reached = judged(image)
         before, gain = gain, reached - level
+        made_up = following is not image
         here, fit, sums, level = following, found, there, reached
         history.append(level)
         rate = gain / before if 0.0 < before < np.inf else 1.0
@@ -125,6 +132,11 @@ def climb(
             converged = True
             break
     sound = is_sound(sums.statistics, start.labels)
+    if made_up and sound:  # what is kept is what rows come to
+        here = sums.statistics
+        fit, sums, level = judged(here)
+        history.append(level)
+        sound = is_sound(sums.statistics, start.labels)
     return LatentClimb(fit, here, sums, tuple(history), converged, sound)
 
 
@@ -149,7 +161,7 @@ def summit(
     for _ in range(MOST_SHAKES):
         if not (top.converged and top.sound) or len(top.held.labels) == 1:
             break
-        again = higher(_shaken(top.sums.statistics), SHAKEN_STEPS, 0.0)
+        again = higher(_shaken(top.sums.statistics, hidden.product), SHAKEN_STEPS, 0.0)
         if not again.sound or again.objective <= top.objective + max(room, tolerance):
             break
         end = higher(again.held, most_steps)
@@ -161,7 +173,7 @@ def summit(
     return top
 
 
-def _shaken(statistics: ByClass[Any]) -> ByClass[Any]:
+def _shaken(statistics: ByClass[Any], product: Product) -> ByClass[Any]:
     """Return the statistics of classes with a little of all rows in each, and a little noise."""
     rng = np.random.default_rng(0)
     whole = reduce(add, statistics.groups.values())
@@ -170,7 +182,7 @@ def _shaken(statistics: ByClass[Any]) -> ByClass[Any]:
         factor = SHAKEN * own.weight / whole.weight
         groups[label] = own.scaled(1.0 - SHAKEN) + whole.scaled(factor)
     mixed = ByClass(groups)
-    coordinates = StatisticsCoordinates(mixed)
+    coordinates = StatisticsCoordinates(mixed, product)
     flat = coordinates.coded(mixed)
     return coordinates.decoded(flat * np.exp(NOISE * rng.standard_normal(len(flat))), mixed)
 

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
 from suffice.kernels.compilation import part_of
+from suffice.models.latent.coordinates import StatisticsCoordinates
 from suffice.models.latent.em import LatentClimb, climb, is_sound, summit
 from suffice.models.latent.starts import LatentStarts
 from suffice.models.latent.sums import given_sums
@@ -243,8 +244,10 @@ def _is_rising(criteria: list[float]) -> bool:
 
 def _order(top: LatentClimb) -> Any:
     """Return classes by their shares, largest first; of equal ones by what they say."""
-    from suffice.models.latent.coordinates import StatisticsCoordinates
-
     labels = top.held.labels
-    flat = StatisticsCoordinates(top.held).coded(top.held).reshape(len(labels), -1)
+    flat = (
+        StatisticsCoordinates(top.held, top.fit.model.product)
+        .coded(top.held)
+        .reshape(len(labels), -1)
+    )
     return np.lexsort((*flat.T[::-1].round(7), -top.fit.model.weights.round(6)))

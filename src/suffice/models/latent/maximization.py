@@ -9,7 +9,8 @@ EM maximises, and never falls:
     normal, log-normal      scaled inverse χ²: -½α·(log σ² + v/σ²), α rows more that spread by v, a
                             hundredth of the column's variance, about the mean of the class
 
-α = 0 is maximum likelihood.
+α = 0 is maximum likelihood. That of normal columns has no maximum where a class shrinks onto equal
+cells: no standard deviation is below a thousandth of that of all rows, and a note says where.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from suffice.models.naive_bayes.families.poisson import Poisson
 from suffice.models.naive_bayes.families.same_in_all_classes import Common
 from suffice.models.naive_bayes.learner import NaiveBayesFit
 from suffice.models.naive_bayes.model import NaiveBayesModel
+from suffice.models.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +47,9 @@ SPREAD = 0.01
 """Variance of the rows that a prior adds to normal columns, over that of all rows: a tenth of their
 standard deviation. A choice: with all of it, a small class far tighter than the whole would be
 blurred; with a tenth of it, it is not, and none collapses."""
+FLOOR = 1e-6
+"""Variance that a class has at least where there is no prior, over that of all rows: with less, a
+class of a few equal cells would outweigh everything. A choice."""
 KNOWN = (
     Bernoulli, Binned, Categorical, GaussianColumns, LogNormal, Multinomial, Poisson,
 )  # fmt: skip
@@ -78,14 +83,34 @@ class HiddenClasses:
     shares: Mapping[Any, float] | None = None
     """Shares of classes that do not follow from their rows: of those to whom something is known."""
 
+    variances: tuple[FloatArray | None, ...] | None = None
+    """Of normal columns the variance over all rows, where it is known; it follows from statistics
+    of classes that have all rows, and not from those that acceleration makes up."""
+
+    def knowing(self, statistics: ByClass[Any]) -> HiddenClasses:
+        """Return the same, knowing how columns vary over all rows."""
+        groups = self.product.groups(statistics, statistics.labels)
+        found = tuple(
+            total_variances(parts) if is_normal(family) else None
+            for family, parts in zip(self.product.families, groups, strict=True)
+        )
+        return replace(self, variances=found)
+
+    def _variances(self, groups: Sequence[Sequence[Any]]) -> Sequence[FloatArray | None]:
+        if self.variances is not None:
+            return self.variances
+        pairs = zip(self.product.families, groups, strict=True)
+        return [total_variances(parts) if is_normal(f) else None for f, parts in pairs]
+
     def fit(self, statistics: ByClass[Any]) -> NaiveBayesFit:
         """Return the laws of all columns, shares, and the statistics they were estimated from."""
         labels = statistics.labels
         groups = self.product.groups(statistics, labels)
         alphas = (self.alpha,) * len(groups)
-        pairs = zip(self.product.families, groups, strict=True)
-        completed = [_completed(family, parts, self.alpha) for family, parts in pairs]
+        each = zip(self.product.families, groups, self._variances(groups), strict=True)
+        completed = [_completed(*one, self.alpha) for one in each]
         laws, notes = self.product.estimate(completed, alphas)
+        notes += self._held_up(groups, completed)
         weights = np.array([statistics.groups[label].weight for label in labels])
         model = NaiveBayesModel(
             labels,
@@ -98,16 +123,45 @@ class HiddenClasses:
         )
         return NaiveBayesFit(model, groups, alphas, notes)
 
+    def _held_up(
+        self, groups: Sequence[Sequence[Any]], completed: Sequence[Sequence[Any]]
+    ) -> tuple[Note, ...]:
+        """Return where the variance of a class was below the least that it may be."""
+        if self.alpha > 0.0:
+            return ()
+        columns: set[int] = set()
+        classes: set[int] = set()
+        for parts, held, places in zip(groups, completed, self.product.columns, strict=True):
+            if held is parts:
+                continue
+            for c, (before, after) in enumerate(zip(parts, held, strict=True)):
+                raised = np.flatnonzero(after.scatter > before.scatter)
+                columns |= {places[int(j)] for j in raised}
+                classes |= {c} if len(raised) else set()
+        if not columns:
+            return ()
+        return (
+            Note(
+                "classes that do not vary in a column, so that the likelihood has no maximum",
+                "their standard deviation is a thousandth of that of all rows; smoothing above 0 "
+                "is a prior that keeps them from it",
+                tuple(sorted(columns)),
+                tuple(sorted(classes)),
+            ),
+        )
+
     def _log_shares(self, labels: Sequence[Any]) -> FloatArray:
         assert self.shares is not None
         with np.errstate(divide="ignore"):
-            return np.log(np.array([self.shares[label] for label in labels]))
+            found: FloatArray = np.log(np.array([self.shares[label] for label in labels]))
+        return found
 
     def log_prior(self, fit: NaiveBayesFit) -> float:
         """Return the log of the prior at a model, up to a constant; 0 where there is none."""
         if self.alpha == 0.0:
             return 0.0
-        each = zip(self.product.families, fit.groups, fit.model.laws, strict=True)
+        variances = self._variances(fit.groups)
+        each = zip(self.product.families, fit.groups, fit.model.laws, variances, strict=True)
         return self.alpha * sum(_log_density(*one) for one in each)
 
     def parameters(self, fit: NaiveBayesFit) -> int:
@@ -116,20 +170,47 @@ class HiddenClasses:
         return len(fit.model.labels) - 1 + sum(_parameters(*one) for one in each)
 
 
-def _completed(family: ColumnFamily, parts: Sequence[Any], alpha: float) -> Sequence[Any]:
+def is_normal(family: ColumnFamily) -> bool:
+    """Whether columns, or their logarithms, are normal."""
+    return isinstance(family.family if isinstance(family, Common) else family, GaussianColumns)
+
+
+def _completed(
+    family: ColumnFamily, parts: Sequence[Any], variances: FloatArray | None, alpha: float
+) -> Sequence[Any]:
     """Return the statistics of classes with the rows that a prior adds to normal columns."""
-    inner = family.family if isinstance(family, Common) else family
-    if alpha == 0.0 or not isinstance(inner, GaussianColumns):
+    if variances is None:
         return parts
+    if alpha == 0.0:
+        return _floored(family, parts, FLOOR * variances)
     if isinstance(family, Common):  # one law: its rows are added once
-        return [*parts[:-1], _with_rows(parts[-1], reduce(add, parts), alpha)]
-    total = total_variances(parts)
-    return [_spread(part, alpha, SPREAD * total) for part in parts]
+        return [*parts[:-1], _with_rows(parts[-1], reduce(add, parts), variances, alpha)]
+    return [_spread(part, alpha, SPREAD * variances) for part in parts]
 
 
-def _with_rows(last: Any, whole: Any, alpha: float) -> Any:
+def _floored(family: ColumnFamily, parts: Sequence[Any], least: FloatArray) -> Sequence[Any]:
+    """Return moments whose variances are at least so large: of each class, or of all together."""
+    inner = family.family if isinstance(family, Common) else family
+    assert isinstance(inner, GaussianColumns)
+    if isinstance(family, Common):
+        return parts
+    if inner.variance == "shared":
+        lacking = sum(part.counts * least - part.scatter for part in parts)
+        if not (lacking > 0.0).any():
+            return parts
+        first = parts[0]
+        raised = replace(first, scatter=first.scatter + np.maximum(lacking, 0.0))
+        return [_spread(raised, 0.0, least), *parts[1:]]
+    if all((part.scatter >= part.counts * least).all() for part in parts):
+        return parts
+    return [
+        _spread(replace(part, scatter=np.maximum(part.scatter, part.counts * least)), 0.0, least)
+        for part in parts
+    ]
+
+
+def _with_rows(last: Any, whole: Any, variances: FloatArray, alpha: float) -> Any:
     """Return the statistics of a class with rows such that those of all classes have α more."""
-    variances = total_variances([whole])
     extra = type(last)(
         alpha,
         np.where(whole.counts > 0.0, alpha, 0.0),
@@ -167,10 +248,12 @@ def total_variances(parts: Sequence[Any]) -> FloatArray:
     return found
 
 
-def _log_density(family: ColumnFamily, parts: Sequence[Any], law: Any) -> float:
+def _log_density(
+    family: ColumnFamily, parts: Sequence[Any], law: Any, variances: FloatArray | None
+) -> float:
     """Return the log density of the prior at the laws of a group of columns, over α."""
     if isinstance(family, Common):
-        return _log_density(family.family, [reduce(add, parts)], law.inner)
+        return _log_density(family.family, [reduce(add, parts)], law.inner, variances)
     if isinstance(family, Categorical | Binned):
         return float(sum(table[:-2].sum() for table in law.tables if len(table) > 2))
     if isinstance(family, Bernoulli):
@@ -183,10 +266,10 @@ def _log_density(family: ColumnFamily, parts: Sequence[Any], law: Any) -> float:
         there = sums > 0.0
         means = sums[there] / held[there]
         return float((means * law.slopes[:, there] + law.offsets[:, there]).sum())
-    total = total_variances(parts)
-    active = law.normals.active & (total > 0.0)
-    variances = np.broadcast_to(law.normals.variances, (len(parts), len(total)))
-    ratios = variances[:, active] / total[active]
+    assert variances is not None
+    active = law.normals.active & (variances > 0.0)
+    own = np.broadcast_to(law.normals.variances, (len(parts), len(variances)))
+    ratios = own[:, active] / variances[active]
     return float(-0.5 * (np.log(ratios) + SPREAD / ratios).sum())
 
 
@@ -202,7 +285,7 @@ def _parameters(family: ColumnFamily, parts: Sequence[Any]) -> int:
     if isinstance(family, Binned):
         return size * seen * (len(family.edges or ((), ())) - 2)
     if isinstance(family, Multinomial):
-        return size * (whole.width - 1)
+        return size * (int(whole.width) - 1)
     if isinstance(family, Bernoulli):
         return size * seen
     if isinstance(family, Poisson):

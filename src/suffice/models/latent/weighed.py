@@ -83,6 +83,8 @@ def _totals(
     sums = shares.T @ np.where(blank, 0.0, counted)
     missing = shares.T @ blank.astype(np.float64) if blank.any() else None
     return [
-        Totals(float(held[c]), sums[c], None if missing is None else np.minimum(missing[c], held[c]))
+        Totals(
+            float(held[c]), sums[c], None if missing is None else np.minimum(missing[c], held[c])
+        )
         for c in range(len(held))
     ]

@@ -45,6 +45,11 @@ ESTIMATED: dict[str, tuple[str, ...]] = {
     "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors"),
     "ComplementNaiveBayes": ("boolean", "smoothing"),
     "MultinomialNaiveBayes": ("boolean", "smoothing", "temperature", "priors"),
+    # All but the first two are about the search, which is over.
+    "LatentClasses": (
+        *("families", "smoothing", "components", "start", "criterion", "starts", "tol"),
+        *("max_iter", "random_state"),
+    ),
 }
 """Settings of estimators whose model is estimated from statistics: what they do is known here."""
 HIDDEN = "GaussianMixture"
