@@ -118,6 +118,17 @@ def given_sums(
     return LatentSums(0.0, 0.0, statistics)
 
 
+class OneClass:
+    """The statistics of all rows as of one class: a summary of rows that can travel."""
+
+    def __init__(self, product: Product) -> None:
+        self.product = product
+
+    def __call__(self, rows: LatentRows) -> LatentSums:
+        """Return the sums of some rows."""
+        return given_sums(self.product, rows, np.ones((len(rows), 1)), (0,))
+
+
 def _statistics(
     model: NaiveBayesModel,
     rows: LatentRows,
