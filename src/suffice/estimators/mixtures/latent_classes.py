@@ -61,7 +61,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
     >>> model.families_
     {'x0': 'categorical', 'x1': 'gaussian', 'x2': 'bernoulli'}
     >>> model.predict([["red", None, None], ["blue", 5.0, False]])
-    array([0, 1])
+    array([1, 0])
     """
 
     _learned: LearnedColumns | None = None
@@ -269,7 +269,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
 
         >>> import tempfile, suffice
         >>> place = tempfile.mkdtemp() + "/classes.suffice"
-        >>> LatentClasses(2).fit([["a", 1], ["a", 1], ["b", 0], ["b", 0]]).save(place)
+        >>> LatentClasses(2).fit([["a", 1]] * 30 + [["b", 0]] * 20).save(place)
         >>> suffice.load(place).predict([["b", None]])
         array([1])
         """

@@ -194,7 +194,7 @@ def weights_or_ones(weights: FloatArray | None) -> FloatArray | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SourceRows:
+class LatentSourceRows:
     """Rows of a source: one collect a step."""
 
     source: Source
@@ -209,7 +209,7 @@ class SourceRows:
 
 def read_source(
     learner: LatentClassesLearner, X: object, weight: object
-) -> tuple[ReadRows, SourceRows | None]:
+) -> tuple[ReadRows, LatentSourceRows | None]:
     """Return some rows of a source and all of them; None instead of all where those fit in memory.
 
     The weights of a source are one of its columns.
@@ -236,4 +236,4 @@ def read_source(
     if here is not None:
         return read, None
     known = read.learner.of_classes(read.columns, ByClass({}), read.frame)
-    return replace(read), SourceRows(source, wanted, known)
+    return replace(read), LatentSourceRows(source, wanted, known)

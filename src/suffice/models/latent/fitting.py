@@ -13,7 +13,7 @@ from suffice.kernels.compilation import part_of
 from suffice.models.latent.coordinates import StatisticsCoordinates
 from suffice.models.latent.em import LatentClimb, climb, is_sound, summit
 from suffice.models.latent.starts import LatentStarts
-from suffice.models.latent.sums import OneClass, given_sums
+from suffice.models.latent.sums import AllRowsAsOne, given_sums
 from suffice.statistics import ByClass
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class _Search:
         self.settings, self.start = settings, start
         self.whole = rows is sample
         self._starts: LatentStarts | None = None
-        self.background = rows.collect(OneClass(hidden.product)).statistics
+        self.background = rows.collect(AllRowsAsOne(hidden.product)).statistics
 
     def best(self) -> LatentFit:
         """Fit everything that is to be tried, and return the best."""

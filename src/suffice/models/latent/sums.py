@@ -118,7 +118,7 @@ def given_sums(
     return LatentSums(0.0, 0.0, statistics)
 
 
-class OneClass:
+class AllRowsAsOne:
     """The statistics of all rows as of one class: a summary of rows that can travel."""
 
     def __init__(self, product: Product) -> None:

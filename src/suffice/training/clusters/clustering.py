@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.errors import BadRows, BadSetting, listed
+from suffice.errors import BadRows, BadSetting
 from suffice.evaluation.work_progress import SilentProgress
 from suffice.learning.table_recipe import TableNotes
 from suffice.models.mixture.journey import Journey
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable
 from suffice.printing.terminal_words import wrapped
 from suffice.sources.arrow_frames import frame_of
-from suffice.training.clusters.latent import LatentClusters, latent_clusters
+from suffice.training.clusters.latent import (
+    LATENT,
+    LatentClusters,
+    latent_clusters,
+    other_columns,
+)
 from suffice.training.clusters.numeric_rows import NumericRows, cells_of
 from suffice.training.decimals import STATE as DECIMALS
 from suffice.training.decimals import decimals_of
@@ -40,10 +45,6 @@ MOST_SAID = 4
 """Columns that are said to set a cluster apart; what is printed for programs has all."""
 EVIDENCE = ((2.0, "about as good"), (6.0, "somewhat worse"), (10.0, "clearly worse"))
 """What a difference in BIC below each number says, by Kass and Raftery (1995)."""
-LATENT = "latent-classes"
-"""The model of columns of every kind."""
-MODELS = ("auto", "gaussian", LATENT)
-"""What clusters may be."""
 LONGEST = 6
 """Digits after the point of a mean; with more, an exponent is easier to read."""
 SIZES = {"E": "one size", "V": "sizes of their own"}
@@ -241,7 +242,7 @@ def cluster_rows(
     from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
 
     rows = NumericRows.read(
-        data, reading, drop, hooks, seed=seed, others=_others(model, covariance, hooks)
+        data, reading, drop, hooks, seed=seed, others=other_columns(model, covariance, hooks)
     )
     size = rows.table.size
     what = "cell" if rows.mixed else "number"
@@ -272,21 +273,6 @@ def cluster_rows(
     notes = TableNotes(None, None, dropped, spellings=used)
     mixture.take_notes(replace(notes, more={DECIMALS: decimals}))
     return _described(mixture, rows, Saved(mixture, notes, decimals))
-
-
-def _others(model: str, covariance: str, hooks: Hooks) -> bool | None:
-    """Return whether columns of other kinds than numbers are clustered; None: if there are any."""
-    if model not in MODELS:
-        raise BadSetting(f"model={model!r} is not known", hint=f"choose one of {listed(MODELS)}")
-    if model == LATENT and covariance != "auto":
-        raise BadSetting(
-            f"{hooks.option('covariance', covariance)} is a form of normal clusters, and "
-            f"{LATENT} have none",
-            hint=f"leave it out, or ask for {hooks.option('model', 'gaussian')}",
-        )
-    if model == "auto":
-        return None if covariance == "auto" else False
-    return model == LATENT
 
 
 class SearchProgress(Journey):

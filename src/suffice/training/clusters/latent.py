@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from suffice.errors import BadSetting, listed
 from suffice.learning.table_recipe import TableNotes
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable
 from suffice.printing.terminal_words import wrapped
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from suffice.training.hooks import Hooks
     from suffice.training.training_rows import DroppedColumn
 
+LATENT = "latent-classes"
+"""The model of columns of every kind."""
+MODELS = ("auto", "gaussian", LATENT)
+"""What clusters may be."""
 SURE = 0.9
 """A row is called sure of its cluster from this probability on, as a person would."""
 APART = 0.1
@@ -160,6 +165,21 @@ class LatentClusters:
         return [said]
 
 
+def other_columns(model: str, covariance: str, hooks: Hooks) -> bool | None:
+    """Return whether columns of other kinds than numbers are clustered; None: if there are any."""
+    if model not in MODELS:
+        raise BadSetting(f"model={model!r} is not known", hint=f"choose one of {listed(MODELS)}")
+    if model == LATENT and covariance != "auto":
+        raise BadSetting(
+            f"{hooks.option('covariance', covariance)} is a form of normal clusters, and "
+            f"{LATENT} have none",
+            hint=f"leave it out, or ask for {hooks.option('model', 'gaussian')}",
+        )
+    if model == "auto":
+        return None if covariance == "auto" else False
+    return model == LATENT
+
+
 def latent_clusters(
     rows: NumericRows, hooks: Hooks, components: Any, criterion: str, seed: int
 ) -> LatentClusters:
@@ -209,7 +229,7 @@ def difference_in_words(one: dict[str, Any]) -> str:
     >>> difference_in_words(column)
     "plan is 'gold' more often: 80%, others 25%"
     >>> difference_in_words({"column": "age", "level": None, "own": 61.2, "others": 40.0})
-    'age is higher: 61.2, others 40'
+    'age is higher: 61.2, others 40.0'
     """
     own, others = one["own"], one["others"]
     trifle = 1e-6 * one.get("sd", 0.0)
