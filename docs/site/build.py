@@ -33,11 +33,11 @@ FROM_ROOT = {
 the front page has the opening."""
 PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Learn": ("The subject from the beginning, with sums done by hand.", (
-        "tutorial", "likelihood", "decisions", "normal", "gallery",
+        "tutorial", "likelihood", "decisions", "normal", "playground", "gallery",
     )),
     "How to": ("One task each: from a table, a database or a mailbox to a model.", (
-        "tour", "tables", "train", "report", "compare", "text-classifier", "mail", "sources", "sql",
-        "spark", "model-files", "cli",
+        "tour", "tables", "train", "report", "page", "compare", "text-classifier", "mail",
+        "sources", "sql", "spark", "model-files", "cli",
     )),
     "Models": ("What each one assumes, what its settings mean, how it is fitted.", (
         "discriminant", "naive-bayes", "logistic", "mixtures", "perceptron", "pool", "bridge",

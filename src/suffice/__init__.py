@@ -109,16 +109,18 @@ _HOMES = {
 """Where a public name that is no submodule lives."""
 
 
-def __getattr__(name: str) -> object:
-    """Find a public name on first use (PEP 562), and keep it."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _HOMES:
-        found: object = getattr(import_module(_HOMES[name]), name)
-    else:
-        found = import_module(f"{__name__}.{name}")
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+
+    def __getattr__(name: str) -> object:
+        """Find a public name on first use (PEP 562), and keep it."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _HOMES:
+            found: object = getattr(import_module(_HOMES[name]), name)
+        else:
+            found = import_module(f"{__name__}.{name}")
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

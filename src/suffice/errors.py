@@ -31,6 +31,7 @@ SufficeWarning (UserWarning)      the answer stands, with this reservation
   StreamedRows                    rows leave their database, which cannot add them up itself
   RoundedNumbers                  whole numbers that differ, and are one number as doubles
   GuessedEncoding                 a table that is not UTF-8 is read as Windows-1252
+  GuessedTable                    a sheet holds more than a table, or others are there
   OddCells                        a few cells by which a column of numbers is one of categories
   SimilarLabels                   classes whose names look the same
 """
@@ -384,6 +385,10 @@ class OddCells(SufficeWarning):
 
 class GuessedEncoding(SufficeWarning):
     """A table of text that is not UTF-8 is read in the encoding that it seems to be in."""
+
+
+class GuessedTable(SufficeWarning):
+    """A sheet of a workbook has its table in a place that was found, or more than a table."""
 
 
 class SimilarLabels(SufficeWarning):

@@ -164,7 +164,7 @@ class Phrase:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Survive the trip between processes."""
-        return _phrase, (self.template, {k: _portable(v) for k, v in self.fields.items()})
+        return _phrase, (self.template, {k: portable(v) for k, v in self.fields.items()})
 
     def each(self, fill: Filling) -> Phrase:
         """Return the phrase with every place in it filled in."""
@@ -179,10 +179,10 @@ def _phrase(template: str, fields: Mapping[str, object]) -> Phrase:
     return Phrase(template, **fields)
 
 
-def _portable(value: object) -> object:
+def portable(value: object) -> object:
     """Return what another process can read: of a cell of any other type, how it is written."""
     if isinstance(value, tuple):
-        return tuple(map(_portable, value))
+        return tuple(map(portable, value))
     known = (str, int, float, ColumnAt, RowAt, CellAt, CellsAt, PartAt, Place, Phrase, type(None))
     return value if isinstance(value, known) else repr(value)
 

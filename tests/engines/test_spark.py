@@ -22,6 +22,7 @@ from suffice.errors import (
     NotFinite,
 )
 from suffice.learning.collect import LearnChunk
+from suffice.places import Place
 from suffice.sources import open_source
 from suffice.sources import spark as spark_source
 from suffice.sources.spark import predictions, spark_at_work
@@ -318,6 +319,8 @@ def test_a_row_that_a_model_refuses_is_told_with_its_partition(any_spark: Any, f
         answers.collect()
     assert told.value.__cause__ is None
     assert told.value.hint
+    assert (told.value.row, str(told.value.column), told.value.value) == (1, "x", np.inf)
+    assert told.value.place == Place("partition 1", 1, 2)
 
 
 def test_partitions_of_rows_that_do_not_count_say_nothing(spark: Any, frames: Any) -> None:

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from suffice import LogisticRegression, Perceptron, compare, load
 from suffice.errors import SufficeWarning
-from suffice.evaluation.comparison_results import PreparedClassifier
+from suffice.evaluation.prepared_classifier import PreparedClassifier
 
 if TYPE_CHECKING:
     from pathlib import Path

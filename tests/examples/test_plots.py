@@ -38,11 +38,11 @@ from suffice.errors import (
 )
 from suffice.families import Normal
 from suffice.learning.results import Explanation
-from suffice.plots.axes import COLOURS, colour, dashes, hatch, marker
 from suffice.plots.calibration import reliability
 from suffice.plots.columns import column_law
 from suffice.plots.gallery import __main__ as gallery
 from suffice.plots.gallery import models as gallery_learning
+from suffice.plots.palette import COLOURS, colour, dashes, hatch, marker
 from suffice.plots.rates import Ranking
 
 if TYPE_CHECKING:

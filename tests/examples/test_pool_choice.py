@@ -100,7 +100,7 @@ def test_a_pool_is_held_out_by_its_own_folds() -> None:
     assert "GDA " in held.notes[1]
     assert held.notes[1].endswith(" %")
     assert not hasattr(model, "classes_")
-    np.testing.assert_array_equal(held.fitted.predict_proba(X), pool.predict_proba(X))
+    np.testing.assert_array_equal(held.fitted.posterior(X), pool.predict_proba(X))
 
 
 # The rule
@@ -188,7 +188,7 @@ def test_what_was_judged_is_what_is_fitted() -> None:
     hooks = Hooks()
     rows = rows_beside_labels(X, y, (), hooks, TableReading(), texts=False)
     chosen = choose(rows, 0, hooks)
-    assert chosen.model.name == "Pool", hooks.notes
+    assert chosen.learner.name == "Pool", hooks.notes
     assert chosen.judged is not None
     assert chosen.judged.how == "judged by its own folds"
     assert chosen.judged.log_loss == pytest.approx(chosen.choice.losses["pool of models"])
@@ -196,8 +196,8 @@ def test_what_was_judged_is_what_is_fitted() -> None:
     assert "; the best single model, " in hooks.notes[-2]
     assert hooks.notes[-1] == "a pool keeps its rows: whoever has its file can read them"
     single = choose(rows, 0, Hooks(), single=True)
-    assert getattr(single.model, "name", None) != "Pool"
-    assert not single.is_fitted
+    assert single.learner.name != "Pool"
+    assert single.learned is None
     pool = suffice.train(X, y).estimator
     np.testing.assert_allclose(
         pool.predict_proba(X), suffice.Pool().fit(X, y).predict_proba(X), rtol=1e-9

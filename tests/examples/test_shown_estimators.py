@@ -84,3 +84,102 @@ def test_only_a_shared_covariance_has_output_columns(form: str) -> None:
     assert hasattr(model, "_n_features_out") == shared
     assert hasattr(model, "scalings_") == shared
     assert hasattr(model, "transform") == shared
+
+
+# Answers that are not arrays
+
+
+def test_leave_one_out_is_shown_in_short_and_taken_whole_as_a_frame() -> None:
+    model = suffice.GaussianDiscriminant().fit(NUMBERS, LABELS)
+    found = model.leave_one_out(NUMBERS, LABELS)
+    assert len(repr(found).splitlines()) < 20
+    assert f"{found.log_loss:.4g}" in repr(found)
+    assert found._repr_html_().count("<tr>") == 11  # the head, and ten rows
+    frame = found.to_frame("pandas")
+    assert list(frame["row"]) == list(range(60))
+    assert list(frame["label"]) == list(LABELS)
+    np.testing.assert_allclose(frame["loss"].mean(), found.log_loss)
+    assert frame["wrong"].mean() == pytest.approx(found.error)
+    np.testing.assert_allclose(np.exp(-frame["loss"]), frame["p_label"])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_explanations_are_frames_whose_lines_add_up(library: str) -> None:
+    names = ["height", "<b>", "of"]  # as hostile as a column of a frame may be named
+    import pandas as pd
+
+    model = suffice.GaussianDiscriminant("per-class").fit(
+        pd.DataFrame(NUMBERS, columns=names), LABELS
+    )
+    found = model.explain(pd.DataFrame(NUMBERS[:7], columns=names))
+    frame = found.to_frame(library)
+    rows, parts = np.asarray(frame["row"]), np.asarray(frame["contribution"])
+    for i in range(7):
+        assert parts[rows == i].sum() == pytest.approx(found.log_odds[i])
+    assert set(frame["column"]) == {"(baseline)", *names}
+    shown = found._repr_html_()
+    assert "<b>" not in shown
+    assert "2 more" in shown
+    assert repr(found) == str(found)
+
+
+def test_explanations_of_texts_are_frames_too() -> None:
+    model = suffice.TextClassifier("boolean").fit(TEXTS, LABELS)
+    found = model.explain(TEXTS[:2])
+    frame = found.to_frame("pandas")
+    total = frame.groupby("document")["contribution"].sum()
+    np.testing.assert_allclose(total, found.log_odds)
+    assert "word0" in found._repr_html_()
+
+
+# Weights of linear posteriors, as scikit-learn's tools ask for them
+
+LINEAR = {
+    "shared": suffice.GaussianDiscriminant,
+    "EII": lambda: suffice.GaussianDiscriminant("shared-diagonal"),
+    "naive Bayes": lambda: suffice.NaiveBayes("shared-gaussian"),
+    "poisson": lambda: suffice.NaiveBayes("poisson"),
+    "multinomial": suffice.MultinomialNaiveBayes,
+}
+CURVED = {
+    "per-class": lambda: suffice.GaussianDiscriminant("per-class"),
+    "predictive": lambda: suffice.GaussianDiscriminant(predictive=1.0),
+    "gaussian": lambda: suffice.NaiveBayes("gaussian"),
+    "binned": lambda: suffice.NaiveBayes("binned"),
+}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", LINEAR)
+def test_linear_posteriors_have_coefficients_that_give_the_posterior(
+    name: str, classes: int
+) -> None:
+    X, y = COUNTS[: 20 * classes].astype(float), LABELS[: 20 * classes]
+    model = LINEAR[name]().fit(X, y)
+    scores = X @ model.coef_.T + model.intercept_
+    if classes == 2:
+        assert model.coef_.shape == (1, 3)
+        scores = np.column_stack([np.zeros(len(X)), scores[:, 0]])
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        p / p.sum(axis=1, keepdims=True), model.predict_proba(X), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", CURVED)
+def test_curved_posteriors_have_none(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CURVED[name]().fit(NUMBERS, LABELS)
+    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "intercept_")
+    assert not hasattr(CURVED[name](), "coef_")
+
+
+def test_columns_are_chosen_by_coefficients() -> None:
+    from sklearn.feature_selection import RFE
+
+    noise = np.random.default_rng(0).normal(size=(60, 2))
+    found = RFE(suffice.GaussianDiscriminant(), n_features_to_select=3)
+    support = found.fit(np.column_stack([NUMBERS, noise]), LABELS).support_
+    assert support[:3].sum() >= 2

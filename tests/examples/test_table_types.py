@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from suffice.errors import BadFile, BadRows, NotANumber, NotFinite
+from suffice.errors import BadFile, BadRows, NotANumber, NotFinite, SufficeError
+from suffice.tables import json_arrays
 from suffice.tables.table_file import open_table
 
 if TYPE_CHECKING:
@@ -146,13 +148,56 @@ def test_json_that_is_no_row_is_refused_by_its_line(
         list(open_table(path).chunks())
 
 
-@pytest.mark.parametrize("content", ['[{"a": 1}, {"a": 2}]', '\n[\n {"a": 1}\n]\n', "[]"])
-def test_a_json_array_is_refused_with_the_way_out(content: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_json_array_of_objects_is_the_table_of_its_lines(
+    indent: int | None, tmp_path: Path
+) -> None:
+    rows = [{"size": i / 4, "word": f"ä{i}\n,]{{", "n": None if i % 3 else i} for i in range(3000)]
+    array, lines = tmp_path / "a.json", tmp_path / "a.jsonl"
+    array.write_text("\n " + json.dumps(rows, indent=indent) + "\n", "utf-8")
+    lines.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    ours, theirs = (open_table(path) for path in (array, lines))
+    assert (ours.names, ours.kinds()) == (theirs.names, theirs.kinds())
+    for one, other in zip(ours.chunks(), theirs.chunks(), strict=True):
+        for j in range(3):
+            assert one.column(j).tolist() == pytest.approx(other.column(j).tolist(), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[]", "has no columns"),
+        ('[{"a": 1} {"a": 2}]', "line 1: .* is no comma"),
+        ('[{"a": 1},\n3]', "line 2: '3]' is no object"),
+        ('[{"a": 1},\n{"a": 2}', "line 2: the array has no end"),
+        ('[{"a": 1}]\nmore', "line 2: 'more' stands behind the end"),
+        ('[{"a": 1},\n\n{"a": tru}]', "line 3: Expecting value"),
+        ('[{"a": 1,\n "a": 2}]', "comes more than once"),
+        ('[{"a": [1]}]', "a list is no cell"),
+        ('[{"a": "\\ud800"}]', "half a character"),
+    ],
+)
+def test_an_array_that_is_no_table_is_refused_by_its_line(
+    content: str, problem: str, tmp_path: Path
+) -> None:
     path = tmp_path / "a.json"
     path.write_text(content)
-    with pytest.raises(BadFile, match="is one JSON array") as told:
+    with pytest.raises(SufficeError, match=problem):
+        list(open_table(path).chunks())
+
+
+def test_an_object_that_never_ends_is_not_read_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_arrays, "LONGEST_RECORD", 1 << 12)
+    monkeypatch.setattr(json_arrays, "BLOCK", 1 << 10)
+    path = tmp_path / "a.json"
+    path.write_text('[{"a": "' + "x" * (1 << 20))
+    with pytest.raises(BadRows, match="line 1: Unterminated string"):
         open_table(path)
-    assert "jq -c '.[]'" in told.value.hint
+    path.write_text('[{"a": "' + "x" * (1 << 13) + '"}]')
+    with pytest.raises(BadRows, match="line 1: Unterminated string"):
+        open_table(path)
 
 
 def test_a_header_longer_than_what_is_looked_at_first_is_read_whole(tmp_path: Path) -> None:

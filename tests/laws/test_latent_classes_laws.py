@@ -187,6 +187,7 @@ def test_a_blank_column_is_as_if_absent_and_a_blank_row_no_row() -> None:
     assert again.score_samples(longer)[-1] == 0.0
 
 
+@pytest.mark.slow  # three searches
 def test_classes_are_found_and_told_apart() -> None:
     frame, codes = drawn(5, 300, 0.1)
     model = LatentClasses().fit(frame)

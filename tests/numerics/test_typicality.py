@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import kstest
@@ -388,6 +388,7 @@ def told(ask: Any) -> tuple[Any, str]:
 @pytest.mark.parametrize("name", UNKNOWN)
 @examples(15)
 @given(sizes=st.lists(st.integers(1, 4), min_size=2, max_size=3), seed=st.integers(0, 99))
+@example(sizes=[1, 3], seed=29)  # without the row that is moved, rounding leaves no variance
 def test_p_is_one_for_rows_far_out_where_that_is_said_and_nowhere_else(
     name: str, sizes: list[int], seed: int
 ) -> None:
@@ -410,6 +411,49 @@ def test_p_is_one_for_rows_far_out_where_that_is_said_and_nowhere_else(
             model = UNKNOWN[name]().fit(moved, y)
         p, said = told(lambda model=model, moved=moved, i=i: model.typicality(moved[[i]], y[[i]]))
         assert (p == 1.0).any() == bool(said), (p, said)
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+@examples(15)
+@given(sizes=st.lists(st.integers(1, 5), min_size=2, max_size=3), beside=st.booleans())
+def test_a_row_unlike_what_was_always_the_same_is_odd_in_every_form(
+    name: str, sizes: list[int], beside: bool
+) -> None:
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.full((len(y), 1), 7.0)
+    if beside:
+        X = np.column_stack([X, np.random.default_rng(3).normal(size=len(y))])
+    asked = np.vstack([X[:1], X[:1]])
+    asked[1, 0] = FAR
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = UNKNOWN[name]().fit(X, y)
+    found, said = told(lambda: model.typicality(asked))
+    held = np.array(sizes, dtype=float)
+    odd = np.where(held > 1.0, 1.0 / (held + 1.0), 1.0)
+    if not beside:
+        np.testing.assert_allclose(found[0], 1.0)
+        np.testing.assert_allclose(found[1], odd, rtol=1e-6)
+        assert bool(said) == bool((held == 1.0).any())
+    elif name not in ("shared", "per-class", "pooled", "spherical"):
+        assert (found[1] <= 1.03 * found[0]).all()  # one sum; its lattice adds up to 3 %
+    else:
+        both = np.minimum(2.0 * np.minimum(odd, found[0]), 1.0)
+        np.testing.assert_allclose(found[1], both, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in UNKNOWN if name != "pooled"])
+def test_a_row_that_carries_all_the_variance_is_one_of_w_and_not_impossible(name: str) -> None:
+    y = np.repeat([0, 1], 6)
+    X = np.full((12, 1), 2.0)
+    X[11] = 9.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = UNKNOWN[name]().fit(X, y)
+    p, said = told(lambda: model.typicality(X[[11]], y[[11]]))
+    assert not said
+    assert p[0, 1] == pytest.approx(1 / 6)
+    assert p[0, 0] == pytest.approx(1 / 7)
 
 
 def test_columns_that_know_nothing_leave_the_answer_to_the_others() -> None:

@@ -40,6 +40,7 @@ def test_made_tables(name: str) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.slow  # up to nine fits, each shaken
 @pytest.mark.parametrize("name", ["vote", "lymphography", "mushroom"])
 def test_known_tables(name: str, shared: Path) -> None:
     compare(name, read(shared / "data" / "tab" / f"{name}.csv.gz"))

@@ -31,7 +31,9 @@ COMMANDS = {
     "diff": "suffice.cli.commands.diff",
     "compare": "suffice.cli.commands.compare",
     "report": "suffice.cli.commands.report",
+    "page": "suffice.cli.web.page",
     "sql": "suffice.cli.commands.sql",
+    "play": "suffice.cli.web.play",
     "mail": "suffice.cli.mail.group",
 }
 """Where each command is, in the order of use: what `--help` shows."""

@@ -79,7 +79,7 @@ OPENING = f"""\
 `suffice` is one program with a command for each thing to do. A model is a file: `fit` writes it,
 the other commands ask it, teach it, or put several together.
 
-- **In and out.** Tables are CSV (`.gz` too), Parquet, Arrow or JSON lines; `-` is standard input:
+- **In and out.** Tables are CSV (`.gz` too), Parquet, Arrow, JSON or .xlsx; `-` is standard input:
   `zcat new.csv.gz | suffice predict flowers.suffice -`. Answers go to standard output, notes and
   warnings to standard error, so that `suffice predict flowers.suffice new.csv > answers.csv` holds
   nothing but answers. `--json` prints them for programs.

@@ -24,10 +24,13 @@ __all__ = [
     "PlainColumns",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.columns.column": ["Column"],
         "suffice.columns.schema": ["Columns", "PlainColumns"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from suffice.columns.design import Design
 from suffice.errors import BadSetting
-from suffice.estimators.linear.logistic_regression import implied_logistic
+from suffice.estimators.linear.logistic_regression import implied, implied_logistic
 from suffice.estimators.multivariate_normal_columns import schema
 from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.learning.learners.gaussian import GaussianClassifierLearner
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
     from suffice.learning.results import Explanation
     from suffice.models.gaussian.family import Gaussian
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.models.gaussian.whitened_classes import Discriminants
+    from suffice.models.left_out import LeaveOneOut
     from suffice.rows import FloatArray, Label
 
 T = TypeVar("T")
@@ -89,6 +89,8 @@ class GaussianDiscriminant(
     | temperature   | None       | exponent on p(x | y): a number, or "left-out": averaged, by  |
     |               |            | rows as if never seen                                        |
     | average       | False      | True: what "auto" chooses from is averaged over              |
+    | calibration_… | None       | calibration_rows: up to 2048 rows to keep, among which       |
+    |               |            | `prediction_set` ranks new ones from the model file alone    |
 
     Everything is learned from sums: `partial_fit` adds rows, `forget` takes them back, `+`
     merges two models, and a label never seen before is simply a new class. Missing cells
@@ -116,6 +118,7 @@ class GaussianDiscriminant(
         prior_rows: float = 0.0,
         temperature: float | str | None = None,
         average: bool = False,
+        calibration_rows: int | None = None,
     ) -> None:
         self.covariance = covariance
         self.pool = pool
@@ -127,6 +130,7 @@ class GaussianDiscriminant(
         self.prior_rows = prior_rows
         self.temperature = temperature
         self.average = average
+        self.calibration_rows = calibration_rows
 
     learner_kind: ClassVar[Any] = GaussianClassifierLearner
 
@@ -326,6 +330,16 @@ class GaussianDiscriminant(
         learned = self._now()
         form = learned.model.linear_form()
         return implied_logistic(form, learned.classes, Design(learned.columns))
+
+    @property
+    def coef_(self) -> FloatArray:
+        """θ of the logistic posterior, (1, d) for two classes, else (k, d), where it is one."""
+        return implied(self).coef_
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """θ₀ of the logistic posterior, (1,) for two classes, else (k,), where it is one."""
+        return implied(self).intercept_
 
     def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
         """Judge the rows this was fitted on, each by a model of all the others, without refits.

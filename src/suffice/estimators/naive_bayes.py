@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from suffice.columns.design import Design
 from suffice.estimators.fitting_notes import offered
-from suffice.estimators.linear.logistic_regression import implied_logistic
+from suffice.estimators.linear.logistic_regression import implied, implied_logistic
 from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.learning.learners.naive_bayes import NaiveBayesClassifierLearner
 from suffice.learning.learners.naive_bayes_counts import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.estimators.linear.logistic_regression import LogisticRegression
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.learning.results import Explanation
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+    from suffice.models.left_out import LeaveOneOut
     from suffice.rows import FloatArray, Label
 
 
@@ -163,6 +163,16 @@ class IndependentColumns(StatisticsClassifier):
         form, design = learned.model.linear_form(), Design(learned.columns)
         return implied_logistic(form, learned.classes, design, learned.linear_rows)
 
+    @property
+    def coef_(self) -> FloatArray:
+        """θ of the logistic posterior, (1, d) for two classes, else (k, d), where it is one."""
+        return implied(self).coef_
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """θ₀ of the logistic posterior, (1,) for two classes, else (k,), where it is one."""
+        return implied(self).intercept_
+
     def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
         """Judge the rows this was fitted on, each by a model of all the others, without refits.
 
@@ -184,6 +194,8 @@ class NaiveBayes(IndependentColumns):
     | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α    |
     | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it         |
     | priors      | None    | {label: probability}; None is the class frequencies              |
+    | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which           |
+    |             |         | `prediction_set` ranks new ones from the file alone              |
 
     Families: "bernoulli", "categorical", "poisson", "gaussian", "shared-gaussian", "lognormal",
     "predictive-gaussian" (a Student t, for few rows), "binned", "multinomial", or objects of
@@ -210,11 +222,13 @@ class NaiveBayes(IndependentColumns):
         smoothing: float | str = 1.0,
         temperature: float | str | None = None,
         priors: Mapping[Label, float] | None = None,
+        calibration_rows: int | None = None,
     ) -> None:
         self.families = families
         self.smoothing = smoothing
         self.temperature = temperature
         self.priors = priors
+        self.calibration_rows = calibration_rows
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells and categories are legal."""
@@ -234,6 +248,8 @@ class BernoulliNaiveBayes(IndependentColumns):
     | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
     | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it       |
     | priors      | None    | {label: probability}; None is the class frequencies            |
+    | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which         |
+    |             |         | `prediction_set` ranks new ones from the file alone            |
 
     φ_cj = (N_cj + α)/(n_c + 2α), and a word that is absent counts as well. Missing cells of
     dense rows are skipped.
@@ -252,11 +268,13 @@ class BernoulliNaiveBayes(IndependentColumns):
         smoothing: float | str = 1.0,
         temperature: float | str | None = None,
         priors: Mapping[Label, float] | None = None,
+        calibration_rows: int | None = None,
     ) -> None:
         self.threshold = threshold
         self.smoothing = smoothing
         self.temperature = temperature
         self.priors = priors
+        self.calibration_rows = calibration_rows
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing cells are legal."""
@@ -274,6 +292,8 @@ class MultinomialNaiveBayes(IndependentColumns):
     | smoothing   | 1.0     | α ≥ 0; 1 is Laplace's rule, 0 its limit; "held-out" chooses α  |
     | temperature | None    | β > 0, an exponent on the likelihood; "held-out" fits it       |
     | priors      | None    | {label: probability}; None is the class frequencies            |
+    | calibrati…  | None    | calibration_rows: up to 2048 rows to keep, among which         |
+    |             |         | `prediction_set` ranks new ones from the file alone            |
 
     θ_cj = (N_cj + α)/(N_c + αd). Counts may be any non-negative numbers, TF-IDF weights too.
 
@@ -291,11 +311,13 @@ class MultinomialNaiveBayes(IndependentColumns):
         smoothing: float | str = 1.0,
         temperature: float | str | None = None,
         priors: Mapping[Label, float] | None = None,
+        calibration_rows: int | None = None,
     ) -> None:
         self.boolean = boolean
         self.smoothing = smoothing
         self.temperature = temperature
         self.priors = priors
+        self.calibration_rows = calibration_rows
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative, and that measurements are no counts."""
@@ -324,9 +346,16 @@ class ComplementNaiveBayes(IndependentColumns):
 
     learner_kind: ClassVar[Any] = ComplementClassifierLearner
 
-    def __init__(self, boolean: bool = False, *, smoothing: float | str = 1.0) -> None:
+    def __init__(
+        self,
+        boolean: bool = False,
+        *,
+        smoothing: float | str = 1.0,
+        calibration_rows: int | None = None,
+    ) -> None:
         self.boolean = boolean
         self.smoothing = smoothing
+        self.calibration_rows = calibration_rows
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative, and that measurements are no counts."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.learning.learned import Learned
+    from suffice.learning.learner import Learner
     from suffice.storage.model_file import StoredModel
 
 
@@ -50,6 +51,12 @@ def estimator_of(learned: Learned[Any, Any]) -> Any:
     """Return what was learned as the estimator that has its settings."""
     name = learned.learner.name
     return getattr(import_module(HOMES[name]), name).of_learned(learned)
+
+
+def unfitted(learner: Learner[Any, Any]) -> Any:
+    """Return the estimator of some settings, which has learned nothing."""
+    name = learner.name
+    return getattr(import_module(HOMES[name]), name)(**learner.settings())
 
 
 def restored(path: str | Path, stored: StoredModel) -> Any:

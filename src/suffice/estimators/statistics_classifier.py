@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.estimators.accuracy import share_right
 from suffice.estimators.concurrency import LOCKS, lock_of, snapshot
+from suffice.estimators.conformal.sets import prediction_set
 from suffice.estimators.fitting_notes import NotFitted, offered, offered_attribute, warn_of_shape
 from suffice.estimators.saving import save_stored
 from suffice.learning.collect import frame_here, is_elsewhere, learned_from
@@ -346,6 +347,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""
         return self._now().estimate_priors(X)  # type: ignore[no-any-return]
+
+    prediction_set = prediction_set
 
     # Attributes
 

@@ -66,7 +66,7 @@ __all__ = [
     "stratified_folds",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.evaluation.candidates": ["Candidate"],
@@ -93,3 +93,6 @@ __getattr__, __dir__ = lazy(
         "suffice.evaluation.recommendation": ["Recommendation"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

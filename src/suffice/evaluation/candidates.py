@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadSetting, listed, meant
-from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
-from suffice.estimators.linear.logistic_regression import LogisticRegression
-from suffice.estimators.naive_bayes import NaiveBayes
-from suffice.estimators.pool import Pool
-from suffice.estimators.statistics_classifier import StatisticsClassifier
+from suffice.learning.learner import Learner
+from suffice.learning.stored import learner_named
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, is_sparse, read_table
 from suffice.statistics.row_sample import MOST
 
@@ -42,7 +39,7 @@ class Candidate:
 
     key         a short name for commands: "gda", "logistic"
     name        what it is called in tables
-    estimator   not fitted; fit a clone of it
+    model       a learner, or somebody else's estimator, not fitted
     school      "generative", "discriminative", or "" for what is of both, or not ours
     rank        how simple it is: of two that do equally well, the lower one is taken
     curve       whether its learning curve is drawn
@@ -50,15 +47,25 @@ class Candidate:
 
     key: str
     name: str
-    estimator: Any
+    model: Any
     school: str
     rank: int
     curve: bool = False
 
     @property
+    def estimator(self) -> Any:
+        """The model as an estimator, not fitted; fit a clone of it."""
+        if not isinstance(self.model, Learner):
+            return self.model
+        from suffice.estimators.saving import unfitted
+
+        return unfitted(self.model)
+
+    @property
     def is_pool(self) -> bool:
         """Whether it is a pool of models, and no single one."""
-        return isinstance(self.estimator, Pool)
+        kind = getattr(self.model, "learner_kind", type(self.model))
+        return issubclass(kind, Learner) and kind.name == "Pool"
 
 
 def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
@@ -70,15 +77,17 @@ def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
     """
     many = len(rows.classes) > 2
     curve = "softmax" if many else "logistic"
-    shared = NaiveBayes(_shared_variances(rows))
+    gda, bayes = "GaussianDiscriminant", "NaiveBayes"
+    shared = learner_named(bayes, families=_shared_variances(rows))
+    whole, own = (learner_named(gda, covariance=form) for form in ("auto", "per-class"))
     found = (
         ("naive-bayes-shared", "naive Bayes (shared variance)", shared, GENERATIVE, True),
-        ("gda", "GDA (shared covariance)", GaussianDiscriminant(), GENERATIVE, True),
-        ("naive-bayes", "naive Bayes (mixed)", NaiveBayes(), GENERATIVE, False),
+        ("gda", "GDA (shared covariance)", learner_named(gda), GENERATIVE, True),
+        ("naive-bayes", "naive Bayes (mixed)", learner_named(bayes), GENERATIVE, False),
         ("logistic-penalty", f"{curve} (penalty 1)", _logistic(1.0), DISCRIMINATIVE, False),
         ("logistic", curve, _logistic(SLIGHT), DISCRIMINATIVE, True),
-        ("gda-auto", "GDA (auto)", GaussianDiscriminant("auto"), GENERATIVE, False),
-        ("qda", "GDA (per class)", GaussianDiscriminant("per-class"), GENERATIVE, False),
+        ("gda-auto", "GDA (auto)", whole, GENERATIVE, False),
+        ("qda", "GDA (per class)", own, GENERATIVE, False),
     )
     singles = tuple(
         Candidate(key, name, model, school, rank, curve=drawn)
@@ -86,7 +95,7 @@ def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
     )
     if is_sparse(rows.X) or not FEWEST_POOLED <= len(rows) <= MOST:
         return singles
-    return (*singles, Candidate(POOL, "pool of models", Pool(), "", len(singles)))
+    return (*singles, Candidate(POOL, "pool of models", learner_named("Pool"), "", len(singles)))
 
 
 def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
@@ -126,7 +135,7 @@ def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
 def takes_usual(models: Any) -> bool:
     """Whether the usual candidates are asked for, and not some by name.
 
-    >>> takes_usual(None), takes_usual(["single", ("mine", NaiveBayes())]), takes_usual(["gda"])
+    >>> takes_usual(None), takes_usual(["single", ("mine", ...)]), takes_usual(["gda"])
     (True, True, False)
     """
     if models is None or isinstance(models, Mapping):
@@ -144,9 +153,9 @@ def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
                 f"{name!r} is given as {estimator!r:.80}, which cannot fit and predict",
                 hint="give scikit-learn estimators: {'forest': RandomForestClassifier()}",
             )
-        school = ""
-        if isinstance(estimator, StatisticsClassifier) and not isinstance(estimator, Pool):
-            school = GENERATIVE if estimator.learner_kind.adds_up else DISCRIMINATIVE
+        school, kind = "", getattr(estimator, "learner_kind", None)
+        if kind is not None and kind.name != "Pool":
+            school = GENERATIVE if kind.adds_up else DISCRIMINATIVE
         found.append(Candidate(str(name), str(name), estimator, school, rank + place))
     return found
 
@@ -163,8 +172,8 @@ def _checked(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     return found
 
 
-def _logistic(penalty: float) -> LogisticRegression:
-    return LogisticRegression(penalty, standard_errors=False)
+def _logistic(penalty: float) -> Learner[Any, Any]:
+    return learner_named("LogisticRegression", penalty=penalty, standard_errors=False)
 
 
 def _shared_variances(rows: LabelledRows) -> Any:

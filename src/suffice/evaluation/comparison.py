@@ -150,7 +150,7 @@ def _tried(
 
             try:
                 before(0)
-                held[one.name] = held_out(one.estimator, rows, split, before)
+                held[one.name] = held_out(one.model, rows, split, before)
             except OutOfTime:
                 late.append(one.name)
             except Exception as error:  # noqa: BLE001 - the other candidates are still worth having
@@ -186,7 +186,7 @@ def _curves(
     if limit.reached:
         return None, [f"There are no learning curves: {limit} was reached"]
     plan = CurvePlan.of([one for one in asked if one.curve] or asked[:3], extent)
-    models = {one.name: one.estimator for one in plan.drawn}
+    models = {one.name: one.model for one in plan.drawn}
     try:
         found = learning_curves(
             models,

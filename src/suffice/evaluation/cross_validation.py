@@ -12,10 +12,11 @@ import numpy as np
 from suffice.columns import Columns
 from suffice.columns.filled import FilledColumns
 from suffice.errors import BadSetting, SufficeError
-from suffice.estimators.pool import Pool
-from suffice.estimators.statistics_classifier import StatisticsClassifier
-from suffice.evaluation.merged_folds import MergedParts, is_closed_form
-from suffice.rows import is_sparse, read_table
+from suffice.evaluation.merged_folds import MergedParts, as_learner, is_closed_form
+from suffice.learning.learned import Learned
+from suffice.learning.learner import Learner
+from suffice.learning.table_recipe import filled_table
+from suffice.rows import Table, is_sparse, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,7 @@ class HeldOut:
     seconds         for fitting and answering, all folds together
     warned          what was warned of, and in how many folds
     notes           what was done to the rows first, and what was not done as usual
-    fitted          the estimator fitted to all rows, where judging made it so
+    fitted          what was learned from all rows, where judging has done so
     """
 
     log_posterior: FloatArray | None
@@ -44,13 +45,13 @@ class HeldOut:
     seconds: float
     warned: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
-    fitted: Any = None
+    fitted: Learned[Any, Any] | None = None
 
 
 def held_out(
     model: Any, rows: LabelledRows, folds: IntArray, before: Callable[[int], None] | None = None
 ) -> HeldOut:
-    """Cross-validate one estimator; a closed-form one by merging folds, without refits.
+    """Cross-validate an estimator or a learner; a closed-form one by merging, without refits.
 
     A pool is fitted once: it judges each of its rows by folds of its own, of a tenth or a fifth of
     the rows. `before` is called before each fold, with how many are done; it may refuse to go on.
@@ -61,7 +62,8 @@ def held_out(
     >>> held_out(GaussianDiscriminant(), rows, np.array([0, 1, 0, 1])).predicted
     array([1, 1, 0, 0])
     """
-    if isinstance(model, Pool):
+    model = as_learner(model)
+    if isinstance(model, Learner) and model.name == POOL:
         return _judged_by_itself(model, rows)
     size, k = int(folds.max()) + 1, len(rows.classes)
     parts = [np.flatnonzero(folds == f) for f in range(size)]
@@ -96,20 +98,22 @@ def held_out(
     )
 
 
+POOL = "Pool"
+"""The name of the learner that judges its own rows."""
 OWN_FOLDS = "judged by its own folds"
 """What is said of a pool, whose folds are not those of the other candidates."""
 SHOWN_SHARE = 0.005
 """The least share of a member that is told: half a percent, as whole ones are shown."""
 
 
-def _judged_by_itself(model: Pool, rows: LabelledRows) -> HeldOut:
+def _judged_by_itself(model: Learner[Any, Any], rows: LabelledRows) -> HeldOut:
     """Fit a pool, and take what it says of each row by members that have not seen it."""
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted, _ = fitted_on(model, rows)
-        posterior = fitted.judged_probabilities(rows.X, rows.y)
-    known = positions(fitted.classes_, rows)
+        posterior = fitted.judged(rows.X, rows.y)
+    known = positions(fitted.classes, rows)
     log_posterior = np.full((len(rows), len(rows.classes)), -np.inf)
     with np.errstate(divide="ignore"):
         log_posterior[:, known] = np.log(posterior)
@@ -123,18 +127,18 @@ def _judged_by_itself(model: Pool, rows: LabelledRows) -> HeldOut:
     )
 
 
-def _shares(pool: Pool) -> str:
+def _shares(pool: Learned[Any, Any]) -> str:
     """Return the members of a pool, by their part in the answer."""
-    parts = sorted(pool.weights_.items(), key=lambda pair: -pair[1])
+    shares = zip(pool.model.members, pool.model.shares.tolist(), strict=True)
+    parts = sorted(shares, key=lambda pair: -pair[1])
     return ", ".join(f"{name} {100.0 * v:.0f} %" for name, v in parts if v >= SHOWN_SHARE)
 
 
 def trainings(model: Any, rows: LabelledRows, parts: list[IntArray]) -> Callable[[int], Fitted]:
-    """Return what fits an estimator on all parts but one, by the place of that one."""
-    from sklearn.base import clone
-
+    """Return what fits a model on all parts but one, by the place of that one."""
+    model = as_learner(model)
     if is_closed_form(model):
-        merged = MergedParts.without_one(clone(model), rows, parts)
+        merged = MergedParts.without_one(model, rows, parts)
         preparation = Preparation(remark=merged.note)
         return lambda f: (merged.fitted(f), preparation)
 
@@ -156,19 +160,31 @@ def judged(
     log_odds = answers(model, X)
     if log_odds is None:
         return positions(model.predict(X), held), None
+    ours = isinstance(model, Learned)
     if np.isnan(log_odds).any():
+        name = model.learner.name if ours else type(model).__name__
         raise BadSetting(
-            f"{type(model).__name__} gives probabilities that are no numbers",
+            f"{name} gives probabilities that are no numbers",
             hint="leave it out, or look at what it was trained on",
         )
-    known = positions(model.classes_, held)
+    known = positions(model.classes if ours else model.classes_, held)
     log_posterior = np.full((len(held), len(held.classes)), -np.inf)
     log_posterior[:, known] = log_odds
     return known[log_odds.argmax(axis=1)], log_posterior
 
 
 def fitted_on(model: Any, rows: LabelledRows) -> Fitted:
-    """Return a clone of an estimator fitted on rows, prepared as it needs them."""
+    """Return a clone of an estimator fitted on rows, prepared as it needs them.
+
+    Of a learner, what it has learned: that needs no scikit-learn.
+    """
+    if isinstance(model, Learner):
+        preparation = Preparation.of(model, rows)
+        learned = model.first(model.read(preparation.rows(rows.X), rows.y, rows.weights))
+        learned.fit  # noqa: B018  before any warning
+        learned.warn()
+        learned.warn_of_one_class()
+        return learned, preparation
     from sklearn.base import clone
     from sklearn.utils.validation import has_fit_parameter
 
@@ -186,7 +202,9 @@ def fitted_on(model: Any, rows: LabelledRows) -> Fitted:
 
 
 def answers(model: Any, X: Any) -> FloatArray | None:
-    """Return log p(y | x), or None where an estimator gives no probabilities."""
+    """Return log p(y | x), or None where a model gives no probabilities."""
+    if isinstance(model, Learned):
+        return model.posterior(X, log=True) if model.offers("posterior") else None
     with np.errstate(divide="ignore"):
         if hasattr(model, "predict_log_proba"):
             return np.asarray(model.predict_log_proba(X), dtype=np.float64)
@@ -230,8 +248,9 @@ class Preparation:
         themselves and have blanks filled. Other estimators get plain numbers, except a Pipeline,
         whose first step is there to do this.
         """
-        ours = isinstance(model, StatisticsClassifier)
-        as_it_is = ours and model.learner_kind.takes_blanks
+        kind = getattr(model, "learner_kind", type(model))
+        ours = issubclass(kind, Learner)
+        as_it_is = ours and kind.takes_blanks
         if as_it_is or is_sparse(rows.X) or hasattr(model, "steps"):
             return cls()
         table = read_table(rows.X)
@@ -244,7 +263,10 @@ class Preparation:
 
     def rows(self, X: Any) -> Any:
         """Return rows as the candidate takes them."""
-        done = X if self.filled is None else self.filled.transform(X)
+        done = X
+        if self.filled is not None:
+            table = isinstance(X, Table)
+            done = filled_table(self.filled, X) if table else self.filled.transform(X)
         return done if self.columns is None else self.columns.encode(read_table(done))
 
     def applied(self, rows: LabelledRows) -> LabelledRows:

@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.errors import BadSetting, listed
 from suffice.evaluation.cross_validation import Preparation, fitted_on, judged, refusal
-from suffice.evaluation.merged_folds import MergedParts, is_closed_form
+from suffice.evaluation.merged_folds import MergedParts, as_learner, is_closed_form
 from suffice.evaluation.metrics import log_loss
 from suffice.evaluation.work_progress import SilentProgress
 
@@ -77,7 +77,7 @@ class LearningCurves:
 
         A single split has no interval: both ends are its value.
         """
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         found = (self.losses if losses else self.errors)[self.place(name)]
         splits = np.isfinite(found).sum(axis=1)
@@ -86,7 +86,7 @@ class LearningCurves:
             mean = filled.sum(axis=1) / splits
             gaps = np.where(np.isfinite(found), found - mean[:, np.newaxis], 0.0)
             spread = np.sqrt(np.square(gaps).sum(axis=1) / np.maximum(splits - 1.0, 1.0) / splits)
-            half = t.ppf(0.5 + level / 2.0, np.maximum(splits - 1, 1)) * spread
+            half = stdtrit(np.maximum(splits - 1, 1), 0.5 + level / 2.0) * spread
         return mean, mean - half, mean + half
 
 
@@ -236,13 +236,12 @@ def _judgements(
 def _growing(
     model: Any, rows: LabelledRows, order: IntArray, sizes: IntArray
 ) -> Callable[[int], Fitted]:
-    """Return what fits an estimator on the first rows of an order, by the place of their number."""
-    from sklearn.base import clone
-
+    """Return what fits a model on the first rows of an order, by the place of their number."""
+    model = as_learner(model)
     if is_closed_form(model):
         known = rows.take(order[: sizes[-1]])
         parts = np.split(np.arange(sizes[-1]), sizes[:-1])
-        merged = MergedParts.running(clone(model), known, parts)
+        merged = MergedParts.running(model, known, parts)
         return lambda s: (merged.fitted(s), Preparation())
     return lambda s: fitted_on(model, rows.take(order[: sizes[s]]))
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError, listed
-from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
 from suffice.evaluation.normality import BoxM, Mardia, box_m, mardia
+from suffice.learning.learners.gaussian import GaussianClassifierLearner
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable, p_value
 from suffice.rows import CATEGORY, is_sparse, read_table
 
 if TYPE_CHECKING:
     from suffice.evaluation.labelled_rows import LabelledRows
+    from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
     from suffice.rows import FloatArray, IntArray
 
 OUTLYING = 0.001
@@ -208,8 +209,10 @@ def _outlying(matrix: FloatArray, rows: LabelledRows) -> FloatArray:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = GaussianDiscriminant("per-class").fit(matrix, rows.codes, rows.weights)
-            p = model.typicality(matrix, rows.codes, rows.weights)
+            learner = GaussianClassifierLearner("per-class")
+            batch = learner.read(matrix, rows.codes, rows.weights)
+            learned: LearnedDiscriminant = learner.learned(batch)  # type: ignore[assignment]
+            p = learned.typicality(matrix, rows.codes, rows.weights)
     except SufficeError:
         return np.full(len(rows), np.nan)
     own: FloatArray = p[np.arange(len(rows)), rows.codes]

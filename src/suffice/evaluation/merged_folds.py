@@ -13,9 +13,9 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import BadSetting
-from suffice.estimators.statistics_classifier import StatisticsClassifier
 from suffice.evaluation.metrics import CLIP
 from suffice.learning.label_types import label_kind
+from suffice.learning.learner import Learner
 from suffice.learning.learners.gaussian import GaussianClassifierLearner
 from suffice.models.gaussian.auto_covariance import shrinkage_path
 from suffice.models.gaussian.family import Gaussian
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.learning.labelled_batch import LabelledBatch
-    from suffice.learning.learner import Learner
+    from suffice.learning.learned import Learned
     from suffice.rows import FloatArray, IntArray
 
 
@@ -46,7 +46,13 @@ FEWEST, FEWEST_OF_CLASS = 1000, 20
 
 def is_closed_form(model: object) -> bool:
     """Whether a model is made of sums, so that training sets can be merged."""
-    return isinstance(model, StatisticsClassifier) and model.learner_kind.adds_up
+    kind: Any = getattr(model, "learner_kind", type(model))  # an estimator of ours has one
+    return issubclass(kind, Learner) and kind.adds_up
+
+
+def as_learner(model: Any) -> Any:
+    """Return an estimator of ours as its learner, which needs no scikit-learn; others stay."""
+    return model.as_learner() if hasattr(model, "learner_kind") else model
 
 
 def rows_to_choose_on(rows: int, classes: int, width: int) -> int:
@@ -68,33 +74,36 @@ class MergedParts:
 
     def __init__(
         self,
-        model: Any,
+        learner: Learner[Any, Any],
         rows: LabelledRows,
         parts: Sequence[IntArray],
         trainings: Sequence[IntArray],
         merged: Callable[[list[Any]], list[Any]],
     ) -> None:
-        self.model = model
-        self.learner: Learner[Any, Any] = model.as_learner()
+        self.learner = learner
         self.batch: LabelledBatch = self.learner.read(rows.X, rows.y, rows.weights)
         self.parts, self.trainings, self.merged = tuple(parts), tuple(trainings), merged
         self.choices: dict[int, Learner[Any, Any]] = {}
         self.sums: list[tuple[Learner[Any, Any], list[Any]]] = []  # mostly there is one choice
 
     @classmethod
-    def without_one(cls, model: Any, rows: LabelledRows, parts: Sequence[IntArray]) -> MergedParts:
+    def without_one(
+        cls, learner: Learner[Any, Any], rows: LabelledRows, parts: Sequence[IntArray]
+    ) -> MergedParts:
         """Return training sets that hold all parts but one: the folds of cross-validation."""
         others = [
             np.sort(np.concatenate([p for i, p in enumerate(parts) if i != f]))
             for f in range(len(parts))
         ]
-        return cls(model, rows, parts, others, leave_one_out)
+        return cls(learner, rows, parts, others, leave_one_out)
 
     @classmethod
-    def running(cls, model: Any, rows: LabelledRows, parts: Sequence[IntArray]) -> MergedParts:
+    def running(
+        cls, learner: Learner[Any, Any], rows: LabelledRows, parts: Sequence[IntArray]
+    ) -> MergedParts:
         """Return training sets that hold a part and all before it: a learning curve."""
         prefixes = [np.concatenate(parts[: i + 1]) for i in range(len(parts))]
-        return cls(model, rows, parts, prefixes, lambda sums: list(accumulate(sums, add)))
+        return cls(learner, rows, parts, prefixes, lambda sums: list(accumulate(sums, add)))
 
     @cached_property
     def chooses_once(self) -> bool:
@@ -115,18 +124,17 @@ class MergedParts:
         some = "the" if chosen == outside else f"{chosen:,} of the {outside:,}"
         return f"pool, shrink and target were chosen once, on {some} rows outside the first fold"
 
-    def fitted(self, f: int) -> Any:
-        """Return the estimator as if fitted on one of the training sets."""
+    def fitted(self, f: int) -> Learned[Any, Any]:
+        """Return what is learned from one of the training sets."""
         learner = self._decided(f)
         batch = self.batch
         kind = label_kind(batch.classes)
         learned = learner.keeping(
             batch.columns, self._merged_sums(learner)[f], batch.classes.dtype, kind, batch.frame
         )
-        found = self.model.with_learned(learned)
         learned.warn()
         learned.warn_of_one_class()
-        return found
+        return learned
 
     @property
     def _may_be_covariances(self) -> bool:

@@ -44,7 +44,7 @@ __all__ = [
     "register_family",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.models.gaussian.family": ["Gaussian"],
@@ -65,3 +65,6 @@ __getattr__, __dir__ = lazy(
         "suffice.models.naive_bayes.registered_families": ["register_family"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

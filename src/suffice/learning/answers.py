@@ -20,8 +20,8 @@ from suffice.learning.learned import Learned
 from suffice.learning.learner import F, S
 from suffice.learning.randomness import random_generator
 from suffice.learning.zero_weights import taken
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
 from suffice.models.label_shift import LabelShift, estimate_priors
+from suffice.models.left_out import LeaveOneOut
 from suffice.rows import check_lengths, read_labels, read_weights
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ class LearnedDensity(Learned[S, F]):
         These are answered as new rows: there is nothing of them to take out. Where the label of
         such a row names no class of the model, its code is -1 and the row has `vanished`.
         """
+        found = replace(found, labels=self.labels)
         if batch.places is None:
             return found
         size = len(X) if isinstance(X, (list, tuple)) else int(X.shape[0])  # type: ignore[attr-defined]

@@ -125,7 +125,8 @@ def _added_up(source: Source, wanted: Wanted, summarize: LearnChunk) -> Any:
     undecided = learner.chosen is None and learner.needs_choice
     if undecided or not isinstance(source, AddsUp):
         return None
-    asked = sums_asked(learner.of_model())
+    keeps = getattr(learner, "calibration_rows", None)  # some rows: a database has to send them
+    asked = None if keeps else sums_asked(learner.of_model())
     found = None if asked is None else source.sums(asked, wanted, summarize)
     if found is None:
         return None

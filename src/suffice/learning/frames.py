@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadRows
+from suffice.rows import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ def frame_library(X: Any) -> str | None:
 
     The name and not the module: what was learned is to be pickled.
     """
-    if isinstance(X, (np.ndarray, list, tuple)):
+    if isinstance(X, (np.ndarray, list, tuple, Table)):
         return None
     import narwhals as nw
 

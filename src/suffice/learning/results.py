@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from suffice.errors import BadSetting, SeparationWarning, listed
+from suffice.printing.result_table import Significant, TableColumn, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +21,43 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 Reasons: TypeAlias = list[tuple[str, float]]
+SHOWN_ROWS = 5
+"""Rows of an explanation that are printed; a frame has all."""
+SHOWN_REASONS = 10
+"""Contributions of a row that are printed, the largest first: what follows is small beside them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _reasons_table(
+    what: str,
+    of: NDArray[Any],
+    against: NDArray[Any],
+    baseline: FloatArray,
+    reasons: Sequence[Reasons],
+    most: int | None,
+) -> TextTable:
+    """Return log odds as a table, a line for each contribution under the row it belongs to."""
+    rows: list[tuple[object, ...]] = []
+    many = len(of) if most is None else min(most, len(of))
+    for i in range(many):
+        odds = float(baseline[i] + sum(value for _, value in reasons[i]))
+        row = f"{i}, log odds of {of[i]} against {against[i]} {odds:+.3f}" if most else i
+        shown = reasons[i] if most is None else reasons[i][:SHOWN_REASONS]
+        pair = (str(of[i]), str(against[i]))
+        lines = [("(baseline)", float(baseline[i])), *shown]
+        rows += [(row, *(() if most else pair), name, value) for name, value in lines]
+    middle = () if most else (TableColumn("of"), TableColumn("against"))
+    columns = (
+        TableColumn(what, heading=bool(most)),
+        *middle,
+        TableColumn("column"),
+        TableColumn("contribution", Significant(4)),
+    )
+    left = len(of) - many
+    notes = (f"and {left:,} more; to_frame() has all of them",) if left > 0 else ()
+    return TextTable("", columns, tuple(rows), notes)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation:
     """Log odds split by column: `log_odds = baseline + contributions.sum(axis=1)`.
 
@@ -62,6 +97,29 @@ class Explanation:
             ]
         return "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self._table(SHOWN_ROWS).to_html()
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return all contributions as a frame of pandas or polars.
+
+        One line for each row and column: `row`, `of`, `against`, `column`, `contribution`; the
+        log odds before any column is looked at stand as "(baseline)". Lines of a row add up to
+        its log odds.
+        """
+        return self._table(None).to_frame(library)
+
+    def _table(self, most: int | None) -> TextTable:
+        order = np.argsort(-np.abs(self.contributions), axis=1, kind="stable")
+        reasons = [
+            [(self.columns[j], float(parts[j])) for j in places if parts[j] != 0.0 or most is None]
+            for parts, places in zip(self.contributions[:most], order[:most], strict=True)
+        ]
+        return _reasons_table("row", self.of, self.against, self.baseline, reasons, most)
+
     def reasons(self, row: int = 0, most: int = 5) -> tuple[Reasons, Reasons]:
         """Return the strongest reasons of one row for its class, and those against it.
 
@@ -96,7 +154,7 @@ class Contrasts:
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextExplanation:
     """Log odds split by piece: `log_odds[i] = baseline[i] + sum of the parts of document i`.
 
@@ -157,6 +215,28 @@ class TextExplanation:
         top = [(name, total[name]) for name in order[:most] if total[name] > 0.0]
         low = [(name, total[name]) for name in order[::-1][:most] if total[name] < 0.0]
         return top, low
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self._table(SHOWN_ROWS).to_html()
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return all contributions as a frame of pandas or polars.
+
+        One line for each document and word: `document`, `of`, `against`, `column`,
+        `contribution`; the log odds before any word stand as "(baseline)".
+        """
+        return self._table(None).to_frame(library)
+
+    def _table(self, most: int | None) -> TextTable:
+        many = len(self.of) if most is None else min(most, len(self.of))
+        reasons = []
+        for i in range(many):
+            found = chain(*self.reasons(i, len(self.parts[i])))
+            reasons.append(sorted(found, key=lambda reason: -abs(reason[1])))
+        return _reasons_table("document", self.of, self.against, self.baseline, reasons, most)
 
     def __str__(self) -> str:
         """Return the first documents as text, the strongest words first."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.rows import read_weights
+from suffice.rows import Table, read_weights
 
 if TYPE_CHECKING:
     from suffice.rows import IntArray
@@ -38,6 +38,8 @@ def taken(data: Any, places: IntArray) -> Any:
         return [data[place] for place in places]
     if isinstance(data, np.ndarray):
         return data[places]
+    if isinstance(data, Table):  # whose own `take` is of columns
+        return data.rows(places)
     if hasattr(data, "iloc"):  # pandas, whose own [] would look labels up
         return data.iloc[places]
     if hasattr(data, "take"):  # Arrow

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from suffice.models.bridge import Bridge, bridge_of
     from suffice.models.gaussian.auto_covariance import ShrinkagePath, shrinkage_path
     from suffice.models.gaussian.learner import GaussianLearner
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
+    from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
     from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.left_out import LeaveOneOut
     from suffice.models.linear.form import LinearForm
     from suffice.models.linear.logistic.fit import fit_logistic
     from suffice.models.linear.logistic.result import LogisticFit
@@ -34,13 +35,14 @@ __all__ = [
     "shrinkage_path",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.models.bridge": ["Bridge", "bridge_of"],
         "suffice.models.gaussian.auto_covariance": ["ShrinkagePath", "shrinkage_path"],
         "suffice.models.gaussian.learner": ["GaussianLearner"],
-        "suffice.models.gaussian.leave_one_out.leave_one_out": ["LeaveOneOut", "leave_one_out"],
+        "suffice.models.gaussian.leave_one_out.leave_one_out": ["leave_one_out"],
+        "suffice.models.left_out": ["LeaveOneOut"],
         "suffice.models.gaussian.model": ["GenerativeModel"],
         "suffice.models.linear.form": ["LinearForm"],
         "suffice.models.linear.logistic.fit": ["fit_logistic"],
@@ -49,3 +51,6 @@ __getattr__, __dir__ = lazy(
         "suffice.models.naive_bayes.model": ["NaiveBayesModel"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

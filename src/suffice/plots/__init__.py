@@ -37,7 +37,7 @@ __all__ = [
     "side_by_side",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.plots.axes": ["save_figure"],
@@ -52,3 +52,6 @@ __getattr__, __dir__ = lazy(
         "suffice.plots.typicality": ["draw_typicality"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

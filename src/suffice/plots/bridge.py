@@ -12,7 +12,8 @@ from suffice.models.gaussian.law.normal import Normal
 from suffice.models.gaussian.learner import GaussianLearner
 from suffice.models.gaussian.whitened_classes import WhiteClasses, discriminants
 from suffice.models.linear.logistic.fit import fit_logistic
-from suffice.plots.axes import INK, PALE, colour, given_axes, legend_below, marker
+from suffice.plots.axes import given_axes, legend_below
+from suffice.plots.palette import INK, PALE, colour, marker
 from suffice.plots.planes import axis
 from suffice.plots.regions import INSIDE
 from suffice.rows.bad_cells import refuse_blanks

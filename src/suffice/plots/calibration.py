@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
-from suffice.plots.axes import COLOURS, INK, given_axes, make_room, tidy
+from suffice.plots.axes import given_axes, make_room, tidy
+from suffice.plots.palette import COLOURS, INK
 from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 

@@ -13,18 +13,8 @@ from suffice.models.naive_bayes.pictures import (
     LevelsLaw,
     normal_density,
 )
-from suffice.plots.axes import (
-    BELOW,
-    INK,
-    colour,
-    dashes,
-    given_axes,
-    hatch,
-    legend_below,
-    make_room,
-    marker,
-    shortened,
-)
+from suffice.plots.axes import BELOW, given_axes, legend_below, make_room, shortened
+from suffice.plots.palette import INK, colour, dashes, hatch, marker
 from suffice.plots.planes import class_codes, class_names
 from suffice.plots.tables import draw_shares
 from suffice.rows import read_table

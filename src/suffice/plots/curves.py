@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadRows, BadSetting, NotFinite
-from suffice.plots.axes import (
-    COLOURS,
-    INK,
-    colour,
-    dashes,
-    given_axes,
-    legend_below,
-    make_room,
-    marker,
-    tidy,
-)
+from suffice.plots.axes import given_axes, legend_below, make_room, tidy
+from suffice.plots.palette import COLOURS, INK, colour, dashes, marker
 from suffice.plots.planes import read_numbers
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import numpy as np
 from suffice.errors import BadMatrix, BadSetting
 from suffice.models.gaussian.law.ellipses import radius
 from suffice.models.gaussian.law.normal import Normal
-from suffice.plots.axes import INK, given_axes, solid_axes
+from suffice.plots.axes import given_axes, solid_axes
+from suffice.plots.palette import INK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadSetting, NotFinite, listed
-from suffice.plots.axes import colour, dashes, given_axes, legend_below, make_room, shortened, tidy
+from suffice.plots.axes import given_axes, legend_below, make_room, shortened, tidy
+from suffice.plots.palette import colour, dashes
 from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 

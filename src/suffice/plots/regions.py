@@ -9,20 +9,8 @@ import numpy as np
 
 from suffice.errors import BadSetting, OutsideSupport
 from suffice.models.gaussian.law.normal import Normal
-from suffice.plots.axes import (
-    COLOURS,
-    FULL_DOT,
-    INK,
-    MARKERS,
-    PALE,
-    colour,
-    dot_size,
-    given_axes,
-    legend_below,
-    marker,
-    new_figure,
-    tidy,
-)
+from suffice.plots.axes import FULL_DOT, dot_size, given_axes, legend_below, new_figure, tidy
+from suffice.plots.palette import COLOURS, INK, MARKERS, PALE, colour, marker
 from suffice.plots.planes import class_codes, class_names, read_plane
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.errors import BadLabels, BadRows, BadSetting, listed
-from suffice.plots.axes import COLOURS, HATCHES, INK, given_axes, make_room, shortened, two_lines
+from suffice.plots.axes import given_axes, make_room, shortened, two_lines
+from suffice.plots.palette import COLOURS, HATCHES, INK
 from suffice.plots.planes import read_numbers
 from suffice.rows import read_labels
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import BadSetting
-from suffice.plots.axes import INK, colour, dot_size, given_axes, legend_below, marker
+from suffice.plots.axes import dot_size, given_axes, legend_below
+from suffice.plots.palette import INK, colour, marker
 from suffice.plots.planes import class_codes, class_names, read_plane
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.plots.axes import COLOURS
+from suffice.plots.palette import COLOURS
 from suffice.printing.level_order import level_order
 from suffice.report.markup import name, text
 

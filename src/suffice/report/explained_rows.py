@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import SufficeError
+from suffice.estimators.saving import estimator_of
 from suffice.evaluation.cross_validation import Preparation, fitted_on
 from suffice.printing.terminal_words import cut, printable
 from suffice.report.data_summary import column_names, short
@@ -54,7 +55,7 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
         if held.fitted is None:
             fitted, preparation = fitted_on(candidate.estimator, rows)
         else:
-            fitted, preparation = held.fitted, Preparation()
+            fitted, preparation = estimator_of(held.fitted), Preparation()
     pictures = []
     for chosen, kind in ((right, "right"), (~right, "wrong")):
         places = np.flatnonzero(chosen)

@@ -61,7 +61,8 @@ def curve_pictures(comparison: Comparison, own: LearningCurves | None, album: Al
             added: tuple[FloatArray, FloatArray] | None = added,
         ) -> None:
             from suffice.plots import draw_learning_curves
-            from suffice.plots.axes import colour, dashes, legend_below, marker
+            from suffice.plots.axes import legend_below
+            from suffice.plots.palette import colour, dashes, marker
 
             draw_learning_curves(
                 ax, curves.sizes, {one: band[0] for one, band in shown.items()},

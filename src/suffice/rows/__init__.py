@@ -47,7 +47,7 @@ __all__ = [
     "sorted_levels",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.rows.bad_cells": ["refuse_counts"],
@@ -59,3 +59,6 @@ __getattr__, __dir__ = lazy(
         "suffice.rows.tables": ["Table"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

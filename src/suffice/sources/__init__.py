@@ -20,7 +20,7 @@ __all__ = [
     "sql_source",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.sources.opening": ["is_source", "open_source"],
@@ -28,3 +28,6 @@ __getattr__, __dir__ = lazy(
         "suffice.sources.sql.addresses": ["sql_source"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

@@ -45,18 +45,19 @@ def open_source(
     header: bool | None = None,
     expected: Collection[str] = (),
     encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Source:
     """Return rows wherever they are as a source.
 
     | given                                   | read                                           |
     |-----------------------------------------|------------------------------------------------|
-    | a path, a glob, a folder, a list of paths | Parquet, CSV (.gz too), Arrow, JSON lines    |
+    | a path, a glob, a folder, a list of paths | Parquet, CSV (.gz too), Arrow, JSON, .xlsx   |
     | a pyarrow dataset, table or reader      | record batch by record batch                   |
     | anything with an Arrow stream           | the same: Polars, DuckDB relations, ...        |
     | "duckdb://file.db?table=t"              | a table of a database: see `open_address`      |
 
-    `delimiter`, `header`, `encoding` and `expected` (names of columns) say how files of text are
-    written.
+    `delimiter`, `header`, `encoding`, `sheet` and `expected` (names of columns) say how files of
+    text are written.
     """
     from suffice.sources.source import Source
 
@@ -68,8 +69,9 @@ def open_source(
         addresses = [one for one in data if is_address(one)]
         if not addresses:
             return _of_paths(
-                data, name, delimiter=delimiter, header=header, expected=expected, encoding=encoding
-            )
+                data, name, delimiter=delimiter, header=header, expected=expected,
+                encoding=encoding, sheet=sheet,
+            )  # fmt: skip
         from suffice.sources.sql.addresses import open_address
 
         if len(data) == 1:

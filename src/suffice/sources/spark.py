@@ -8,12 +8,12 @@ import warnings
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from suffice import errors
 from suffice.engines.parts import Mergeable
 from suffice.errors import BadRows, BadSetting, ColumnMismatch, SufficeError
 from suffice.places import Place
+from suffice.sources.carried_refusals import carried, carrying
 from suffice.sources.chunks import chunk_of
 from suffice.sources.partitions import WIDTH, alone, answered, distinct_names, merged
 from suffice.sources.source import Source, Wanted
@@ -143,7 +143,7 @@ def predictions(
 
         predictions(model, spark.table("flowers"), proba=True).write.parquet("answers")
 
-    A row that the model refuses fails Spark's job, with the partition and the row in the last line
+    A row that the model refuses fails Spark's job, with the partition and the row near the end
     of its traceback. Inside `with spark_at_work("the answers"):` the refusal arrives as itself.
     """
     with spark_at_work("the Spark DataFrame"):
@@ -229,7 +229,7 @@ def _placed(place: Place) -> Iterator[None]:
     try:
         yield
     except SufficeError as error:
-        raise error.at(place) from None
+        raise carrying(error.at(place)) from None
 
 
 _LIBRARIES = frozenset({"pyspark", "py4j", "grpc"})
@@ -249,8 +249,6 @@ _NO_MODULE = re.compile(r"No module named '([^']+)'")
 """What a worker's Python says where it lacks a module."""
 _NO_PACKAGE = re.compile(r"PACKAGE_NOT_INSTALLED\]\s*(\S+)")
 """What PySpark says where it lacks one that it needs itself."""
-_OURS = re.compile(r"suffice\.errors\.(\w+): (.+?)(?:\nHint: (.+?))?\s*(?:\n|$)")
-"""A refusal of ours in the text of a worker's traceback: its class, its problem and its hint."""
 _OTHER_PYTHON = re.compile(r"different version: (\S+) than that in driver: ([\d.]*\d)")
 """What PySpark says where worker and driver have different versions."""
 
@@ -269,23 +267,19 @@ def spark_at_work(name: str) -> Iterator[None]:
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in _LIBRARIES:
                 raise
-            refusal = refusal_of(str(error), name)
-            if not isinstance(refusal, BadRows) or _OURS.search(str(error)):
+            ours = carried(str(error))
+            refusal = ours or refusal_of(str(error), name)
+            if ours is not None or not isinstance(refusal, BadRows):
                 raise refusal from None  # nothing of Spark's own to add
             raise refusal from error
 
 
 def refusal_of(text: str, name: str) -> SufficeError:
-    """Return what a failure of Spark comes to.
+    """Return what a failure of Spark itself comes to.
 
     >>> print(refusal_of("... ModuleNotFoundError: No module named 'suffice'", "the rows").problem)
     the workers of Spark have no module 'suffice'
-    >>> print(refusal_of("... suffice.errors.NotFinite: row 1, x: inf is …", "the rows").problem)
-    row 1, x: inf is …
     """
-    if found := _OURS.search(text):
-        kind = getattr(errors, found[1], BadRows)
-        return cast("SufficeError", kind(found[2], hint=found[3] or "look at the row"))
     if found := _NO_MODULE.search(text) or _NO_PACKAGE.search(text):
         return BadSetting(f"the workers of Spark have no module {found[1]!r}", hint=_SET_PYTHON)
     if found := _NO_PYTHON.search(text):

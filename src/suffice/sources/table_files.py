@@ -15,6 +15,7 @@ from suffice.errors import (
     BadWeights,
     ColumnMismatch,
     GuessedEncoding,
+    GuessedTable,
     OddCells,
     listed,
     warn,
@@ -27,6 +28,7 @@ from suffice.tables import table_file as table_files
 from suffice.tables.csv.chunks import CHARACTERS
 from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
 from suffice.tables.table_file import open_table
+from suffice.tables.table_reading import TableGuess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -47,7 +49,8 @@ PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
 class TableSource(LocalSource):
     """One file of text, or several with the same columns: a part for each file.
 
-    `delimiter`, `header`, `expected` and `encoding` say how they are written, as for `open_table`.
+    `delimiter`, `header`, `expected`, `encoding` and `sheet` say how they are written, as for
+    `open_table`.
     """
 
     def __init__(
@@ -59,14 +62,15 @@ class TableSource(LocalSource):
         header: bool | None = None,
         expected: Collection[str] = (),
         encoding: str | None = None,
+        sheet: str | None = None,
     ) -> None:
         self._paths = tuple(paths)
-        self._reading = [delimiter, header, encoding]
+        self._reading = [delimiter, header, encoding, *(() if sheet is None else (sheet,))]
         self._guessed: list[str] = []
         self._files = [
             open_table(
                 path, delimiter=delimiter, header=header, expected=expected, encoding=encoding,
-                on_guess=self._guessed.append,
+                sheet=sheet, on_guess=self._guessed.append,
             )
             for path in paths
         ]  # fmt: skip
@@ -153,8 +157,8 @@ class TableSource(LocalSource):
         found = {name: one.spelling for name, one in self._spelled.items()}
         return {name: spelling for name, spelling in found.items() if spelling is not None}
 
-    def guessed_encodings(self) -> list[str]:
-        """Return what is to be said, once, of files that are not UTF-8."""
+    def guesses(self) -> list[str]:
+        """Return what is to be said, once, of files that are not UTF-8, and of sheets."""
         self.kinds()
         said = self._guessed.copy()
         self._guessed.clear()
@@ -185,8 +189,8 @@ class TableSource(LocalSource):
 
     def parts(self, wanted: Wanted) -> Sequence[Part]:
         """Return every file, in order."""
-        for said in self.guessed_encodings():
-            warn(said, GuessedEncoding)
+        for said in self.guesses():
+            warn(said, GuessedTable if isinstance(said, TableGuess) else GuessedEncoding)
         for said in self.odd_cells(wanted.all):
             warn(said, OddCells)
         self._done = [False] * len(self._files)

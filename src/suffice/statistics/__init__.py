@@ -40,7 +40,7 @@ __all__ = [
     "total",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.statistics.algebra": ["Statistics", "leave_one_out", "total"],
@@ -58,3 +58,6 @@ __getattr__, __dir__ = lazy(
         "suffice.statistics.totals": ["Totals"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

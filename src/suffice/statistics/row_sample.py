@@ -73,12 +73,12 @@ class RowSample:
                 rows[h] = row if held is None else held._replace(weight=held.weight + row.weight)
         return type(self)(rows, limit).cut()
 
-    def cut(self) -> Self:
+    def cut(self, most: int = MOST) -> Self:
         """Return the sample without the rows that are too many."""
-        if len(self.rows) <= MOST:
+        if len(self.rows) <= most:
             return self
         kept = sorted(self.rows)
-        return type(self)({h: self.rows[h] for h in kept[:MOST]}, kept[MOST])
+        return type(self)({h: self.rows[h] for h in kept[:most]}, kept[most])
 
     def __sub__(self, other: Self) -> Self:
         """Forget: rows below the limit are here, others never were."""

@@ -11,13 +11,13 @@ from suffice.columns.spellings.spelling import spelling_of
 from suffice.errors import BadFile, BadRows
 from suffice.rows.cells import CATEGORY
 from suffice.tables.allowances import MOST_COLUMNS, too_wide
-from suffice.tables.csv.chunks import LONGEST_RECORD, TextLines, TextRows
+from suffice.tables.csv.chunks import LONGEST_RECORD, TextRows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from suffice.rows.tables import Table
-    from suffice.tables.csv.chunks import Record
+    from suffice.tables.csv.chunks import Record, TextLines
     from suffice.tables.table_bytes import TableBytes
 
 
@@ -57,7 +57,7 @@ class JsonTable(TextRows):
         rows = mentioned = 0
         if expected is None:
             with source.open() as file:
-                for found in self._objects(TextLines(file, self._encoding, self.name)):
+                for found in self.objects(self.lines(file)):
                     if found is None:
                         continue
                     line, row = found
@@ -80,7 +80,7 @@ class JsonTable(TextRows):
 
     def records(self, lines: TextLines) -> Iterator[Record | None]:
         """Yield each row and the line it ends on; None where the next may have to be waited for."""
-        for found in self._objects(lines):
+        for found in self.objects(lines):
             if found is None:
                 yield None
                 continue
@@ -97,7 +97,7 @@ class JsonTable(TextRows):
         )
         yield from super().tables(names, kinds, size, start)
 
-    def _objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:
+    def objects(self, blocks: Iterable[list[str]]) -> Iterator[tuple[int, dict[str, Any]] | None]:
         """Yield objects with their lines, and None after each block of lines."""
         line = 0
         for block in blocks:
@@ -107,21 +107,22 @@ class JsonTable(TextRows):
                 try:
                     row = self._decoder.decode(given)
                 except (ValueError, RecursionError) as error:
-                    raise self._unreadable(line, error) from None
+                    raise self.unreadable(line, error) from None
                 if not isinstance(row, dict):
                     raise BadRows(
                         f"{self.name}, line {line}: {given.strip()!r:.40} is no object",
                         hint='one row a line: {"size": 1.5, "colour": "red"}',
                     )
                 if "\\u" in given:
-                    self._refuse_halves(row, line)
+                    self.refuse_halves(row, line)
                 yield line, row
             yield None
 
-    def _unreadable(self, line: int, error: Exception) -> BadRows:
+    def unreadable(self, line: int, error: Exception) -> BadRows:
+        """Return the refusal of what is no object."""
         hint = (
-            'one object a line, as in {"size": 1.5, "colour": "red"}; '
-            "a JSON array becomes lines by: jq -c '.[]'"
+            'one object a line, as in {"size": 1.5, "colour": "red"}, or one array of objects: '
+            "[{…}, {…}]"
         )
         if isinstance(error, _NamedTwice):
             hint = "rename one of them: only one could be read"
@@ -130,7 +131,7 @@ class JsonTable(TextRows):
             words = "lists or objects are nested too deeply"
         return BadRows(f"{self.name}, line {line}: {words}", hint=hint)
 
-    def _refuse_halves(self, row: dict[str, Any], line: int) -> None:
+    def refuse_halves(self, row: dict[str, Any], line: int) -> None:
         """Refuse halves of characters, from U+D800 on: no text can hold them by themselves."""
         for text in (*row, *row.values()):
             if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
@@ -179,7 +180,7 @@ def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _first_names(source: TableBytes) -> tuple[str, ...]:
     """Return the names that the first row mentions."""
-    start = source.peek(1)[:LONGEST_RECORD].decode("utf-8-sig", errors="ignore").lstrip()
+    start = source.peek(1)[:LONGEST_RECORD].decode("utf-8-sig", errors="ignore").lstrip(" \t\r\n[")
     with suppress(ValueError, RecursionError):  # the reader proper says what is wrong
         row, _ = json.JSONDecoder(parse_constant=str, parse_int=str).raw_decode(start)
         return tuple(row)[: MOST_COLUMNS + 1]

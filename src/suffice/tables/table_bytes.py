@@ -30,15 +30,16 @@ LONGEST_LOOK = 1 << 25
 MARKS = b"\xef\xbb\xbf \t\r\n"
 """What may stand before the first cell."""
 STRANGE = {
-    b"PK\x03\x04": "a zip file, such as a spreadsheet or a model",
     b"SQLite f": "a database",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet, or a workbook with a password",
     b"%PDF": "a PDF",
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",
 }
 """What is no table, by how it begins: refusals say what it is instead."""
-KNOWN = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", *STRANGE)
+ZIP = b"PK\x03\x04"
+"""How zip files begin: workbooks, models, and others."""
+KNOWN = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", ZIP, *STRANGE)
 """How files begin that are no text."""
 
 
@@ -82,7 +83,7 @@ class TableBytes:
             if self.beginning.startswith(start):
                 raise BadFile(
                     f"{self.name} is {what}, not a table",
-                    hint="tables are CSV, Parquet, Arrow or JSON lines; save or export it as one",
+                    hint="tables are CSV, Parquet, Arrow, JSON or .xlsx; save or export it as one",
                 )
 
     def _opened_pipe(self) -> LiveBytes:

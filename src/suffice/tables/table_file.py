@@ -2,7 +2,8 @@
 
     open_table("a.csv")     CSV, TSV and the like; .gz, .bz2 and .xz too
     open_table("a.parquet") Parquet, Arrow, Feather
-    open_table("a.jsonl")   JSON lines
+    open_table("a.jsonl")   JSON lines, or an array of objects
+    open_table("a.xlsx")    a sheet of a workbook
     open_table("-")         standard input, in any of these
 
 What a column holds is decided once, by all its rows: `kinds()` reads the table through, and
@@ -16,11 +17,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from suffice.errors import BadFile, ColumnMismatch, GuessedEncoding, listed, warn
+from suffice.errors import (
+    BadFile,
+    BadSetting,
+    ColumnMismatch,
+    GuessedEncoding,
+    GuessedTable,
+    listed,
+    warn,
+)
 from suffice.tables.csv.chunks import TextRows
 from suffice.tables.csv.table import CsvTable
 from suffice.tables.encodings import encoding_of
-from suffice.tables.table_bytes import KNOWN, TableBytes
+from suffice.tables.table_bytes import KNOWN, ZIP, TableBytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     from suffice.rows.tables import Table
     from suffice.tables.arrow import ArrowTable
     from suffice.tables.csv.cells import ColumnEvidence
+    from suffice.tables.workbooks.sheet import SheetTable
 
 CELLS = 1_000_000
 """Cells that are held as text at a time."""
@@ -138,6 +148,7 @@ def open_table(
     header: bool | None = None,
     expected: Collection[str] = (),
     encoding: str | None = None,
+    sheet: str | None = None,
     on_guess: Callable[[str], object] | None = None,
     once: bool = False,
 ) -> TableFile:
@@ -157,6 +168,13 @@ def open_table(
         if is_arrow(held.beginning):
             held.set_aside()  # its end has to be known before its beginning
             return TableFile(ArrowTable(held))
+    if held.beginning.startswith(ZIP):
+        return TableFile(_sheet_of(held, sheet, header, expected, on_guess))
+    if sheet is not None:
+        raise BadSetting(
+            f"{held.name} is no workbook: it has no sheet {sheet!r:.60}",
+            hint="a sheet is named for .xlsx files alone",
+        )
     named = None if encoding is None else encoding_of(encoding)
     held.read_as_text(
         named, partial(warn, category=GuessedEncoding) if on_guess is None else on_guess
@@ -167,10 +185,33 @@ def open_table(
 
         return TableFile(JsonTable(held, expected=expected if once and held.is_live else None))
     if start in (b"[{", b"[]"):
-        raise BadFile(
-            f"{held.name} is one JSON array", hint="make lines of it: jq -c '.[]' file > file.jsonl"
-        )
+        from suffice.tables.json_arrays import JsonArrayTable
+
+        return TableFile(JsonArrayTable(held, expected=expected if once and held.is_live else None))
     return TableFile(CsvTable(held, delimiter=delimiter, header=header, expected=expected))
+
+
+def _sheet_of(
+    held: TableBytes,
+    sheet: str | None,
+    header: bool | None,
+    expected: Collection[str],
+    on_guess: Callable[[str], object] | None,
+) -> SheetTable:
+    """Return a sheet of a workbook; other archives are refused."""
+    from suffice.tables.workbooks.archive import is_workbook
+    from suffice.tables.workbooks.sheet import SheetTable
+
+    held.set_aside()  # what comes by a pipe: an archive is read from its end
+    with held.open() as file:
+        known = is_workbook(file, held.name)
+    if not known:
+        raise BadFile(
+            f"{held.name} is a zip file, such as a model, and no workbook (.xlsx): not a table",
+            hint="tables are CSV, Parquet, Arrow, JSON or .xlsx; save or export it as one",
+        )
+    told = partial(warn, category=GuessedTable) if on_guess is None else on_guess
+    return SheetTable(held, sheet=sheet, header=header, expected=expected, note=told)
 
 
 def missing_columns(

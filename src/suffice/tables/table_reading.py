@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from suffice.errors import BadSetting
 from suffice.tables.encodings import encoding_of
@@ -13,8 +13,24 @@ if TYPE_CHECKING:
 
 IGNORED = ("id", "ignore")
 """What a column is that is not learned from: what names rows, and whatever else."""
-COLUMN_KINDS = ("number", "category", *IGNORED)
+DATES = ("date", "date-dmy", "date-mdy", "date-ymd")
+"""What a column of dates is: by itself, or with what stands first, the day, the month or the
+year."""
+COLUMN_KINDS = ("number", "category", *DATES, *IGNORED)
 """What somebody may say that a column is."""
+
+
+class TableGuess(str):
+    """What was decided about a table, in words; `option` is the setting that changes it, if any."""
+
+    __slots__ = ("option",)
+    option: str
+
+    def __new__(cls, words: str, option: str = "encoding") -> Self:
+        """Return words that know what changes what they say."""
+        found = super().__new__(cls, words)
+        found.option = option
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +42,7 @@ class TableReading:
     decimal     what sets decimals off, "." or ","
     columns     what columns are, by name, where somebody says so: one of COLUMN_KINDS
     encoding    how characters are written, by any name that Python knows: "windows-1252"
+    sheet       which sheet of a workbook, by its name or its number from 1 on
     """
 
     delimiter: str | None = None
@@ -33,6 +50,7 @@ class TableReading:
     decimal: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.encoding is not None:

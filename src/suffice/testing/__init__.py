@@ -94,7 +94,7 @@ __all__ = [
     "row_weights",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.testing.laws": [
@@ -117,3 +117,6 @@ __getattr__, __dir__ = lazy(
         "suffice.testing.same": ["assert_same"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

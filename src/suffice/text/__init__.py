@@ -33,7 +33,7 @@ __all__ = [
     "term_hashes",
 ]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.models.text.counting": [
@@ -49,3 +49,6 @@ __getattr__, __dir__ = lazy(
         "suffice.models.text.vocabulary": ["Vocabulary"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

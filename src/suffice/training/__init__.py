@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DroppedColumn", "ModelChoice", "Quality", "ShowsProgress", "Trained", "train"]
 
-__getattr__, __dir__ = lazy(
+_find, __dir__ = lazy(
     __name__,
     {
         "suffice.evaluation.quality": ["Quality"],
@@ -35,3 +35,6 @@ __getattr__, __dir__ = lazy(
         "suffice.training.training_rows": ["DroppedColumn"],
     },
 )
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no others
+    __getattr__ = _find

@@ -11,6 +11,7 @@ from suffice.learning.collect import learned_from
 from suffice.learning.table_recipe import filled_table
 from suffice.training.judging import most_judged
 from suffice.training.labelled_source import DrawnRows
+from suffice.training.model_choice import LIBRARY
 from suffice.training.target_labels import check_classes
 from suffice.training.training_rows import tell_unlabelled
 
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from suffice.sources import Source
     from suffice.training.hooks import Hooks
     from suffice.training.training_rows import TrainingRows
-
-
-LIBRARY = "pyarrow"
-"""The library of frames that rows of files are given back in."""
 
 
 class RowsMet(NamedTuple):

@@ -119,20 +119,16 @@ def _by_folds(
     seconds: float,
 ) -> Quality | None:
     """Judge a model on folds of these rows, or of some of them."""
-    from sklearn.base import clone
-
-    from suffice.estimators.saving import estimator_of
     from suffice.evaluation.labelled_rows import LabelledRows
     from suffice.evaluation.merged_folds import is_closed_form
     from suffice.evaluation.quality import judged_by_folds
-    from suffice.sources.arrow_frames import frame_of
 
-    estimator = estimator_of(model)
+    learner = model.learner.deciding(None)
     most = most_judged(table.width)
     if table.size > most:
         some = np.sort(np.random.default_rng(seed).choice(table.size, most, replace=False))
         seconds *= most / table.size
         table, labels = table.rows(some), labels[some]
-    rows = LabelledRows.read(frame_of(table), labels)
-    folds = min(FOLDS if is_closed_form(estimator) else REFITS, len(rows))
-    return judged_by_folds(clone(estimator), rows, folds, seed, limit, hooks.progress, seconds)
+    rows = LabelledRows.read(table, labels)
+    folds = min(FOLDS if is_closed_form(learner) else REFITS, len(rows))
+    return judged_by_folds(learner, rows, folds, seed, limit, hooks.progress, seconds)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.spellings.date_parts import without_parts
 from suffice.columns.spellings.spelled_tables import read_spelled
 from suffice.errors import NotFinite
 from suffice.places import Phrase, Place
@@ -53,9 +54,10 @@ class LabelledSource(LocalSource):
         looked_at: bool = False,
         spellings: Mapping[str, Spelling] | None = None,
     ) -> None:
-        self._source, self._columns, self._target, self._filled = source, names, target, filled
-        self.spreads = source.spreads
         self._spellings = spellings or {}
+        self._source, self._target, self._filled = source, target, filled
+        self._columns = without_parts(tuple(names), self._spellings)
+        self.spreads = source.spreads
         self._looked_at = looked_at
         self._all_labelled = isinstance(source, ParquetSource) and source.all_labelled(target)
         marks = () if filled is None else filled.marks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import BadLabels, BadSetting, listed, meant
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from suffice.training.training_rows import TrainingRows
 
 SETTINGS = {
-    "gda": ("covariance", "pool", "shrink", "divisor", "priors"),
-    "qda": ("pool", "shrink", "divisor", "priors"),
-    "naive-bayes": ("families", "smoothing", "temperature", "priors"),
+    "gda": ("covariance", "pool", "shrink", "divisor", "priors", "calibration_rows"),
+    "qda": ("pool", "shrink", "divisor", "priors", "calibration_rows"),
+    "naive-bayes": ("families", "smoothing", "temperature", "priors", "calibration_rows"),
     "logistic": ("penalty", "l1_ratio", "correction"),
     "text": ("smoothing", "priors"),
 }
 """The settings that each model takes."""
+LIBRARY = "pyarrow"
+"""The library of frames that rows of files are given back in."""
 AUTO, BEST = "auto", "best"
 CHOICES = (AUTO, BEST)
 """Not models, but ways to choose one: "best" is always a single model, "auto" may be a pool."""
@@ -148,10 +150,10 @@ def choose(
         hooks.note("a pool keeps its rows: whoever has its file can read them")
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
-    fitted = found.held_out[chosen.name].fitted
-    known = None if fitted is None or rows.given is not None else fitted.learned_
-    learner = chosen.estimator.as_learner() if known is None else known.learner
-    return ChosenModel(learner, known, choice, judged)
+    known = found.held_out[chosen.name].fitted if rows.given is None else None
+    if known is not None and rows.table.names is not None:
+        known = replace(known, frame=LIBRARY).knowing(known.fit)
+    return ChosenModel(chosen.model, known, choice, judged)
 
 
 def _why(
@@ -181,7 +183,6 @@ def _compared(
     """Compare models on the rows, or single ones on some of many."""
     from suffice.evaluation.candidates import SINGLE
     from suffice.evaluation.comparison import compare
-    from suffice.sources.arrow_frames import frame_of, some_rows
     from suffice.training.compared_rows import sampled
 
     table, y = rows.table, rows.labels
@@ -193,13 +194,13 @@ def _compared(
         )
     some = sampled(table.size, table.width, seed)
     if some is not None:
-        table, y = some_rows(table, some), y[some]
+        table, y = table.rows(some), y[some]
     if some is not None or not rows.whole:
         of = "" if rows.known_size is None else f" of {rows.known_size:,}"
         hooks.note(f"models are compared on {len(y):,}{of} rows, drawn at random")
         single = True
     found = compare(
-        frame_of(table), y, models=SINGLE if single else None, curves=False, random_state=seed,
+        table, y, models=SINGLE if single else None, curves=False, random_state=seed,
         time_limit=limit, progress=hooks.progress,
     )  # fmt: skip
     if found.late:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from suffice.columns.spellings.spelling import SpelledKind, Spelling
@@ -10,9 +10,10 @@ from suffice.columns.spellings.written_numbers import POINT
 from suffice.errors import ColumnMismatch, listed
 from suffice.rows.cells import CATEGORY, NUMBER
 from suffice.tables.table_file import TableFile, missing_columns, open_table
+from suffice.tables.table_reading import TableGuess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,12 +31,14 @@ class ModelRows:
     names    the columns of the table that the model takes, in its order
     kinds    what they hold
     named    whether the model knows its columns by name
+    spellings  how columns are written, and which are made of others
     """
 
     table: ModelTable
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     named: bool
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
 
     @classmethod
     def open(
@@ -56,19 +59,20 @@ class ModelRows:
         """
         wanted = tuple(columns.names) if columns.named else ()
         target = (notes.target,) if notes.target else ()
-        table = open_tables(tables, reading, (*wanted, *others, *target), note)
+        there = _there(wanted, notes.spellings)
+        table = open_tables(tables, reading, (*there, *others, *target), note)
         known = {notes.target, *others}
         if not columns.named:
             return cls._unnamed(table, columns, known)
-        lacking = [name for name in wanted if name not in table.names]
+        lacking = [name for name in there if name not in table.names]
         if lacking:
-            raise _lacking(table, lacking, wanted, {*wanted, *target})
+            raise _lacking(table, lacking, there, {*there, *target})
         extra = [n for n in table.names if n not in {*wanted, *known, *notes.dropped}]
         if extra and not quiet:
             note(f"not used, for the model does not know them: {listed(extra)}")
         pairs = zip(wanted, columns.columns, strict=True)
         kinds = tuple(_kind(column.kind, notes.spellings.get(n), reading) for n, column in pairs)
-        return cls(table, wanted, kinds, True)
+        return cls(table, wanted, kinds, True, notes.spellings)
 
     @classmethod
     def _unnamed(cls, table: ModelTable, columns: Any, known: set[str | None]) -> ModelRows:
@@ -92,9 +96,13 @@ class ModelRows:
             raise missing_columns(self.table.name, lacking, self.table.names)
         kinds = [CATEGORY] * len(others) if other_kinds is None else list(other_kinds)
         # A column may be among both, as another kind: it is read twice.
-        width = len(self.names)
-        for chunk in self.table.chunks((*self.names, *others), (*self.kinds, *kinds)):
+        known = dict(zip(self.names, self.kinds, strict=True))
+        there = _there(self.names, self.spellings) if self.named else self.names
+        width = len(there)
+        for chunk in self.table.chunks((*there, *others), (*map(known.__getitem__, there), *kinds)):
             rows = chunk.take(range(width))
+            if there != self.names:
+                rows = _with_parts(rows, self.names, self.spellings)
             beside = [(chunk.kinds[j], chunk.exact(j)) for j in range(width, chunk.width)]
             yield (rows if self.named else _without_names(rows)), beside
 
@@ -105,6 +113,24 @@ def _kind(kind: str, spelling: Spelling | None, reading: TableReading) -> str:
         given = None if spelling is None and reading.decimal == POINT else Spelling(NUMBER)
         spelling = given and replace(spelling or given, decimal=reading.decimal)
     return kind if spelling is None or spelling.kind != kind else SpelledKind(spelling)
+
+
+def _there(names: tuple[str, ...], spellings: Mapping[str, Spelling]) -> tuple[str, ...]:
+    """Return the columns that a table has; others are made of them."""
+    if not any(one.part for one in spellings.values()):
+        return names
+    from suffice.columns.spellings.date_parts import without_parts
+
+    return without_parts(names, spellings)
+
+
+def _with_parts(table: Table, names: Sequence[str], spellings: Mapping[str, Spelling]) -> Table:
+    """Return a table with the columns that are made of others, in the order of a model."""
+    from suffice.columns.spellings.date_parts import with_date_parts
+
+    rows = with_date_parts(table, spellings)
+    place = {name: j for j, name in enumerate(rows.names or ())}
+    return rows.take([place[name] for name in names])
 
 
 def _without_names(table: Table) -> Table:
@@ -168,12 +194,19 @@ def open_tables(
             header=reading.header,
             expected=expected,
             encoding=reading.encoding,
+            sheet=reading.sheet,
             once=True,
-            on_guess=lambda said: note(f"{said}; --encoding names another"),
+            on_guess=lambda said: note(_changeable(said)),
         )
         for path in paths
     ]
     return files[0] if len(files) == 1 else SeveralFiles(files, given)
+
+
+def _changeable(said: str) -> str:
+    """Return what was decided about a table, with how to change it."""
+    option = said.option if isinstance(said, TableGuess) else "encoding"
+    return f"{said}; --{option} names another" if option else said
 
 
 def _is_folder(given: str) -> bool:

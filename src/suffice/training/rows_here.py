@@ -14,6 +14,7 @@ from suffice.sources.arrow_frames import some_rows
 from suffice.tables.table_file import missing_columns
 from suffice.training.labelled_source import refuse_infinite
 from suffice.training.table_columns.spelled_columns import spelled_frame
+from suffice.training.table_columns.told_columns import told_columns
 from suffice.training.target_labels import labels_of
 from suffice.training.training_rows import (
     TrainingRows,
@@ -119,6 +120,8 @@ def _decided(
     if without:
         hooks.note(unlabelled_rows(without))
     table, dropped = kept_columns(table, place, target, hooks, texts=texts)
+    if table.names is not None and not texts:
+        table, spellings = told_columns(table, labels, spellings, reading.columns, hooks)
     given = None if frame is None or spellings else _selected(frame, table, there)
     return TrainingRows(
         table, labels, True, place, target, (*asked_to_drop(drop), *dropped), without, texts,

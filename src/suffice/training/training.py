@@ -63,6 +63,7 @@ def train(
     decimal: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
+    sheet: str | int | None = None,
     random_state: int = 0,
     checkpoint: str | Path | None = None,
     time_limit: float | None = TIME_LIMIT,
@@ -79,7 +80,7 @@ def train(
     Parameters
     ----------
     data
-        A path (CSV, Parquet, Arrow, JSON lines; .gz too), a pattern, a list of paths, the address
+        A path (CSV, Parquet, Arrow, JSON, .xlsx; .gz too), a pattern, a list of paths, the address
         of a table of a database, an Arrow stream, a frame, or an array (n, d) of rows.
     y
         Labels (n,), where they are not a column of `data`.
@@ -95,9 +96,12 @@ def train(
     delimiter, header, decimal, encoding
         How a table of text is written; None detects it. `decimal` is "." or ",", and `encoding` any
         that Python knows, such as "windows-1252".
+    sheet
+        Which sheet of a workbook (.xlsx), by its name or its number from 1 on; None is the first.
     columns
         What columns are, by name, where they are not what they look like: "number" (units such as
-        12 kg are passed over), "category" (numbers that are codes), "id" or "ignore" (left out).
+        12 kg are passed over), "category" (numbers that are codes), "date" (numbers of spreadsheets
+        too; "date-dmy" and "date-mdy" say what stands first), "id" or "ignore" (left out).
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -138,7 +142,8 @@ def train(
     given = {name: value for name, value in settings.items() if value is not None}
     return train_rows(
         data, y, target, model, given, Hooks(on_note, progress), drop=drop,
-        reading=TableReading(delimiter, header, decimal, dict(columns or {}), encoding),
+        reading=TableReading(delimiter, header, decimal, dict(columns or {}), encoding,
+                             None if sheet is None else str(sheet)),
         seed=random_state, checkpoint=checkpoint, time_limit=time_limit,
     )  # fmt: skip
 

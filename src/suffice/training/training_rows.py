@@ -19,12 +19,14 @@ from suffice.sources.samples import first_rows, spread_rows
 from suffice.sources.sql.source import SqlSource
 from suffice.sources.table_files import TableSource
 from suffice.tables.table_file import missing_columns
+from suffice.tables.table_reading import TableGuess
 from suffice.training.labelled_source import LabelledSource
 from suffice.training.table_columns.spelled_columns import (
     check_numbers,
     declared_categories,
     say_spellings,
 )
+from suffice.training.table_columns.told_columns import told_columns
 from suffice.training.target_labels import check_classes, plain_labels
 
 if TYPE_CHECKING:
@@ -133,6 +135,8 @@ class TrainingRows:
             without += labelled.without
             tell_unlabelled(labelled, hooks)
         kept, dropped = kept_columns(found.table, source.name, target, hooks, texts=texts)
+        if not texts:
+            kept, spellings = told_columns(kept, labels, spellings, reading.columns, hooks)
         return cls(
             kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
             without, texts, source, counted, spellings=spellings,
@@ -196,6 +200,7 @@ def opened_source(
         delimiter=reading.delimiter,
         header=reading.header,
         encoding=reading.encoding,
+        sheet=reading.sheet,
         expected=(*labels, *drop),
     )
     asked = dict.fromkeys((*labels, *drop, *reading.columns))
@@ -246,8 +251,9 @@ def kinds_of(
         return None, found
     with hooks.progress(f"looking at {source.name}") as progress:
         source.kinds(progress.more)
-    for said in source.guessed_encodings():
-        hooks.note(f"{said}; {hooks.option('encoding')} names another")
+    for said in source.guesses():
+        option = said.option if isinstance(said, TableGuess) else "encoding"
+        hooks.note(f"{said}; {hooks.option(option)} names another" if option else said)
     decided = source.spell(names, reading.decimal, reading.columns)
     say_spellings(decided, hooks, reading.decimal)
     for said in source.odd_cells((*names, *(() if target is None else (target,)))):

@@ -149,6 +149,11 @@ class Priors(ParamType):
     "--priors", type=Priors(), help="Shares of the classes, if not those of TABLE: spam=.2,ham=.8."
 )
 @click.option(
+    "--calibration-rows", metavar="N", type=click.IntRange(1, 2048),
+    help="gda, qda, naive-bayes: keep up to N rows in the file, among which predict "
+    "--coverage ranks new ones.  [default: none]",
+)  # fmt: skip
+@click.option(
     "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
     help="gda, qda, naive-bayes: write what was learned so far to FILE every ten seconds. If the "
     "run is killed, the same command goes on from there, and ends at the same model. FILE is not "
@@ -177,7 +182,7 @@ def fit(
 ) -> None:
     """Learn a model from TABLE and write it to a file.
 
-    TABLE is CSV (.gz too), Parquet, Arrow, JSON lines, or - for standard input; several files of
+    TABLE is CSV (.gz too), Parquet, Arrow, JSON, .xlsx, or - for standard input; several files of
     the same columns, a quoted pattern ('part-*.parquet'), or a folder of Parquet files; or a table
     of a database: duckdb://file.db?table=t, postgresql://user@host/base?table=t (or ?query=SELECT
     …, to the end). It may be larger than memory.

@@ -39,6 +39,16 @@ if TYPE_CHECKING:
     help="What must reach P: the probability of the class, or the p-value of the row under the "
     'class it is most typical of ("none of these").',
 )  # fmt: skip
+@click.option(
+    "--coverage", type=float, metavar="P",
+    help="Add the set of classes that cannot be excluded: it holds the true class in at least a "
+    "share P of rows like those of the fit. For models that keep rows: a pool, or fit with "
+    "--calibration-rows.",
+)  # fmt: skip
+@click.option(
+    "--within", type=click.Choice(["all", "class"]), default="all", show_default=True,
+    help="--coverage over all rows, or in every class by itself.",
+)  # fmt: skip
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy a column too; repeatable.")
 @json_option("a line for each row")
 @reading_options
@@ -49,6 +59,8 @@ def predict(
     cost: str | None,
     reject_below: float | None,
     reject_by: str,
+    coverage: float | None,
+    within: str,
     keep: tuple[str, ...],
     as_json: bool,
     reading: TableReading,
@@ -78,6 +90,11 @@ def predict(
     stored, notes = open_classifier(model)
     answers = StoredAnswers(stored, notes)
     decisions = Decisions.of(answers, model, cost, reject_below, reject_by)
+    sets = None
+    if coverage is not None:
+        from suffice.cli.rows.prediction_sets import PrintedSets
+
+        sets = PrintedSets(answers.saved(model), coverage, within, as_json=as_json)
     rows = ModelRows.open(tables, answers.columns, notes, reading, note, others=keep)
     unseen = UnseenLevels(stored, rows)
     target = notes.target if notes.target in rows.table.names else None
@@ -88,6 +105,11 @@ def predict(
         for chunk, beside in rows.chunks(others):
             unseen.add(chunk)
             found = decisions.about(chunk, proba=proba)
+            if sets is not None:
+                names, cells = sets.about(chunk, beside[-1][1] if target is not None else None)
+                found = found._replace(
+                    names=(*found.names, *names), columns=(*found.columns, *cells)
+                )
             if printed is None:  # not before the first answer: a refusal leaves no header behind
                 printed = PrintedRows((*keep, *found.names), as_json=as_json, digits=6)
             kept = [cells for _, cells in beside[: len(keep)]]
@@ -101,6 +123,8 @@ def predict(
         return
     unseen.report()
     decisions.report()
+    if sets is not None:
+        sets.report(target)
     if cost is None and (asked or undecided):
         share = f" ({agreed / asked:.1%})" if asked else ""
         rest = f"; {undecided} with a label have no class" if undecided else ""

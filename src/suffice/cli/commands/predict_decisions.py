@@ -186,7 +186,7 @@ class UnseenLevels:
         self._known: dict[int, set[Any]] = {
             j: levels[name]
             for j, (name, kind) in enumerate(zip(rows.names, rows.kinds, strict=True))
-            if kind == CATEGORY and name in levels
+            if kind == CATEGORY and levels.get(name)  # a pool's file lists none
         }
         self._names = rows.names
         self._new: dict[tuple[str, Any], None] = {}  # in the order of their first row

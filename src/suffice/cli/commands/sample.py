@@ -33,9 +33,9 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     vary in the class. Categories come out as their names, numbers with as many digits as they had;
     blank only where blank is a category of its own. Columns that are written in a way of their own
     come out so that MODEL reads them again: decimal commas, percent signs, the words for yes and
-    no; currencies and separators of thousands are left out. Logistic regression knows how rows are
-    told apart, and not how they are made: it draws nothing. Of a file of `suffice cluster`, the
-    last column is the cluster.
+    no, dates as 2024-01-31; currencies and separators of thousands are left out. Logistic
+    regression knows how rows are told apart, and not how they are made: it draws nothing. Of a file
+    of `suffice cluster`, the last column is the cluster.
 
     Example: suffice sample flowers.suffice -n 5 --class virginica
     """
@@ -43,6 +43,7 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
 
     from suffice.cli.rows.densities import drawn_rows, with_density
     from suffice.cli.terminal.printed_rows import PrintedRows
+    from suffice.columns.spellings.date_parts import without_parts
     from suffice.training.decimals import rounded
     from suffice.training.target_labels import label_named
 
@@ -53,7 +54,8 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     if saved.name == "TextClassifier" and not (columns.named and len(names) == 1):
         names = ("text",)  # what is written is one text, and not cut into columns
     chosen = None if label is None else label_named(label, saved.classes.tolist())
-    printed = PrintedRows((*names, target), as_json=as_json)
+    shown = without_parts(tuple(names), saved.notes.spellings)
+    printed = PrintedRows((*shown, target), as_json=as_json)
     rng = np.random.default_rng(seed)
     step = max(1, AT_ONCE // max(1, len(names)))
     for start in range(0, size, step):
@@ -61,6 +63,7 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
         cells = [
             _written(rounded(column, saved.decimals.get(name)), saved, name)
             for name, column in zip(names, _cells(X, len(names)), strict=True)
+            if name in shown
         ]
         printed.write(zip(*cells, y, strict=True))
 

@@ -42,7 +42,7 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
     """
     from suffice.cli.terminal.messages import note
     from suffice.cli.terminal.printed_rows import print_text
-    from suffice.errors import BadSetting
+    from suffice.errors import BadSetting, listed
     from suffice.sql.dialects import dialect_named
     from suffice.sql.scorer import scorer_sql
     from suffice.training.opened_files import open_model
@@ -57,6 +57,12 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
         raise BadSetting(
             "this mixture has a component of noise, which no query knows",
             hint="fit it with noise=False",
+        )
+    made = [name for name, spelling in notes.spellings.items() if spelling.part]
+    if made:
+        raise BadSetting(
+            f"{model} knows {listed(made)}, which no query makes of a date",
+            hint="fit without: --column NAME=number takes the date NAME alone",
         )
     for name, spelling in notes.spellings.items():
         note(f"{name} has to be {spelling.typed} in the table: its texts were {spelling.words}")

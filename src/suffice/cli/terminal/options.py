@@ -82,6 +82,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "default it is UTF-8, UTF-16 with a byte order mark, or Windows-1252 where bytes are not "
         "UTF-8 and look like it; a note says so.",
     )
+    @click.option(
+        "--sheet",
+        default=None,
+        metavar="NAME",
+        help="Which sheet of a workbook (.xlsx): its name, or its number from 1 on. By default the "
+        "first.",
+    )
     @wraps(command)
     def with_reading(
         *args: Any,
@@ -89,6 +96,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         header: bool | None,
         decimal: str | None,
         encoding: str | None,
+        sheet: str | None,
         **more: Any,
     ) -> Any:
         parted = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
@@ -97,7 +105,9 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 f"{delimiter!r} is not one character", param_hint="--delimiter"
             )
         return command(
-            *args, reading=TableReading(parted, header, decimal, encoding=encoding), **more
+            *args,
+            reading=TableReading(parted, header, decimal, encoding=encoding, sheet=sheet),
+            **more,
         )
 
     return with_reading
@@ -109,7 +119,8 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--column", "declared", multiple=True, metavar="NAME=KIND",
         help="What a column is, where it is not what it looks like: number (12 kg is 12), category "
-        "(numbers that are codes), id or ignore (left out); repeatable.",
+        "(numbers that are codes), date (numbers of spreadsheets too; date-dmy and date-mdy say "
+        "what stands first), id or ignore (left out); repeatable.",
     )  # fmt: skip
     @click.option(
         "--columns", "columns_file", type=click.Path(path_type=Path), metavar="FILE",

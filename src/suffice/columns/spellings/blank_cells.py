@@ -14,7 +14,7 @@ BLANKS = frozenset(
         "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!", "#NUL!",
         "#¡VALOR!", "#¡DIV/0!", "#¡REF!", "#¿NOMBRE?", "#¡NUM!", "#VALORE!", "#RIF!", "#NOME?",
         "#DZIEL/0!", "#ARG!", "#ADR!", "#LICZBA!", "#ДЕЛ/0!", "#ЗНАЧ!", "#Н/Д", "#ССЫЛКА!",
-        "#ЧИСЛО!", "n.c.",
+        "#ЧИСЛО!", "n.c.", "0000-00-00", "0000-00-00 00:00:00", "00.00.0000", "00/00/0000",
     }
 )  # fmt: skip
 """Words that say, beside numbers, dates and truths, that there is none: what people type, what

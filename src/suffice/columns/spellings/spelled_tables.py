@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from suffice.columns.spellings.date_parts import with_date_parts
 from suffice.columns.spellings.spelling import read_cells
 from suffice.errors import NotANumber
 from suffice.rows.cells import CATEGORY
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
     """Return a table whose columns of text are read by their spelling; typed ones stay.
 
+    Parts of dates that are columns of their own stand behind the others.
+
     >>> import numpy as np
     >>> from suffice.columns.spellings.spelling import Spelling
     >>> from suffice.rows.tables import table_of_columns
@@ -34,7 +37,7 @@ def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
         name in spellings and (kind == CATEGORY) != (spellings[name].kind == CATEGORY)
         for name, kind in zip(names, table.kinds, strict=True)
     ):
-        return table
+        return with_date_parts(table, spellings)
     columns: list[tuple[str, Any]] = []
     whole: list[Any] = []
     for j, (name, kind) in enumerate(zip(names, table.kinds, strict=True)):
@@ -47,7 +50,8 @@ def read_spelled(table: Table, spellings: Mapping[str, Spelling]) -> Table:
             whole.append(False)
     found = table_of_columns(columns, names, None)
     levels = None if found.cells is None else table.levels
-    return replace(found, levels=levels, whole=None if table.whole is None else tuple(whole))
+    read = replace(found, levels=levels, whole=None if table.whole is None else tuple(whole))
+    return with_date_parts(read, spellings)
 
 
 def _cells(cells: list[Any], spelling: Spelling, name: str) -> Any:

@@ -24,6 +24,15 @@ LONGEST = 40
 """Characters of a text that a spelling may hold: a currency, a unit, a word for yes."""
 
 
+CLOCK, SERIAL = "clock", "number"
+"""What dates may be besides an order: times of day alone, and numbers that stand for dates."""
+DATES = ("", "dmy", "mdy", "ymd", CLOCK, SERIAL)
+"""How the dates of a column may be written: `written_dates` has what reads them, and is loaded
+where there are any."""
+PARTS = ("", "month", "weekday", "hour")
+"""What of a date may be a category of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """How the cells of a column are written, and what they stand for.
@@ -34,6 +43,10 @@ class Spelling:
     percent    whether numbers are followed by a percent sign: 31% is 0.31
     unit       what has to follow a number
     yes, no    the words that are written for truths; others of the same language are read, too
+    date       the order of a date, "dmy", "mdy" or "ymd"; "clock" for times without a date, and
+               "number" for numbers that stand for dates. Numbers are days since 1970, or hours
+    timed      whether dates have a time
+    part, of   of a category that is made of a date: which part of it, and of which column
 
     >>> Spelling("number", currency="€", decimal=",").value("1.234,50 €")
     1234.5
@@ -48,11 +61,22 @@ class Spelling:
     unit: str = ""
     yes: str = ""
     no: str = ""
+    date: str = ""
+    timed: bool = False
+    part: str = ""
+    of: str = ""
+
+    @property
+    def is_clock(self) -> bool:
+        """Whether it is written as times without a date."""
+        return self.date == CLOCK
 
     def value(self, cell: str) -> float | None:
         """Return the number that a cell stands for; None if it is written in another way."""
         if self.kind == BOOLEAN:
             return self._truth(cell)
+        if self.date:
+            return self._date(cell)
         found = written_number(cell)
         if found is None or found.percent != self.percent:
             # Typed numbers among others are written with an exponent: they mean what they are.
@@ -72,6 +96,19 @@ class Spelling:
                 return float(word in yes)
         return None
 
+    def _date(self, cell: str) -> float | None:
+        from suffice.columns.spellings.written_dates import serial_date, written_date
+
+        found = written_date(cell)
+        if self.date == SERIAL:
+            if found is not None:  # what nobody can read in two ways
+                return found.days[0] if len(set(found.days)) == 1 and not found.clock else None
+            number = written_number(cell)
+            return None if number is None or number.point is None else serial_date(number.point)
+        if found is None or found.clock != self.is_clock:
+            return None
+        return found.days[0] if found.clock else found.value(self.date)
+
     def written(self, value: Any, digits: int | None = None) -> Any:
         """Return a cell as the column has it; what is blank, or is no number, as it is.
 
@@ -82,6 +119,8 @@ class Spelling:
         '1234,5'
         >>> Spelling("number", percent=True).written(0.31, 2)
         '31%'
+        >>> Spelling("number", date="dmy").written(19727.0)
+        '2024-01-05'
         """
         if self.kind == BOOLEAN:
             return value if value is None else (self.yes if value else self.no)
@@ -89,6 +128,10 @@ class Spelling:
             return value
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             return value
+        if self.date:
+            from suffice.columns.spellings.written_dates import clock_text, date_text
+
+            return clock_text(value) if self.is_clock else date_text(value, timed=self.timed)
         if not self.percent and self.decimal == POINT:
             return value
         if self.percent:
@@ -103,6 +146,8 @@ class Spelling:
             return "a boolean"
         if self.kind == CATEGORY:
             return "text"
+        if self.date:
+            return "a number of hours" if self.is_clock else "a number of days since 1970-01-01"
         return "a number, 0.31 for 31%" if self.percent else "a number"
 
     @property
@@ -115,7 +160,11 @@ class Spelling:
         if self.kind == BOOLEAN:
             return f"yes and no ({self.yes}, {self.no})"
         if self.kind == CATEGORY:
-            return "categories"
+            return f"the {self.part} of {self.of}" if self.part else "categories"
+        if self.date:
+            how = {"dmy": "day first", "mdy": "month first", SERIAL: "written as numbers"}
+            more = f" ({how[self.date]})" if self.date in how else ""
+            return "times, in hours" if self.is_clock else f"dates{more}, in days since 1970"
         parts = ["percentages (31% is 0.31)" if self.percent else "numbers"]
         parts += [f"in {text}" for text in (self.currency, self.unit) if text]
         parts += ["with decimal commas"] if self.decimal == COMMA else []
@@ -134,8 +183,9 @@ class Spelling:
         if not isinstance(content, dict) or not content.keys() <= known.keys():
             raise _damaged()
         for name, value in content.items():
-            kind = bool if name == "percent" else str
-            if type(value) is not kind or (isinstance(value, str) and len(value) > LONGEST):
+            kind = bool if name in ("percent", "timed") else str
+            long = isinstance(value, str) and len(value) > LONGEST and name != "of"
+            if type(value) is not kind or long:
                 raise _damaged()
         try:
             found = cls(**content)
@@ -146,6 +196,10 @@ class Spelling:
             found.kind not in (NUMBER, BOOLEAN, CATEGORY)
             or found.decimal not in (POINT, COMMA)
             or truths != bool(found.yes and found.no)
+            or found.date not in DATES
+            or (found.date and found.kind != NUMBER)
+            or found.part not in PARTS
+            or (found.part and found.kind != CATEGORY)
         ):
             raise _damaged()
         return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from suffice.errors import BadSetting
+from suffice.errors import BadSetting, NotLinear
 from suffice.estimators.concurrency import lock_of
 from suffice.estimators.linear.linear_classifier import LinearClassifier
 from suffice.estimators.linear.logistic_summary import LogisticSummary
@@ -337,6 +337,15 @@ def implied_logistic(
         design, KeptLogistic(form), classes.dtype, label_kind(classes), None, None, reader
     )
     return LogisticRegression.of_learned(learned)
+
+
+def implied(estimator: Any) -> LogisticRegression:
+    """Return `estimator.to_logistic()` for an attribute: where there is none, neither is that."""
+    try:
+        found: LogisticRegression = estimator.to_logistic()
+    except NotLinear as error:
+        raise AttributeError(str(error)) from None
+    return found
 
 
 def _variances(found: LogisticFit, others: list[int], place: int) -> FloatArray | None:

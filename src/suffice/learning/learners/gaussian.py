@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.columns import Columns
 from suffice.errors import BadSetting, DifferentKinds, listed
+from suffice.learning.kept_rows import checked_calibration_rows, within_sample
 from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner, summary_of
 from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
@@ -19,7 +20,7 @@ from suffice.learning.waiting_rows import moderate
 from suffice.models.gaussian.auto_covariance import choose
 from suffice.models.gaussian.averages.grid import Averaged
 from suffice.models.gaussian.averages.learner import EM_STRENGTH, AveragingLearner
-from suffice.models.gaussian.averages.row_samples import embedded_sample
+from suffice.models.gaussian.averages.row_samples import embedded_sample, sampled_rows
 from suffice.models.gaussian.averages.shares import LEFT_OUT, checked_temperature
 from suffice.models.gaussian.family import FORMS, Gaussian
 from suffice.models.gaussian.forms import BY_LETTERS, LETTERS, letters_of
@@ -59,6 +60,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     prior_rows: float = 0.0
     temperature: float | str | None = None
     average: bool = False
+    calibration_rows: int | None = None
 
     name: ClassVar[str] = "GaussianDiscriminant"
     choice_hint: ClassVar[str] = "give pool and shrink explicitly to both, then they can be merged"
@@ -67,11 +69,13 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         "prior_rows": 0.0,
         "temperature": None,
         "average": False,
+        "calibration_rows": None,
     }
 
     def check(self) -> None:
         """Refuse settings that have no meaning."""
         self.of_model()
+        checked_calibration_rows(self.calibration_rows)
 
     # Rows
 
@@ -87,7 +91,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             columns = Columns.infer(table)
             apart = getattr(table, "apart", None)
             summed = letters_of(self.covariance) == "EEE"
-            if apart is not None and summed and not self.judged_by_rows():
+            kept = self.judged_by_rows() or self.calibration_rows
+            if apart is not None and summed and not kept:
                 return columns, apart  # added up where they lie: there is a kernel for it
             return columns, columns.encode(table, self.name)
         columns = known.columns
@@ -107,9 +112,12 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     def summarize(self, batch: LabelledBatch) -> Any:
         """Return the statistics of one batch, with a sample of its rows where that is kept."""
         learner = self.of_model()
-        if isinstance(learner, AveragingLearner):  # whose hashes go by the names of columns
-            return summary_of(learner, batch, batch.columns)
-        return summary_of(learner, batch)
+        more = (batch.columns,) if isinstance(learner, AveragingLearner) else ()  # for hashes
+        held = summary_of(learner, batch, *more)
+        if self.calibration_rows is None or isinstance(held, WithRows):
+            return held
+        found = sampled_rows(batch.rows, batch.columns, batch.codes, batch.labels, batch.weights)
+        return WithRows(held, found.cut(self.calibration_rows))
 
     def keeping(self, *learned: Any) -> LearnedDiscriminant:
         """Return statistics, with what else there is to know of their rows, as what was learned."""
@@ -123,14 +131,16 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             raise BadSetting(
                 f"a sample of the rows {told} when the rows before were read: other statistics "
                 "were collected",
-                hint="set predictive, average and temperature as they were, or fit again",
+                hint="set predictive, average, temperature and calibration_rows as "
+                "they were, or fit again",
             )
         super().check_mergeable(left, right)
 
     def merged(self, left: Learned[Any, Fit], right: Learned[Any, Fit]) -> tuple[Columns, Any]:
         """Return the columns with the levels of both, and the sum in their coding."""
         columns, ours, theirs = left.columns.widened(right.columns)
-        return columns, _embedded(left, ours, columns) + _embedded(right, theirs, columns)
+        whole = embedded(left, ours, columns) + embedded(right, theirs, columns)
+        return columns, within_sample(whole, self.calibration_rows, self.judged_by_rows())
 
     def forgetting(self, learned: Learned[Any, Fit]) -> Callable[[Any], Any]:
         """Return the function that takes statistics away."""
@@ -142,7 +152,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
             if not left_out and isinstance(held, WithRows) != isinstance(gone, WithRows):
                 raise BadSetting(
                     "a sample of the rows was kept under other settings than now",
-                    hint="set predictive, average and temperature as they were, or fit again",
+                    hint="set predictive, average, temperature and calibration_rows as "
+                    "they were, or fit again",
                 )
             columns = learned.columns
             return learner.forget(held, gone, columns.is_coded, columns.coded_names)
@@ -267,7 +278,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         return AveragingLearner(family, self.priors, averaged, temperature)
 
 
-def _embedded(learned: Learned[Any, Fit], places: IntArray, columns: Columns) -> Any:
+def embedded(learned: Learned[Any, Fit], places: IntArray, columns: Columns) -> Any:
     """Return statistics in the coding of a schema that knows more levels."""
     same = len(places) == columns.width and np.array_equal(places, np.arange(len(places)))
     held = learned.statistics

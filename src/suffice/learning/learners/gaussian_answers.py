@@ -16,7 +16,7 @@ from suffice.learning.results import Explanation
 from suffice.models.gaussian.averages.learner import AveragingLearner, averaged_leave_one_out
 from suffice.models.gaussian.forgetting import SMALL_DEVIATION, warn_of_small_squares
 from suffice.models.gaussian.learner import Fit, warn_of
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut, leave_one_out
+from suffice.models.gaussian.leave_one_out.leave_one_out import leave_one_out
 from suffice.models.gaussian.missing.e_step import imputed
 from suffice.models.gaussian.model import OneRow, one_row
 from suffice.models.gaussian.whitened_classes import Discriminants, discriminants
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from suffice.columns import Columns
     from suffice.learning.learners.gaussian import GaussianClassifierLearner
     from suffice.models.gaussian.family import Gaussian
+    from suffice.models.left_out import LeaveOneOut
     from suffice.models.notes import Note
-    from suffice.rows import FloatArray, Label
+    from suffice.rows import FloatArray, IntArray, Label
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,31 +154,46 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
 
     def leave_one_out(self, X: object, y: object, sample_weight: object = None) -> LeaveOneOut:
         """Judge the rows this was learned from, each by a model of all the others."""
-        from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
-
-        fit, family, learner = self.fit, self.learner.family(), self.learner.of_model()
         batch = self.learner.read(X, y, sample_weight, self)
         codes = self.codes_of_fit(batch)
-        given = None if self.learner.priors is None else fit.model.log_priors
-        rows, held = batch.rows, self.statistics
-        if isinstance(learner, AveragingLearner):
-            averaged: Any = fit
-            result = averaged_leave_one_out(
-                learner, averaged, held, rows, codes, batch.weights, given
-            )
-        elif family.keeps_patterns and np.isnan(rows).any():
-            held = held.held if isinstance(held, WithRows) else held
-            result = leave_one_out_missing(family, held, fit, rows, codes, batch.weights, given)
-        else:
-            try:
-                result = leave_one_out(
-                    family, fit.summary, fit.normals, fit.notes, rows, codes, batch.weights, given
-                )
-            except NotFinite as error:
-                raise naming_cells(error, rows, self.columns, batch.places) from None
+        try:
+            result = self.left_out(batch.rows, codes, batch.weights)
+        except NotFinite as error:
+            raise naming_cells(error, batch.rows, self.columns, batch.places) from None
         if result.approximate:
             warn(result.approximate, Approximation)
         return self.with_weightless(result, batch, X, y)
+
+    def left_out(
+        self,
+        rows: FloatArray,
+        codes: IntArray,
+        weights: FloatArray | None = None,
+        *,
+        complete: bool = True,
+    ) -> LeaveOneOut:
+        """Judge coded rows this was learned from; if not `complete`, some of them."""
+        from suffice.models.gaussian.leave_one_out.missing_cells import leave_one_out_missing
+
+        fit, family, learner = self.fit, self.learner.family(), self.learner.of_model()
+        given = None if self.learner.priors is None else fit.model.log_priors
+        held = self.statistics
+        if isinstance(learner, AveragingLearner):
+            averaged: Any = fit
+            return averaged_leave_one_out(
+                learner, averaged, held, rows, codes, weights, given, complete=complete
+            )
+        if family.keeps_patterns and not getattr(held_of(held), "is_complete", True):
+            return leave_one_out_missing(family, held_of(held), fit, rows, codes, weights, given)
+        return leave_one_out(
+            family, fit.summary, fit.normals, fit.notes, rows, codes, weights, given,
+            complete=complete,
+        )  # fmt: skip
+
+
+def held_of(statistics: Any) -> Any:
+    """Return the sums of statistics that may have a sample of rows beside them."""
+    return statistics.held if isinstance(statistics, WithRows) else statistics
 
 
 def _is_of_our_making(note: Note, columns: Columns, fit: Fit) -> bool:

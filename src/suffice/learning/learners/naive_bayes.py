@@ -13,6 +13,7 @@ import numpy as np
 
 from suffice.columns import Columns, PlainColumns
 from suffice.errors import BadSetting, DifferentKinds, SufficeError, listed
+from suffice.learning.kept_rows import checked_calibration_rows, within_sample
 from suffice.learning.labelled_batch import read_batch
 from suffice.learning.learner import Learner
 from suffice.learning.learners.naive_bayes_answers import LearnedColumns, blocks
@@ -26,6 +27,7 @@ from suffice.models.naive_bayes.families_by_likelihood import candidates, select
 from suffice.models.naive_bayes.families_by_looks import AUTO, SELECT, family_like
 from suffice.models.naive_bayes.learner import NaiveBayesFit, NaiveBayesLearner
 from suffice.models.naive_bayes.product import Product
+from suffice.models.naive_bayes.row_samples import sampled
 from suffice.models.naive_bayes.smoothing import HELD_OUT, LEFT_OUT, checked_smoothing
 from suffice.rows import BOOLEAN, read_table
 from suffice.rows.sparse import SparseRows
@@ -34,13 +36,13 @@ from suffice.statistics.folds import Folds
 from suffice.statistics.row_sample import WithRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.learning.learned import Learned
     from suffice.learning.learner import Accepts
     from suffice.models.naive_bayes.families.protocol import ColumnFamily
-    from suffice.rows import FloatArray, Label
+    from suffice.rows import FloatArray, IntArray, Label
 
     LearnedProduct = Learned[Any, NaiveBayesFit]
 
@@ -66,6 +68,8 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
     smoothing: ClassVar[Any]
     temperature: ClassVar[Any] = None
     priors: ClassVar[Mapping[Label, float] | None] = None
+    calibration_rows: ClassVar[int | None] = None
+    later_settings: ClassVar[Mapping[str, Any]] = {"calibration_rows": None}
 
     @abstractmethod
     def asked_families(self) -> Any:
@@ -80,6 +84,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         """Refuse settings that have no meaning."""
         checked_smoothing(self.smoothing)
         _checked_temperature(self.temperature)
+        checked_calibration_rows(self.calibration_rows)
 
     def stored_choice(self) -> Any:
         """Return families, and what asked for them."""
@@ -130,12 +135,29 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
 
     def summarize(self, batch: LabelledBatch) -> Any:
         """Return the statistics of every column, class by class."""
-        learner, names = self.of_model(), _names(batch.columns)
+        names = _names(batch.columns)
         try:
-            rows = blocks(learner.product, batch.rows)
-            return learner.summarize(rows, batch.codes, batch.labels, batch.weights, names)
+            rows = blocks(self.chosen.product, batch.rows)
+            return self.summary_of_blocks(rows, batch.codes, batch.labels, batch.weights, names)
         except SufficeError as error:
             raise error.filled(rows=batch.places) from None
+
+    def summary_of_blocks(
+        self,
+        rows: Any,
+        codes: IntArray,
+        labels: Sequence[Label],
+        weights: FloatArray | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Any:
+        """Return the statistics of rows cut into blocks, with some of them where these are kept."""
+        learner = self.of_model()
+        held = learner.summarize(rows, codes, labels, weights, names)
+        if self.calibration_rows is None or isinstance(held, WithRows):
+            return held
+        hashes = learner.product.hashes(rows, codes, labels)
+        found = sampled(learner.product, rows, codes, labels, weights, hashes)
+        return WithRows(held, found.cut(self.calibration_rows))
 
     def keeping(self, *learned: Any) -> LearnedColumns:
         """Return statistics, with what else there is to know of their rows, as what was learned."""
@@ -162,7 +184,9 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
 
     def merged(self, left: LearnedProduct, right: LearnedProduct) -> tuple[Any, Any]:
         """Return the columns, and the sum."""
-        return left.columns, left.statistics + right.statistics
+        whole = left.statistics + right.statistics
+        judged = self.of_model().keeps_rows
+        return left.columns, within_sample(whole, self.calibration_rows, judged)
 
     def forgetting(self, learned: LearnedProduct) -> Callable[[Any], Any]:
         """Return the function that takes statistics away."""
@@ -228,6 +252,7 @@ class NaiveBayesClassifierLearner(ColumnsLearner):
     smoothing: float | str = 1.0  # type: ignore[misc]
     temperature: float | str | None = None  # type: ignore[misc]
     priors: Mapping[Label, float] | None = None  # type: ignore[misc]
+    calibration_rows: int | None = None  # type: ignore[misc]
 
     name: ClassVar[str] = "NaiveBayes"
 
@@ -349,6 +374,7 @@ def _check_collected_alike(known: Any, new: Any) -> None:
     ):
         if ours != theirs:
             word = '"held-out" or "left-out"' if name == "temperature" else '"held-out"'
+            word += " (or calibration_rows)" if name == "temperature" else ""
             told = f"is {word} now and was not" if theirs else f"is not {word} now but was"
             raise BadSetting(
                 f"{name} {told} when the rows were read: other statistics were collected",

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from suffice.learning.learners.naive_bayes import ColumnsLearner
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.models.label_shift import LabelShift
+    from suffice.models.left_out import LeaveOneOut
     from suffice.models.naive_bayes.product import Product
-    from suffice.rows import FloatArray, Label
+    from suffice.rows import FloatArray, IntArray, Label
 
     T = TypeVar("T")
 
@@ -189,18 +189,26 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
 
         `NaiveBayes.leave_one_out` says how.
         """
-        fit = self.fit
         batch = self.learner.read(X, y, sample_weight, self)
         codes = self.codes_of_fit(batch)
-        given = fit.model.log_priors if self.learner.has_fixed_priors else None
-
         try:
             rows = blocks(self.learner.chosen.product, batch.rows)
             self._refuse(rows)
         except SufficeError as error:
             raise error.filled(rows=batch.places) from None
-        found = left_out(fit, rows, codes, batch.weights, given)
-        return self.with_weightless(found, batch, X, y)
+        return self.with_weightless(self.left_out(rows, codes, batch.weights), batch, X, y)
+
+    def left_out(
+        self,
+        rows: Blocks,
+        codes: IntArray,
+        weights: FloatArray | None = None,
+        *,
+        complete: bool = True,
+    ) -> LeaveOneOut:
+        """Judge coded rows this was learned from; if not `complete`, some of them."""
+        given = self.fit.model.log_priors if self.learner.has_fixed_priors else None
+        return left_out(self.fit, rows, codes, weights, given, complete=complete)
 
 
 def blocks(

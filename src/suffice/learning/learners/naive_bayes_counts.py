@@ -60,6 +60,7 @@ class BernoulliClassifierLearner(CountsLearner):
     smoothing: float | str = 1.0  # type: ignore[misc]
     temperature: float | str | None = None  # type: ignore[misc]
     priors: Mapping[Label, float] | None = None  # type: ignore[misc]
+    calibration_rows: int | None = None  # type: ignore[misc]
 
     name: ClassVar[str] = "BernoulliNaiveBayes"
 
@@ -76,6 +77,7 @@ class MultinomialClassifierLearner(CountsLearner):
     smoothing: float | str = 1.0  # type: ignore[misc]
     temperature: float | str | None = None  # type: ignore[misc]
     priors: Mapping[Label, float] | None = None  # type: ignore[misc]
+    calibration_rows: int | None = None  # type: ignore[misc]
 
     name: ClassVar[str] = "MultinomialNaiveBayes"
 
@@ -90,6 +92,7 @@ class ComplementClassifierLearner(CountsLearner):
 
     boolean: bool = False
     smoothing: float | str = 1.0  # type: ignore[misc]
+    calibration_rows: int | None = None  # type: ignore[misc]
 
     name: ClassVar[str] = "ComplementNaiveBayes"
     without: ClassVar[frozenset[str]] = frozenset(

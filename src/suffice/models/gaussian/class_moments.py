@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -73,6 +73,26 @@ class ClassSummary:
         centred -= self.origin_low
         centred /= self.scale
         return centred
+
+    def of_columns(self, chosen: NDArray[np.bool_]) -> ClassSummary:
+        """Return the moments of some columns (d,)."""
+        places = np.flatnonzero(chosen)
+        both = places if self.is_diagonal else np.ix_(places, places)
+        scatters = self.scatters
+        if scatters is not None:
+            scatters = scatters[:, places]
+            scatters = scatters if self.is_diagonal else scatters[:, :, places]
+        return replace(
+            self,
+            origin=self.origin[places],
+            origin_low=self.origin_low[places],
+            scale=self.scale[places],
+            active=self.active[places],
+            means=self.means[:, places],
+            scatter=self.scatter[both],
+            scatters=scatters,
+            counts=self.counts[:, places],
+        )
 
     @classmethod
     def of(

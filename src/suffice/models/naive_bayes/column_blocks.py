@@ -60,6 +60,39 @@ def taken(part: Block, places: IntArray) -> Block:
     return part.take(places) if isinstance(part, SparseRows) else part[places]
 
 
+def joined_blocks(rows: Blocks, more: Blocks) -> Blocks:
+    """Return the rows of both, those of `more` last."""
+    return Blocks(tuple(_joined(a, b) for a, b in zip(rows.parts, more.parts, strict=True)))
+
+
+def _joined(part: Block, more: Block) -> Block:
+    if isinstance(part, CodedColumns):
+        assert isinstance(more, CodedColumns)
+        known = zip(part.levels, more.levels, strict=True)
+        new = [tuple(v for v in theirs if v not in ours) for ours, theirs in known]
+        # New levels come last: nobody who compares codes asks for an order.
+        levels = tuple(ours + added for ours, added in zip(part.levels, new, strict=True))
+        return CodedColumns(np.concatenate([part.codes, more.in_levels(levels)]), levels)
+    if isinstance(part, SparseRows) or isinstance(more, SparseRows):
+        one, other = _sparse(part), _sparse(more)
+        data = np.concatenate([one.cells, other.cells])
+        places = np.concatenate([one.places, other.places])
+        starts = one.indptr - one.indptr[0], other.indptr[1:] - other.indptr[0] + one.stored
+        return SparseRows(data, places, np.concatenate(starts), one.width)
+    return np.concatenate([part, more])
+
+
+def _sparse(part: Block) -> SparseRows:
+    """Return counts by the cells that are not zero."""
+    if isinstance(part, SparseRows):
+        return part
+    assert isinstance(part, np.ndarray)
+    rows, columns = np.nonzero(part)
+    counts = np.bincount(rows, minlength=len(part))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return SparseRows(part[rows, columns], columns, starts, part.shape[1])
+
+
 def refuse_large_cells(
     rows: NDArray[Any], columns: Sequence[int], names: Sequence[str] | None
 ) -> None:

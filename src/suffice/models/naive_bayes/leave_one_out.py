@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.linear_algebra import normalized
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
+from suffice.models.left_out import LeaveOneOut
 from suffice.models.naive_bayes.families.protocol import Scores, SeesAllRows
 from suffice.models.naive_bayes.model import combined, summed
 from suffice.statistics.row_sample import MOST
@@ -33,17 +33,22 @@ def left_out(
     codes: IntArray,
     weights: FloatArray | None,
     log_priors: FloatArray | None,
+    *,
+    complete: bool = True,
 ) -> LeaveOneOut:
     """Return what each row would get from a model of all the others.
 
-    `log_priors` None means that they are re-estimated too. Smoothing and temperature are those
-    of the whole: they are settings, also where they were chosen. Where temperatures are averaged,
-    the row's own loss is taken out of their shares.
+    `rows` are all rows of the fit, or some of them if not `complete`. `log_priors` None means that
+    they are re-estimated too. Smoothing and temperature are those of the whole: they are settings,
+    also where they were chosen. Where temperatures are averaged, the row's own loss is taken out
+    of their shares.
     """
     model = fit.model
     held = np.ones(len(codes)) if weights is None else weights
     priors, vanished = left_out_priors(model.weights, codes, held, log_priors)
-    found = left_out_scores(model.product, fit.groups, fit.alphas, rows, codes, held, complete=True)
+    found = left_out_scores(
+        model.product, fit.groups, fit.alphas, rows, codes, held, complete=complete
+    )
     if model.shares is not None:
         joint = _averaged(model, found, priors, codes, held, vanished)
     else:

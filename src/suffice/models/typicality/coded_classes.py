@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.typicality.column_laws import ClassColumns, say_unknown, tally_atoms
+from suffice.models.typicality.column_laws import (
+    ClassColumns,
+    say_unknown,
+    tally_atoms,
+    unknown_classes,
+)
 from suffice.models.typicality.lattice_sums import NOTHING, lattice_tails
 from suffice.models.typicality.naive_bayes import constant_columns, continuous_parts, own_weights
-from suffice.models.typicality.normal_classes import normal_p_values, unknown
+from suffice.models.typicality.normal_classes import normal_p_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +47,14 @@ def coded_typicality(
     categories times their number. That is right, if on the safe side, however they depend on
     each other.
     """
-    found = _p_values(family, fit, rows, coded, codes, gone)
-    say_unknown(*unknown(family, fit, codes, gone, counted=True))
+    weights = np.ones(len(rows)) if gone is None else gone
+    found = _p_values(family, fit, rows, coded, codes, weights)
+    # A single row says something of its class: which levels it had. None says nothing.
+    known = np.ones(found.shape, dtype=bool)
+    held = fit.summary.weights
+    if codes is not None:
+        known[np.arange(len(rows)), codes] = held[codes] - weights > 1e-12 * held[codes]
+    say_unknown(*unknown_classes(known, held, codes, weights))
     return found
 
 
@@ -53,13 +64,12 @@ def _p_values(
     rows: FloatArray,
     coded: Sequence[slice],
     codes: IntArray | None,
-    gone: FloatArray | None,
+    weights: FloatArray,
 ) -> FloatArray:
     numbers = np.ones(rows.shape[1], dtype=bool)
     for places in coded:
         numbers[places] = False
-    summary = _of_numbers(fit.summary, numbers)
-    weights = np.ones(len(rows)) if gone is None else gone
+    summary = fit.summary.of_columns(numbers)
     out = np.empty((len(rows), summary.size))
     if family.covariance in ("diagonal", "shared-diagonal"):
         columns = ClassColumns.of(summary, shared=family.covariance == "shared-diagonal")
@@ -81,29 +91,8 @@ def _p_values(
     inner = replace(
         fit, model=replace(fit.model, densities=densities), summary=summary, notes=notes
     )
-    found = normal_p_values(family, inner, rows[:, numbers], codes, gone)
+    found, _ = normal_p_values(family, inner, rows[:, numbers], codes, weights)
     return np.minimum(np.minimum(found, out) * 2.0, 1.0)
-
-
-def _of_numbers(summary: ClassSummary, chosen: FloatArray) -> ClassSummary:
-    """Return the moments of some columns."""
-    places = np.flatnonzero(chosen)
-    both = places if summary.is_diagonal else np.ix_(places, places)
-    scatters = summary.scatters
-    if scatters is not None:
-        scatters = scatters[:, places]
-        scatters = scatters if summary.is_diagonal else scatters[:, :, places]
-    return replace(
-        summary,
-        origin=summary.origin[places],
-        origin_low=summary.origin_low[places],
-        scale=summary.scale[places],
-        active=summary.active[places],
-        means=summary.means[:, places],
-        scatter=summary.scatter[both],
-        scatters=scatters,
-        counts=summary.counts[:, places],
-    )
 
 
 def _levels(

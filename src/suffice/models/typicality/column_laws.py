@@ -140,7 +140,8 @@ class ClassColumns:
             other = seen & constant & ~(gap <= self._near)
         constant = seen & constant
         shown = varies if seen.all() else there
-        told: NDArray[np.bool_] = np.asarray(known.any(axis=1))
+        # A row beside a single one can't be the odd one out: either may be.
+        told: NDArray[np.bool_] = np.asarray((varies | (known & (weights > 1.0))).any(axis=1))
         return Pivots(distances, np.where(shown, freedom, 0.0), weights, constant, other, told)
 
     @property
@@ -150,6 +151,25 @@ class ClassColumns:
         least = np.where(summary.active, 1e-9, 0.0)
         found: FloatArray = least + 1e-14 * np.abs(summary.origin) / summary.scale
         return found
+
+
+def unknown_classes(
+    known: NDArray[np.bool_], held: FloatArray, codes: IntArray | None, gone: FloatArray
+) -> tuple[NDArray[np.bool_], int, int]:
+    """Return of what nothing is known, as `say_unknown` takes it.
+
+    `known` (n, k) is whether a class can say anything against a row, `held` (k,) its weight;
+    `codes` and `gone` (n,) are class and weight of rows that were taken out.
+    """
+    if codes is None:
+        return ~np.asarray(known.any(axis=0)), 0, 0
+    others = codes[:, np.newaxis] != np.arange(len(held))
+    few = others.any(axis=0) & ~(known & others).any(axis=0)
+    mine = np.arange(len(codes)), codes
+    without = held[codes] - gone <= 1e-12 * held[codes]
+    alone = ~known[mine] & ~few[codes] & without
+    lost = (~known & ~few).any(axis=1) & ~alone
+    return few, int(alone.sum()), int(lost.sum())
 
 
 def say_unknown(few: NDArray[np.bool_], alone: int, paired: int) -> None:
@@ -261,8 +281,9 @@ def constant_atoms(weights: FloatArray, other: NDArray[np.bool_]) -> Atoms:
     """Return the laws of a column that is constant in the class: the constant, or another value.
 
     `weights` (n,) are those of the class without the row. A row that has the constant is as like
-    the others as can be; one that has not is the odd one among W + 1.
+    the others as can be; one that has not is the odd one among W + 1, if W is more than one.
     """
+    other = other & (weights > 1.0)
     if not other.any():
         return nothing_known(len(other))
     keys, inverse = np.unique(weights[other], return_inverse=True)

@@ -28,6 +28,7 @@ from suffice.models.typicality.column_laws import (
     mass_atoms,
     say_unknown,
     tally_atoms,
+    unknown_classes,
 )
 from suffice.models.typicality.lattice_sums import Atoms, Continuous, Part, Ranked, lattice_tails
 from suffice.models.typicality.normal_sums import tails_of_rows
@@ -85,21 +86,8 @@ def naive_bayes_typicality(
     if not found:
         return np.ones((0, len(fit.model.labels)))
     known = np.concatenate([part[1] for part in found])
-    say_unknown(*_unknown(known, fit.model.weights, codes, weights))
+    say_unknown(*unknown_classes(known, fit.model.weights, codes, weights))
     return np.concatenate([part[0] for part in found])
-
-
-def _unknown(
-    known: NDArray[np.bool_], held: FloatArray, codes: IntArray | None, gone: FloatArray
-) -> tuple[NDArray[np.bool_], int, int]:
-    """Return of what nothing is known, as `say_unknown` takes it; `known` (n, k)."""
-    if codes is None:
-        return ~np.asarray(known.any(axis=0)), 0, 0
-    others = codes[:, np.newaxis] != np.arange(len(held))
-    few = others.any(axis=0) & ~(known & others).any(axis=0)
-    own = ~known[np.arange(len(codes)), codes] & ~few[codes]
-    alone = own & (held[codes] - gone <= 1e-12 * held[codes])
-    return few, int(alone.sum()), int((own & ~alone).sum())
 
 
 def _judged(

@@ -12,18 +12,28 @@ from suffice.models.gaussian.full_normals import FullNormals
 from suffice.models.gaussian.missing_patterns import by_pattern
 from suffice.models.gaussian.normal_fit import predictive_p_values
 from suffice.models.gaussian.predictive.averaged_laws import AveragedLaws
-from suffice.models.typicality.column_laws import ClassColumns, say_unknown
+from suffice.models.typicality.column_laws import (
+    CONSTANT,
+    ClassColumns,
+    say_unknown,
+    unknown_classes,
+)
 from suffice.models.typicality.naive_bayes import constant_columns, summed_tails
-from suffice.models.typicality.normal_sums import bonferroni
+from suffice.models.typicality.normal_sums import (
+    beside_constants,
+    odd_one_out,
+    smallest_of_columns,
+)
 from suffice.rows import refuse_infinite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.learner import Fit
     from suffice.models.gaussian.predictive.full_students import FullStudents
-    from suffice.models.typicality.column_laws import Pivots
     from suffice.rows import FloatArray, IntArray
 
 CELLS = 4_000_000
@@ -55,17 +65,17 @@ def typicality(
     | too few rows for a matrix | the smallest of the columns' p-values, times their number;   |
     |                           | with t laws F, of their distance: under the prior            |
     """
-    found = normal_p_values(family, fit, rows, codes, gone)
-    say_unknown(*unknown(family, fit, codes, gone))
+    weights = np.ones(len(rows)) if gone is None else gone
+    found, known = normal_p_values(family, fit, rows, codes, weights)
+    say_unknown(*unknown_classes(known, fit.summary.weights, codes, weights))
     return found
 
 
 def normal_p_values(
-    family: Gaussian, fit: Fit, rows: FloatArray, codes: IntArray | None, gone: FloatArray | None
-) -> FloatArray:
-    """Return the p-values of `typicality`; where nothing is known, 1 without a word."""
+    family: Gaussian, fit: Fit, rows: FloatArray, codes: IntArray | None, weights: FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the p-values of `typicality` (n, k), and where a class can say anything at all."""
     refuse_infinite(rows, None)
-    weights = np.ones(len(rows)) if gone is None else gone
     if fit.summary.is_diagonal:
         work = _spherical if family.covariance == "spherical" else _independent
     else:
@@ -90,7 +100,9 @@ def normal_p_values(
         )
         for start in range(0, len(rows), step)
     ]
-    return np.concatenate(found) if found else np.ones((0, fit.summary.size))
+    if not found:
+        return np.ones((0, fit.summary.size)), np.ones((0, fit.summary.size), dtype=bool)
+    return np.concatenate([p for p, _ in found]), np.concatenate([known for _, known in found])
 
 
 # Independent columns
@@ -98,15 +110,17 @@ def normal_p_values(
 
 def _independent(
     family: Gaussian, fit: Fit, rows: FloatArray, codes: IntArray | None, gone: FloatArray
-) -> FloatArray:
+) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Add up the columns' Student log densities, and compare with the law of such sums."""
     columns = ClassColumns.of(fit.summary, shared=family.covariance == "shared-diagonal")
     z = columns.standardized(rows)
     out = np.empty((len(rows), fit.summary.size))
+    known = np.empty(out.shape, dtype=bool)
     for c in range(out.shape[1]):
         pivots = columns.pivots(z, c, codes, gone)
         out[:, c] = summed_tails([pivots], constant_columns(pivots), len(rows))
-    return out
+        known[:, c] = pivots.known
+    return out, known
 
 
 def _spherical(
@@ -115,7 +129,7 @@ def _spherical(
     rows: FloatArray,
     codes: IntArray | None,
     gone: FloatArray,
-) -> FloatArray:
+) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Compare Σ(x - m)²/(1 + 1/W) with the mean of all columns' variances: F(D, Σν)."""
     summary = fit.summary
     columns = ClassColumns.of(summary, shared=False)
@@ -123,7 +137,9 @@ def _spherical(
     # One variance for all columns is one in the user's units, relative to the largest of them.
     unit = np.where(summary.active, summary.scale, 0.0)
     unit = unit / max(float(unit.max(initial=0.0)), np.finfo(np.float64).tiny)
+    still = np.flatnonzero(~summary.active)
     out = np.empty((len(rows), summary.size))
+    known = np.empty(out.shape, dtype=bool)
     for c in range(summary.size):
         left = columns.moments(z, c, codes, gone)
         seen = ~np.isnan(z) & (left.weights > 0.0)
@@ -142,8 +158,15 @@ def _spherical(
         constant = (freedom > 0.0) & (spread.sum(axis=1) <= 0.0)
         least = left.weights.min(axis=1)
         p = np.where(constant, np.where(q > 0.0, 1.0 / (least + 1.0), 1.0), p)
-        out[:, c] = np.where(freedom > 0.0, p, 1.0)
-    return out
+        p = np.where(freedom > 0.0, p, 1.0)
+        known[:, c] = (freedom > 0.0) & (~constant | (least > 1.0))
+        if len(still):
+            pivots = columns.pivots(z, c, codes, gone)
+            said = p if summary.active.any() else np.full(len(rows), np.inf)
+            p = beside_constants(said, pivots.other[:, still], pivots.weights[:, still])
+            known[:, c] |= pivots.known
+        out[:, c] = p
+    return out, known
 
 
 # Full covariances
@@ -156,11 +179,53 @@ def _full(
     codes: IntArray | None,
     gone: FloatArray,
     students: FullStudents | AveragedLaws | None = None,
-) -> FloatArray:
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Compare Mahalanobis distances with F; columns that are the same in all rows apart."""
+    summary = fit.summary
+    columns = ClassColumns.of(summary, shared=True)
+    still = columns.scatters[0] <= CONSTANT * max(summary.weight, 1.0)
+    under_prior = None if students is None else partial(student_p_values, students, rows)
+    held = summary.weights
+    left = np.broadcast_to(held, (len(rows), len(held))).copy()
+    if codes is not None:
+        left[np.arange(len(codes)), codes] -= gone
+        left[left <= 1e-12 * held] = 0.0
+    p = np.full(left.shape, np.inf)  # no word of any column yet
+    odd = np.zeros(left.shape, dtype=bool)
+    if not still.all():
+        part = fit
+        if still.any():
+            inner = summary.of_columns(~still)
+            normals, notes = family.estimate(inner)
+            model = replace(fit.model, densities=normals)
+            part = replace(fit, model=model, summary=inner, notes=notes)
+        p, odd = _varying(family, part, rows[:, ~still], codes, gone, under_prior)
+        p = np.where(odd, odd_one_out(left), p)
+    shared = family.covariance == "shared" or bool(family.pool)
+    apart = np.maximum(left - 1.0, 0.0)
+    if shared and not still.all():
+        apart = np.where(odd | (left <= 0.0), apart, apart.sum(axis=1, keepdims=True))
+    if still.any():
+        z = columns.standardized(rows)
+        for c in range(summary.size):
+            other = columns.pivots(z, c, codes, gone).other[:, still]
+            p[:, c] = beside_constants(p[:, c], other, left[:, [c]])
+    return p, apart > 0.0
+
+
+def _varying(
+    family: Gaussian,
+    fit: Fit,
+    rows: FloatArray,
+    codes: IntArray | None,
+    gone: FloatArray,
+    under_prior: Callable[[], FloatArray] | None,
+) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Compare Mahalanobis distances with F; column by column where there is no matrix.
 
     With t laws, where there is none, by these: under the prior. Rows of the fit under their own
-    class are not: they are in the law.
+    class are not: they are in the law. The second (n, k) is which rows are the odd one out there:
+    they carry a direction alone, along which nothing varies without them.
     """
     normals: FullNormals = fit.normals  # type: ignore[assignment]
     shared = family.covariance == "shared"
@@ -183,14 +248,14 @@ def _full(
     p = predictive_p_values(q, d, nu, 1.0 / held)
     if codes is not None:
         own = np.arange(len(rows)), codes
-        p[own], spare[own] = _own(fit, family, distances[own], ranks, codes, gone, share)
+        p[own], spare[own], carried = _own(fit, family, distances[own], ranks, codes, gone, share)
     lacking = (d > 0) & ((spare <= 0.0) | np.isnan(p) | _starved(family, fit, rows, ranks))
-    if students is not None and lacking.any():
+    if under_prior is not None and lacking.any():
         mine = np.zeros(lacking.shape, dtype=bool)
         if codes is not None:
             mine[np.arange(len(rows)), codes] = True
         under = lacking & ~mine
-        p = np.where(under, student_p_values(students, rows), p)
+        p = np.where(under, under_prior(), p)
         lacking &= mine
     if lacking.any():
         columns = ClassColumns.of(fit.summary, shared=shared)
@@ -198,11 +263,15 @@ def _full(
         for c in np.flatnonzero(lacking.any(axis=0)):
             here = lacking[:, c]
             part = None if codes is None else codes[here]
-            p[here, c] = _smallest(columns.pivots(z[here], int(c), part, gone[here]))
+            p[here, c] = smallest_of_columns(columns.pivots(z[here], int(c), part, gone[here]))
+    odd = np.zeros(p.shape, dtype=bool)
     if codes is not None:
         alone = held[codes] - gone <= 1e-12 * held[codes]
         p[alone, codes[alone]] = 1.0
-    return p
+        odd[own] = carried & ~alone
+        if shared:
+            odd |= odd[own][:, np.newaxis]
+    return p, odd
 
 
 def _own(
@@ -213,10 +282,11 @@ def _own(
     codes: IntArray,
     gone: FloatArray,
     share: float,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Return p-values of rows under their own class without them, and degrees of freedom to spare.
 
     With a = wW/(W - w), the downdated distance is q(W/(W - w))²/(1 - aq), relative to S - aδδᵀ.
+    The third is which rows carry a direction alone.
     """
     held = fit.summary.weights[codes]
     divisors, divisor = family.divisors(fit.summary)
@@ -226,10 +296,14 @@ def _own(
         q = distances / ((1.0 - share) * divisors[codes] + share * divisor)
         room = 1.0 - gone * (held / safe) * q
         # A row cannot carry more of a scatter than all of it: the rest is rounding.
-        q = np.where(room > LEVERAGE, q * np.square(held / safe) / room, np.inf)
+        carried = (ranks > 0) & ~(room > LEVERAGE)
+        q = np.where(carried, np.inf, q * np.square(held / safe) / room)
     q = np.where(ranks == 0, 0.0, np.where(np.isnan(q), np.inf, q))
     nu = degrees_of_freedom(family, fit)[codes] - gone
-    return predictive_p_values(q, ranks, nu, 1.0 / safe), nu - ranks + 1.0
+    spare = nu - ranks + 1.0
+    # Of a pooled covariance the row is not all there is: its distance is approximate.
+    carried &= (spare > 0.0) & (share in (0.0, 1.0))
+    return predictive_p_values(q, ranks, nu, 1.0 / safe), spare, carried
 
 
 def _without_rows(
@@ -285,15 +359,6 @@ def _starved(family: Gaussian, fit: Fit, rows: FloatArray, ranks: IntArray) -> N
     return starved
 
 
-def _smallest(pivots: Pivots) -> FloatArray:
-    """Return the smallest of the columns' p-values times their number: right for any covariance."""
-    least, many = bonferroni(pivots.freedom, pivots.parts)
-    odd = np.where(pivots.other, 1.0 / (pivots.weights + 1.0), 1.0).min(axis=1, initial=1.0)
-    many = many + pivots.constant.sum(axis=1)
-    found: FloatArray = np.minimum(np.minimum(least, odd) * np.maximum(many, 1), 1.0)
-    return found
-
-
 def degrees_of_freedom(family: Gaussian, fit: Fit) -> FloatArray:
     """Return ν of every class's scatter: W_c - 1, or W - k when it is shared, or between."""
     weights = fit.summary.weights
@@ -323,32 +388,3 @@ def student_p_values(laws: Any, rows: FloatArray) -> FloatArray:
         return predictive_p_values(q / law.freedom, law.rank, nu, 0.0)
 
     return by_pattern(rows, work) if len(rows) else np.ones((0, laws.size))
-
-
-# What is not known
-
-
-def unknown(
-    family: Gaussian,
-    fit: Fit,
-    codes: IntArray | None,
-    gone: FloatArray | None,
-    *,
-    counted: bool = False,
-) -> tuple[NDArray[np.bool_], int, int]:
-    """Return of what nothing is known, as `say_unknown` takes it.
-
-    With `counted` columns a single row says something of its class: what levels it had.
-    """
-    held, size = fit.summary.weights, fit.summary.size
-    shared = family.covariance in ("shared", "shared-diagonal") or bool(family.pool)
-    few = np.full(size, fit.summary.weight <= size) if shared else held <= 1.0
-    few &= not counted
-    if codes is None:
-        return few, 0, 0
-    out = 1.0 if gone is None else gone
-    rest = held[codes] - out
-    alone = (rest <= 1e-12 * held[codes]) & ~few[codes]
-    bare = fit.summary.weight - out <= size if shared else rest <= 1.0
-    paired = bare & ~alone & ~few[codes] & (not counted)
-    return few, int(alone.sum()), int(paired.sum())

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
+    from suffice.models.typicality.column_laws import Pivots
     from suffice.rows import FloatArray, IntArray
 
 LATTICE = 1 << 14
@@ -186,3 +187,36 @@ def bonferroni(freedom: FloatArray, parts: FloatArray) -> tuple[FloatArray, IntA
         return least, there.sum(axis=1)
     single = single_tail(np.where(freedom > 0.0, freedom, 1.0), parts)
     return np.where(there, single, 1.0).min(axis=1, initial=1.0), there.sum(axis=1)
+
+
+def odd_one_out(weights: FloatArray) -> FloatArray:
+    """Return the p-value of the one row that differs from W others, which are all the same.
+
+    Beside a single other either may be the odd one: nothing can be said.
+
+    >>> odd_one_out(np.array([1.0, 3.0]))
+    array([1.  , 0.25])
+    """
+    return np.where(weights > 1.0, 1.0 / (weights + 1.0), 1.0)
+
+
+def smallest_of_columns(pivots: Pivots) -> FloatArray:
+    """Return the smallest of the columns' p-values times their number: right for any covariance."""
+    least, many = bonferroni(pivots.freedom, pivots.parts)
+    odd = np.where(pivots.other, odd_one_out(pivots.weights), 1.0).min(axis=1, initial=1.0)
+    many = many + pivots.constant.sum(axis=1)
+    found: FloatArray = np.minimum(np.minimum(least, odd) * np.maximum(many, 1), 1.0)
+    return found
+
+
+def beside_constants(p: FloatArray, other: NDArray[np.bool_], weights: FloatArray) -> FloatArray:
+    """Return p-values (n,) of rows some cells of which differ from what was always the same.
+
+    The one of W + 1 rows that differs is the odd one out. It is that or lies far out in the other
+    columns: the smaller p-value of both, doubled, is right however they depend on each other.
+    Where there are no other columns, `p` is infinite.
+    """
+    odd = np.where(other, odd_one_out(weights), 1.0).min(axis=1, initial=1.0)
+    odd = odd * np.maximum(other.sum(axis=1), 1)
+    both = np.where(np.isinf(p), odd, 2.0 * np.minimum(p, odd))
+    return np.minimum(np.where(other.any(axis=1), both, p), 1.0)

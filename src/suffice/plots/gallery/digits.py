@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.errors import DegenerateData
-from suffice.plots.axes import COLOURS, new_figure, tidy
+from suffice.plots.axes import new_figure, tidy
+from suffice.plots.palette import COLOURS
 from suffice.plots.regions import draw_regions, region_lines
 
 if TYPE_CHECKING:

@@ -203,7 +203,7 @@ class ColumnEvidence:
 
     @property
     def _spelled_count(self) -> int:
-        return self.spelled.numbers + self.spelled.truths
+        return self.spelled.count
 
     def see_numbers(self, times: int, *, decimal: bool = True) -> None:
         """Know of some cells that they are numbers, and whether one is written as a fraction."""

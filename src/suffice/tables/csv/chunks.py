@@ -34,22 +34,24 @@ others: fewer rows, where these are long."""
 class _Line:
     """Says on which line of a file a row is, and remembers the row that was asked for."""
 
-    def __init__(self, file: str, lines: Sequence[int]) -> None:
+    def __init__(self, file: str, lines: Sequence[int], unit: str) -> None:
         self._file = file
         self._lines = lines
+        self._unit = unit
         self.row = 0
 
     def __call__(self, row: int) -> str:
         self.row = row
-        return f"{self._file}, line {self._lines[row]}"
+        return f"{self._file}, {self._unit} {self._lines[row]}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextChunk:
-    """Columns of text, and on which line of the file each row ends."""
+    """Columns of text, and on which line of the file each row ends; `unit` is what it counts."""
 
     columns: list[list[str]]
     lines: Sequence[int]
+    unit: str = "line"
 
     @property
     def size(self) -> int:
@@ -65,7 +67,7 @@ class TextChunk:
         """
         columns, size, refusal = [], self.size, None
         for place, name, kind in zip(places, names, kinds, strict=True):
-            line = _Line(file, self.lines)
+            line = _Line(file, self.lines, self.unit)
             cells = self.columns[place]
             try:
                 # Rows from a refused one on cannot hold an earlier cell.
@@ -81,13 +83,14 @@ class TextChunk:
         """Return the chunk without its first rows."""
         if not rows:
             return self
-        return TextChunk([column[rows:] for column in self.columns], self.lines[rows:])
+        return TextChunk([column[rows:] for column in self.columns], self.lines[rows:], self.unit)
 
 
 class TextRows(ABC):
     """A table whose cells are text until all of them have been seen."""
 
     names: tuple[str, ...]
+    unit = "line"
     _encoding = "utf-8-sig"
 
     def __init__(self, source: TableBytes) -> None:
@@ -97,6 +100,10 @@ class TextRows(ABC):
     @abstractmethod
     def records(self, lines: TextLines) -> Iterator[Record | None]:
         """Yield each row and the line it ends on; None where the next may have to be waited for."""
+
+    def lines(self, file: IO[bytes]) -> TextLines:
+        """Return the lines of a file."""
+        return TextLines(file, self._encoding, self.name)
 
     def columns(self, rows: list[list[str]]) -> list[list[str]]:
         """Return rows as columns."""
@@ -109,7 +116,7 @@ class TextRows(ABC):
         waiting.
         """
         with self._source.open() as file:
-            lines = TextLines(file, self._encoding, self.name)
+            lines = self.lines(file)
             rows: list[list[str]] = []
             ends = array("q")
             since, before = 0.0, 0
@@ -124,10 +131,10 @@ class TextRows(ABC):
                     rows.append(record[1])
                     if len(rows) < size:
                         continue
-                yield TextChunk(self.columns(rows), ends)
+                yield TextChunk(self.columns(rows), ends, self.unit)
                 rows, ends, since, before = [], array("q"), 0.0, lines.given
             if rows:
-                yield TextChunk(self.columns(rows), ends)
+                yield TextChunk(self.columns(rows), ends, self.unit)
 
     @property
     def is_lasting(self) -> bool:
@@ -147,7 +154,7 @@ class TextRows(ABC):
         """Return what the cells of each column are, all rows; `told` hears how many were read."""
         evidence = [ColumnEvidence() for _ in self.names]
         for chunk in self.text_chunks(size):
-            place = _Line(self.name, chunk.lines)
+            place = _Line(self.name, chunk.lines, self.unit)
             for column, seen in zip(chunk.columns, evidence, strict=True):
                 seen.see(column, place)
             told(chunk.size)
@@ -158,7 +165,7 @@ class TextRows(ABC):
         found, done, last = {}, 0, max(rows, default=0)
         for chunk in self.text_chunks(size):
             found.update(
-                {r: _Line(self.name, chunk.lines)(r - done - 1)
+                {r: _Line(self.name, chunk.lines, self.unit)(r - done - 1)
                  for r in rows if done < r <= done + chunk.size}
             )  # fmt: skip
             done += chunk.size

@@ -1,4 +1,4 @@
-"""What cells that are no plain numbers may be: numbers as people write them, yes and no.
+"""What cells that are no plain numbers may be: numbers as people write them, dates, yes and no.
 
 Cells are only counted here, in any order and in parts; what the column is, is decided once all of
 them have been seen (`spelling_of_column`).
@@ -10,10 +10,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from suffice.columns.spellings.spelling import Spelling
+from suffice.columns.spellings.written_dates import written_date
 from suffice.columns.spellings.written_numbers import COMMA, POINT, WrittenNumber, written_number
 from suffice.columns.spellings.yes_and_no import KNOWN, plain_word, yes_words
 from suffice.errors import NotANumber
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
+from suffice.tables.csv.dated_cells import (
+    DatedCells,
+    DateFound,
+    declared_date,
+    spelling_of_dates,
+)
+from suffice.tables.table_reading import DATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,12 +42,14 @@ class SpelledCells:
     """How many cells of a column can be read in some way, and in which.
 
     numbers   cells that are numbers in one reading or in two
+    dated     cells that are dates or times
     words     how often each word for yes or no came; None where there are too many
     """
 
-    __slots__ = ("affixes", "fractions", "marks", "numbers", "percents", "truths", "words")
+    __slots__ = ("affixes", "dated", "fractions", "marks", "numbers", "percents", "truths", "words")
 
     def __init__(self) -> None:
+        self.dated = DatedCells()
         self.numbers = self.percents = self.truths = 0
         self.affixes: dict[str, Counter[str]] = {"currency": Counter(), "unit": Counter()}
         self.fractions: set[str] = set()  # decimal marks by which some number has decimals
@@ -60,7 +70,13 @@ class SpelledCells:
                 self.words[cell] += times
                 self.words = self.words if len(self.words) <= MOST_WORDS else None
             return ("spelt",)
-        return ()
+        date = written_date(cell)
+        return () if date is None else tuple(self.dated.see(date, times))
+
+    @property
+    def count(self) -> int:
+        """How many cells can be read in some way."""
+        return self.numbers + self.truths + self.dated.count
 
     def _number_marks(self, found: WrittenNumber, times: int) -> Iterator[str]:
         yield "spelt"
@@ -82,6 +98,7 @@ class SpelledCells:
         both.numbers = self.numbers + other.numbers
         both.percents = self.percents + other.percents
         both.truths = self.truths + other.truths
+        both.dated = self.dated | other.dated
         both.fractions = self.fractions | other.fractions
         both.marks = self.marks | other.marks
         for what in both.affixes:
@@ -101,8 +118,12 @@ def _fractions(found: WrittenNumber) -> Iterator[str]:
 
 
 def may_be_spelled(cell: str) -> bool:
-    """Whether a cell is worth a look: a number in some way, or a word for yes or no."""
-    return written_number(cell) is not None or (len(cell) < 20 and plain_word(cell) in KNOWN)
+    """Whether a cell is worth a look: a number in some way, a date, or a word for yes or no."""
+    return (
+        written_number(cell) is not None
+        or (len(cell) < 20 and plain_word(cell) in KNOWN)
+        or written_date(cell) is not None
+    )
 
 
 class ColumnSpelling(NamedTuple):
@@ -128,27 +149,34 @@ class UsualMarks(NamedTuple):
 
     odd     of columns whose cells are no plain numbers: 1,234
     plain   of columns whose cells are plain numbers: 1.234
+    order   of dates that may be read with the day or the month first: 3/4/2024
     """
 
     odd: str = POINT
     plain: str = POINT
+    order: str = "dmy"
 
     @classmethod
     def of(cls, columns: Iterable[ColumnEvidence], delimiters: set[str | None]) -> UsualMarks:
         """Return what other columns of a table show, and what its delimiter makes likely.
 
         Semicolons are for tables whose decimals have commas; but plain numbers are plain, unless
-        another column shows the opposite.
+        another column shows the opposite. Dates have the month first as in others of the table;
+        else where slashes part them, and nothing speaks for a country of decimal commas.
         """
         shown = set()
+        orders, slashes = set(), False
         for seen in columns:
+            orders |= {seen.spelled.dated.shown_order} - {None}
+            slashes = slashes or "/" in seen.spelled.dated.marks
             shown |= seen.spelled.marks & {POINT, COMMA}
             shown |= {POINT} if seen.shows_point else set()
         comma = shown == {COMMA}
-        return cls(
-            COMMA if comma or (not shown and delimiters == {";"}) else POINT,
-            COMMA if comma else POINT,
+        odd = COMMA if comma or (not shown and delimiters == {";"}) else POINT
+        american = orders == {"mdy"} or (
+            not orders and slashes and odd == POINT and ";" not in delimiters
         )
+        return cls(odd, COMMA if comma else POINT, "mdy" if american else "dmy")
 
 
 def spelling_of_column(
@@ -168,11 +196,17 @@ def spelling_of_column(
     >>> from suffice.tables.csv.cells import ColumnEvidence
     >>> seen = ColumnEvidence()
     >>> seen.see(["1.234", "12,5", ""])
-    >>> spelling_of_column(seen).spelling
-    Spelling(kind='number', decimal=',', currency='', percent=False, unit='', yes='', no='')
+    >>> spelling_of_column(seen).spelling.words
+    'numbers, with decimal commas'
     """
     held = seen.spelled
-    if seen.odd_count or seen.code_count:
+    usual = usual or UsualMarks()
+    if held.dated.count:
+        others = _others(seen) + held.numbers + seen.number_count
+        found = spelling_of_dates(held.dated, seen.first, others, None, usual.order)
+        if found.spelling is not None or found.doubt:
+            return _dated(found)
+    if seen.odd_count or seen.code_count or held.dated.count:
         return ColumnSpelling(None, doubt=_odd(seen))
     if held.truths:
         return _truths(seen)
@@ -188,7 +222,6 @@ def spelling_of_column(
     if len(marks) > 1:
         return ColumnSpelling(None, doubt=_two_marks(seen))
     is_open = not marks and (EITHER in held.marks or seen.may_be_thousands)
-    usual = usual or UsualMarks()
     likely = usual.odd if EITHER in held.marks else usual.plain
     mark = marks.pop() if marks else (decimal or likely) if is_open else POINT
     if not held.numbers and mark == POINT:
@@ -213,6 +246,10 @@ def spelling_as_declared(
         return ColumnSpelling(Spelling(CATEGORY))
     if declared is None:
         return spelling_of_column(seen, decimal=decimal, usual=usual)
+    if declared in DATES:
+        numbers, others = seen.number_count, _others(seen) + seen.spelled.numbers
+        held = seen.spelled.dated
+        return _dated(declared_date(held, seen.first, numbers, others, name, declared, usual.order))
     found = spelling_of_column(seen, decimal=decimal, usual=usual, units=True)
     kind = seen.kind if found.spelling is None else found.spelling.kind
     if kind != NUMBER:
@@ -224,6 +261,15 @@ def spelling_as_declared(
             hint="correct the cell, or leave it empty if it is not known",
         )
     return found
+
+
+def _others(seen: ColumnEvidence) -> int:
+    """Return how many cells are neither numbers nor dates."""
+    return seen.odd_count + seen.code_count + seen.truth_count + seen.spelled.truths
+
+
+def _dated(found: DateFound) -> ColumnSpelling:
+    return ColumnSpelling(found.spelling, doubt=found.doubt, example=found.example)
 
 
 def _truths(seen: ColumnEvidence) -> ColumnSpelling:
@@ -249,8 +295,9 @@ def _example(seen: ColumnEvidence) -> str:
 def _odd(seen: ColumnEvidence) -> str:
     """Return which cell keeps a column that is nearly all numbers from being one, if it is."""
     numbers = seen.spelled.numbers + seen.number_count
-    odd = seen.odd_count + seen.code_count + seen.truth_count + seen.spelled.truths
-    mark = next((mark for mark in ("odd", "code") if mark in seen.first), None)
+    odd = _others(seen) + seen.spelled.dated.count
+    marks = ("odd", "code", "date", "clock")
+    mark = next((mark for mark in marks if mark in seen.first), None)
     if odd > numbers or not seen.spelled.numbers or mark is None:
         return ""
     are = "is" if odd == 1 else "are"

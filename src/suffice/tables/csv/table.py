@@ -289,5 +289,5 @@ def _refuse_nul(source: TableBytes) -> None:
         raise BadFile(
             f"{source.name}, line {line}: NUL is no character of a text: it is not text, and no "
             "table that is known",
-            hint="tables are CSV, Parquet, Arrow or JSON lines; save or export it as one",
+            hint="tables are CSV, Parquet, Arrow, JSON or .xlsx; save or export it as one",
         )

@@ -37,6 +37,10 @@ def say_spellings(
             alone = f"; {hooks.column(name, 'number')} reads the number alone"
             asked = alone if found.asks else ""
             hooks.note(f"{name} is read as categories: {found.doubt}{asked}")
+        elif found.doubt and found.spelling is not None and found.spelling.date:
+            other = "mdy" if found.spelling.date == "dmy" else "dmy"
+            change = f"; {hooks.column(name, f'date-{other}')} reads it the other way"
+            hooks.note(f"{name}: {found.doubt}{change if 'may be' in found.doubt else ''}")
         elif found.doubt and found.spelling is not None:
             other = COMMA if found.spelling.decimal == POINT else POINT
             change = hooks.option("decimal", other)
@@ -51,7 +55,9 @@ def _shown(found: ColumnSpelling) -> str:
     value = spelling.value(cell) if spelling is not None and cell else None
     if spelling is None or value is None or spelling.kind == BOOLEAN:
         return ""
-    return f": {cell!r:.40} is {value:.12g}"
+    is_day = spelling.date and not spelling.is_clock
+    said = str(spelling.written(value)) if is_day else f"{value:.12g}"
+    return f": {cell!r:.40} is {said}" if said != cell else ""
 
 
 def spelled_frame(

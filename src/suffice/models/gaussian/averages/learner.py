@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from suffice.columns import Columns
     from suffice.models.gaussian.family import Gaussian, GaussianStatistics
-    from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
     from suffice.models.gaussian.model import GenerativeModel
+    from suffice.models.left_out import LeaveOneOut
     from suffice.rows import FloatArray, IntArray, Label
 
 EM_STRENGTH = 1.0
@@ -172,6 +172,8 @@ def averaged_leave_one_out(
     codes: IntArray,
     weights: FloatArray | None,
     log_priors: FloatArray | None,
+    *,
+    complete: bool = True,
 ) -> LeaveOneOut:
     """Return what each row of the fit gets from the average of all the others.
 
@@ -180,8 +182,8 @@ def averaged_leave_one_out(
     """
     summary = fit.summary
     even = np.zeros(summary.size)
-    if not summary.is_diagonal and np.isnan(rows).any():
-        held = statistics.held if isinstance(statistics, WithRows) else statistics
+    held = statistics.held if isinstance(statistics, WithRows) else statistics
+    if not summary.is_diagonal and not getattr(held, "is_complete", True):
         family = learner.inner.family
         found = judged_missing(family, fit.families, held, fit, rows, codes, weights, even)
     else:
@@ -189,8 +191,10 @@ def averaged_leave_one_out(
         for family in fit.families:
             law, notes = family.estimate(summary)
             found.append(
-                leave_one_out(family, summary, law, notes, rows, codes, weights, even)
-            )  # fmt: skip
+                leave_one_out(
+                    family, summary, law, notes, rows, codes, weights, even, complete=complete
+                )
+            )
     first = found[0]
     priors = left_out_priors(summary, codes, first.weights, log_priors, first.vanished)
     logs = tuple(one.log_posterior for one in found)

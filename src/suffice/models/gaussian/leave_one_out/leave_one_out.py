@@ -8,7 +8,7 @@ row is refitted from the downdated moments.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,10 +23,9 @@ from suffice.models.gaussian.leave_one_out.downdates import (
 )
 from suffice.models.gaussian.leave_one_out.shrunk_downdates import Downdated
 from suffice.models.gaussian.model import GenerativeModel
+from suffice.models.left_out import LeaveOneOut
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from suffice.models.gaussian.family import Gaussian, NormalClasses
@@ -38,58 +37,6 @@ MOST_REFITS = 20_000
 about a minute."""
 CELLS = 20_000_000
 """Rows times classes (or columns) that are judged at once (160 MB); more are judged in parts."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LeaveOneOut:
-    """Log posteriors (n, k) of rows left out, and what follows from them.
-
-    `vanished` marks rows that were all their class had: without them there is no such
-    class, so they are errors, and the log-loss leaves them out. `approximate` says in words
-    where exactness would have cost too much; it is empty when everything is exact. A row of
-    weight zero whose label names no class has the code -1, and has vanished.
-    """
-
-    log_posterior: FloatArray
-    codes: IntArray
-    weights: FloatArray
-    vanished: NDArray[np.bool_]
-    approximate: str = ""
-
-    @classmethod
-    def joined(cls, parts: Sequence[LeaveOneOut]) -> LeaveOneOut:
-        """Return the judgements of several parts of the rows as one."""
-        return cls(
-            np.concatenate([part.log_posterior for part in parts]),
-            np.concatenate([part.codes for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-            np.concatenate([part.vanished for part in parts]),
-            "; ".join(dict.fromkeys(part.approximate for part in parts if part.approximate)),
-        )
-
-    @property
-    def wrong(self) -> NDArray[np.bool_]:
-        """Which rows are classified wrongly when they are left out."""
-        return np.asarray(self.log_posterior.argmax(axis=1) != self.codes) | self.vanished
-
-    @property
-    def error(self) -> float:
-        """The share of rows classified wrongly, by weight."""
-        return float(np.average(self.wrong, weights=self.weights))
-
-    @property
-    def log_loss(self) -> float:
-        """The mean of -log p(y | x), by weight, over rows whose class is still there."""
-        kept = ~self.vanished
-        if not kept.any():
-            return float("inf")
-        found = self.log_posterior[np.arange(len(self.codes)), self.codes]
-        return float(np.average(-found[kept], weights=self.weights[kept]))
-
-    @property
-    def excluded(self) -> int:
-        """How many rows the log-loss leaves out."""
-        return int(self.vanished.sum())
 
 
 def leave_one_out(

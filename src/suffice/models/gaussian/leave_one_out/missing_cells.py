@@ -18,10 +18,10 @@ import numpy as np
 from suffice.errors import BadSetting, DidNotConverge
 from suffice.linear_algebra import normalized
 from suffice.models.gaussian.learner import Fit, GaussianLearner
-from suffice.models.gaussian.leave_one_out.leave_one_out import LeaveOneOut
 from suffice.models.gaussian.leave_one_out.maxima import LeftOutMaxima, Removed
 from suffice.models.gaussian.missing.pattern_moments import shown_patterns
 from suffice.models.gaussian.model import GenerativeModel
+from suffice.models.left_out import LeaveOneOut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,215 @@
+"""Prediction sets: by unions of rows where models are sums, by rows left out of fits elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadLabels, BadSetting, listed
+from suffice.estimators.conformal.left_out_fits import (
+    fold_p_values,
+    linear_p_values,
+    size_of,
+    some_of,
+)
+from suffice.learning.conformal.prediction_sets import (
+    CLASS,
+    PredictionSets,
+    Promise,
+    checked,
+    prediction_sets,
+)
+from suffice.learning.conformal.unions import (
+    full_p_values,
+    keeps_rows,
+    kept_rows_of_pool,
+    read_training,
+    unions_of,
+    whole_weights,
+)
+from suffice.learning.randomness import random_generator
+from suffice.models.naive_bayes.families.binned import Binned
+from suffice.rows import check_lengths, read_labels, read_weights
+from suffice.statistics.row_sample import END
+
+if TYPE_CHECKING:
+    from suffice.learning.conformal.unions import Unions
+    from suffice.rows import FloatArray, IntArray
+
+MOST_REFITS = 20_000
+"""Refits that unions may take where no formula takes a row out: about a minute."""
+FULL = "Full conformal"
+"""The name of the method by unions."""
+
+
+def prediction_set(
+    estimator: Any,
+    X: object,
+    coverage: float = 0.9,
+    within: str = "all",
+    *,
+    rows: tuple[Any, ...] | None = None,
+    randomized: bool = False,
+    random_state: object = 0,
+) -> PredictionSets:
+    """Return, for every row, the classes that cannot be excluded.
+
+    Parameters
+    ----------
+    X : rows to ask about
+    coverage : float
+        The share of rows whose set holds the true class, at least: between 0 and 1.
+    within : "all" or "class"
+        The coverage holds over all rows, or in every class by itestimator, for which sets are
+        larger.
+    rows : (X_train, y_train) or (X_train, y_train, sample_weight)
+        The rows of the fit, whole. Without them, those that the model keeps
+        (`calibration_rows`). Weights are repetitions.
+    randomized : bool
+        Break ties at random: the coverage is then met exactly, and not only at least.
+    random_state : int, Generator or RandomState
+        For ties.
+
+    Returns
+    -------
+    PredictionSets
+        `sets` (a tuple of labels a row), `p_values` (rows × `classes_`) and `promise`, in
+        words.
+
+    Notes
+    -----
+    Gaussian discriminants and naive Bayes are *full conformal*: the asked row is added under
+    each label, each training row is taken out again, and the scores -log p(label | x) are
+    ranked. That holds whatever the distribution is, if the asked row is exchangeable with the
+    training rows. Others are judged by fits without some of the rows (jackknife+, CV+), which
+    guarantee 1 - 2α, and in practice have 1 - α. The likeliest class is always in the set:
+    "none of these" is what `typicality` says.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianDiscriminant
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GaussianDiscriminant().fit(X[::2], y[::2])
+    >>> found = model.prediction_set(X[[71, 133]], coverage=0.98, rows=(X[::2], y[::2]))
+    >>> found.sets
+    [(1, 2), (1, 2)]
+    """
+    level = checked(coverage, within)
+    if not hasattr(estimator, "predict_proba"):
+        raise BadSetting(
+            f"{type(estimator).__name__} has no probabilities to rank rows by",
+            hint="LogisticRegression, GaussianDiscriminant and NaiveBayes have",
+        )
+    best = np.asarray(estimator.predict_proba(X).argmax(axis=1))
+    draws = random_generator(random_state) if randomized else None
+    ranked = within == CLASS
+    learned: Any = getattr(estimator, "learned_", None)
+    given = kept_rows_of_pool(learned) if rows is None else _checked_rows(rows)
+    unions = _unions(learned, given, X)
+    if unions is not None and _affordable(learned, unions):
+        found = full_p_values(unions, len(estimator.classes_), within_class=ranked, draws=draws)
+        codes, promise = unions.codes, _full_promise(learned, given is None)
+    elif given is None:
+        raise BadSetting(
+            "no formula takes rows out of this form, and refits need all training rows",
+            hint="give rows=(X_train, y_train)",
+        )
+    else:
+        found, codes, promise = _by_left_out_fits(estimator, given, X, ranked, draws)
+    weights = np.bincount(codes, minlength=len(estimator.classes_)).astype(np.float64)
+    return prediction_sets(found, best, estimator.classes_, weights, level, within, promise)
+
+
+def _unions(learned: Any, given: tuple[Any, Any, Any] | None, X: object) -> Unions | None:
+    """Return unions of training rows with asked ones; None where a model is no sum of rows."""
+    if given is None and (learned is None or not keeps_rows(learned)):
+        raise BadSetting(
+            "new rows are ranked among the training rows, and none are given or kept",
+            hint="rows=(X_train, y_train), or fit with calibration_rows (--calibration-rows)",
+        )
+    if learned is None or not hasattr(learned, "left_out"):
+        if given is None:
+            raise BadSetting(
+                "sets of this model are made by fits without some of the rows",
+                hint="give rows=(X_train, y_train)",
+            )
+        return None
+    return unions_of(learned, None if given is None else read_training(learned, *given), X)
+
+
+def _affordable(learned: Any, unions: Unions) -> bool:
+    """Whether unions can be made: most forms have formulas, some are refitted for every row."""
+    family = getattr(learned.learner.of_model(), "family", None)
+    if not getattr(family, "is_tied", False):
+        return True
+    refits = len(unions) * len(learned.labels) * (len(unions.codes) + 1)
+    blank = not getattr(learned.statistics, "is_complete", True)
+    return refits <= MOST_REFITS and not blank
+
+
+def _full_promise(learned: Any, kept: bool) -> Promise:
+    """Return what is promised where the asked row was one of the union."""
+    why = []
+    learner = learned.learner
+    if learner.needs_choice and getattr(learner, "covariance", "") == "auto":
+        why.append("pool and shrink were chosen by the training rows, and not again with each row")
+    asked = getattr(learner, "families", None)
+    if isinstance(asked, str) and asked in ("auto", "select"):
+        why.append("the families of columns were chosen by the training rows")
+    product = getattr(learner.chosen, "product", None)
+    if product is not None and any(isinstance(f, Binned) for f in product.families):
+        why.append("edges of bins were cut by the training rows, unless they were given")
+    if kept and learned.statistics.sample.limit < END:
+        rows = len(learned.statistics.sample.rows)
+        return Promise(f"{FULL} among {rows:,} kept rows", approximate=tuple(why))
+    return Promise(FULL, approximate=tuple(why))
+
+
+def _by_left_out_fits(
+    estimator: Any, given: tuple[Any, Any, Any], X: object, ranked: bool, draws: Any
+) -> tuple[FloatArray, IntArray, Promise]:
+    """Return p-values by fits without some of the rows, the classes of rows, and the promise."""
+    X_train, y_train, weights = given
+    labels = read_labels(y_train)
+    size = len(labels.codes)
+    check_lengths(size_of(X_train), size)
+    held = read_weights(weights, size)
+    if held is not None:
+        places = np.repeat(np.arange(size), whole_weights(held))
+        X_train, y_train = some_of(X_train, places), some_of(y_train, places)
+    codes = _codes_of(estimator.classes_, y_train)
+    found = linear_p_values(estimator, X_train, codes, X, within_class=ranked, draws=draws)
+    if found is not None:
+        why = ("rows are left out by one Newton step and not by a refit",)
+        return found, codes, Promise("Jackknife+ by one step", guaranteed=None, approximate=why)
+    found, folds = fold_p_values(
+        estimator, X_train, y_train, codes, X, within_class=ranked, draws=draws
+    )
+    return found, codes, Promise(f"CV+ of {folds} folds", guaranteed=2.0)
+
+
+def _codes_of(classes: Any, y: object) -> IntArray:
+    """Return the places of labels among the classes of the model."""
+    labels = read_labels(y)
+    known = {label: c for c, label in enumerate(classes.tolist())}
+    strange = [label for label in labels.classes.tolist() if label not in known]
+    if strange:
+        raise BadLabels(
+            f"{listed(map(repr, strange))} is no class of this model",
+            hint=f"the classes are {listed(known)}",
+        )
+    order = np.array([known[label] for label in labels.classes.tolist()], dtype=np.intp)
+    found: IntArray = order[labels.codes]
+    return found
+
+
+def _checked_rows(rows: Any) -> tuple[Any, Any, Any]:
+    """Return rows, labels and weights, or refuse what is neither two nor three things."""
+    if not isinstance(rows, (tuple, list)) or len(rows) not in (2, 3):
+        raise BadSetting(
+            f"rows is a {type(rows).__name__}, not the rows and labels of the fit",
+            hint="rows=(X_train, y_train), or (X_train, y_train, sample_weight)",
+        )
+    return rows[0], rows[1], rows[2] if len(rows) == 3 else None

@@ -1,0 +1,186 @@
+/**
+ * Texts as cells of a kind that is known: numbers, truths, categories, or nothing.
+ * The same rules as those of `suffice predict`; words that mean "blank" come with the page.
+ * @module
+ */
+
+/** @typedef {number | string | boolean | null} Cell */
+
+/**
+ * How a column is written whose texts stand for numbers or truths.
+ * @typedef {object} Spelling
+ * @property {string} kind
+ * @property {string} [decimal]
+ * @property {string} [currency]
+ * @property {boolean} [percent]
+ * @property {string} [unit]
+ * @property {[string[], string[]][]} [pairs] words for yes and no
+ */
+
+/**
+ * A column of the table, before anything is filled or coded.
+ * @typedef {object} Column
+ * @property {string} name
+ * @property {"number" | "boolean" | "category"} kind
+ * @property {Cell[]} levels
+ * @property {Spelling | null} spelling
+ * @property {number} [low]
+ * @property {number} [high]
+ * @property {number} [usual]
+ * @property {boolean} [whole]
+ */
+
+/** @typedef {{ blanks: string[], currencies: string[] }} Reading */
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const CODE = /^[+-]?(?:0\d+|\d{16,})$/;
+/** @type {Record<string, number>} */
+const TRUTHS = { true: 1, True: 1, TRUE: 1, false: 0, False: 0, FALSE: 0 };
+const AFFIX = "[^\\d\\s()+\\-\\u2212\\u2013%\\uff05\\u066a.,'’]{1,12}\\.?";
+const SIGN = "[+\\-\\u2212\\u2013\\ufe63\\uff0d]";
+const WRITTEN = new RegExp(
+  `^\\s*(?<open>\\()?\\s*(?<sign>${SIGN})?\\s*(?:(?<before>${AFFIX})\\s*)?(?<inner>${SIGN})?\\s*` +
+    "(?<body>(?:\\d[\\d.,'’ \\u00a0\\u2007\\u2009\\u202f]*|[.,]\\d+)(?:[eE][+-]?\\d+)?)" +
+    "(?<dash>(?<=[.,])[-–—]{1,2})?\\s*(?<percent>[%\\uff05\\u066a])?\\s*" +
+    `(?<after>${AFFIX})?\\s*(?<trail>[-\\u2212])?\\s*(?<close>\\))?\\s*$`,
+  "u",
+);
+const POINTED = new RegExp(
+  "^(?:(?:[1-9]\\d{0,2}(?:([, '])\\d{3})(?:\\1\\d{3})*|[1-9]\\d?(?:,\\d{2})+,\\d{3}" +
+    "|0|[1-9]\\d*|0+(?=\\.))(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?$",
+);
+const COMMAED = new RegExp(
+  "^(?:(?:[1-9]\\d{0,2}(?:([. '])\\d{3})(?:\\1\\d{3})*|0|[1-9]\\d*|0+(?=,))(?:,\\d*)?|,\\d+)" +
+    "(?:[eE][+-]?\\d+)?$",
+);
+const EXPONENT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+$/;
+
+/** What cannot be read as the column is. */
+export class UnreadableCell extends Error {}
+
+/**
+ * Whether a text says, beside numbers and truths, that there is nothing.
+ * @param {string} text
+ * @param {Reading} reading
+ * @returns {boolean}
+ */
+export function isBlank(text, reading) {
+  const bare = text.trim();
+  return bare === "" || reading.blanks.includes(text) || reading.blanks.includes(bare);
+}
+
+/**
+ * Return the cell that a text stands for; null where it is blank.
+ * @param {string} text
+ * @param {Column} column
+ * @param {Reading} reading
+ * @returns {Cell}
+ */
+export function readCell(text, column, reading) {
+  const { kind, spelling } = column;
+  if (kind === "category") {
+    if (text.trim() === "") return null;
+    return spelling === null ? text : levelName(text);
+  }
+  if (isBlank(text, reading)) return null;
+  const value = spelling === null ? plainValue(text, kind) : spelledValue(text, spelling, reading);
+  if (value === null) {
+    const what = kind === "number" ? "a number" : "true or false";
+    const told = spelling === null ? what : `${what} as this column is written`;
+    throw new UnreadableCell(`“${text.slice(0, 60)}” is not ${told}`);
+  }
+  return kind === "boolean" ? value === 1 : value;
+}
+
+/** @param {string} text @param {string} kind @returns {number | null} */
+function plainValue(text, kind) {
+  if (Object.hasOwn(TRUTHS, text)) return TRUTHS[text];
+  const bare = text.trim();
+  if (!NUMBER.test(bare) || CODE.test(bare)) return null;
+  const value = Number(bare);
+  if (!Number.isFinite(value) || (kind === "boolean" && value !== 0 && value !== 1)) return null;
+  return value;
+}
+
+/** @param {string} text @param {Spelling} spelling @param {Reading} reading @returns {number | null} */
+function spelledValue(text, spelling, reading) {
+  if (spelling.kind === "boolean") {
+    if (Object.hasOwn(TRUTHS, text)) return TRUTHS[text];
+    const word = text.trim().toLowerCase().replace("i̇", "i");
+    for (const [yes, no] of spelling.pairs ?? []) {
+      if (yes.includes(word)) return 1;
+      if (no.includes(word)) return 0;
+    }
+    return null;
+  }
+  const found = writtenNumber(text, reading);
+  if (found === null) return null;
+  const percent = spelling.percent ?? false;
+  if (found.percent !== percent) return percent && text.includes("e") ? found.point : null;
+  const same =
+    ["", spelling.currency ?? ""].includes(found.currency) &&
+    ["", spelling.unit ?? ""].includes(found.unit);
+  if (!same) return null;
+  return (spelling.decimal ?? ".") === "." ? found.point : found.comma;
+}
+
+/**
+ * Return what number a text is, by either decimal mark.
+ * @param {string} text
+ * @param {Reading} reading
+ * @returns {{ point: number | null, comma: number | null, currency: string, unit: string,
+ *   percent: boolean } | null}
+ */
+export function writtenNumber(text, reading) {
+  if (EXPONENT.test(text)) {
+    return { point: Number(text), comma: Number(text), currency: "", unit: "", percent: false };
+  }
+  const parts = text.length > 64 ? undefined : WRITTEN.exec(text)?.groups;
+  if (parts === undefined) return null;
+  const before = parts.before ?? "";
+  const after = parts.after ?? "";
+  /** @param {string} word @returns {boolean} */
+  const currency = (word) => {
+    if (word === "") return false;
+    const signs = [...word].filter((letter) => /\p{Sc}/u.test(letter)).length;
+    return reading.currencies.includes(word) || (signs === 1 && [...word].length <= 4);
+  };
+  if (before !== "" && (!currency(before) || currency(after))) return null;
+  const signs = [parts.sign, parts.inner, parts.trail, parts.open].filter((s) => s !== undefined);
+  if (signs.length > 1 || (parts.open === undefined) !== (parts.close === undefined)) return null;
+  const negative = signs.some((sign) => sign !== "+");
+  const percent = parts.percent !== undefined;
+  let body = parts.body.replace(/[ \u00a0\u2007\u2009\u202f]+$/u, "");
+  body = body.replace(/[\u00a0\u2007\u2009\u202f]/gu, " ").replace(/’/gu, "'");
+  if (parts.dash !== undefined) body = body.slice(0, -1);
+  const point = digitsValue(body, ".", negative, percent);
+  const comma = digitsValue(body, ",", negative, percent);
+  if (point === null && comma === null) return null;
+  const unit = currency(after) ? "" : after;
+  return { point, comma, currency: before || (unit ? "" : after), unit, percent };
+}
+
+/**
+ * @param {string} body @param {string} mark @param {boolean} negative @param {boolean} percent
+ * @returns {number | null}
+ */
+function digitsValue(body, mark, negative, percent) {
+  if (!(mark === "." ? POINTED : COMMAED).test(body)) return null;
+  const other = mark === "." ? "," : ".";
+  const digits = body.replaceAll(other, "").replace(/[ ']/g, "").replace(mark, ".");
+  if (digits.length > 15 && /^\d+$/.test(digits)) return null;
+  const exponent = /e/i.test(digits);
+  const value = percent && exponent ? Number(digits) / 100 : Number(percent ? `${digits}e-2` : digits);
+  if (!Number.isFinite(value)) return null;
+  return negative ? -value : value;
+}
+
+/**
+ * Return the name of a category that may be written as a number.
+ * @param {string} text
+ * @returns {string}
+ */
+function levelName(text) {
+  const whole = /^(-?(?:0|[1-9]\d{0,14}))\.0*$/.exec(text);
+  return whole === null ? text : whole[1];
+}
