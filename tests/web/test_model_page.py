@@ -233,6 +233,32 @@ def test_the_form_answers_as_it_changes(
 
 
 @pytest.mark.slow
+def test_dates_are_read_and_their_parts_are_made(
+    tmp_path: Path, opened: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(8)
+    rows = []
+    for _ in range(200):
+        day, month, hour = rng.integers(1, 29), rng.integers(1, 13), rng.integers(0, 24)
+        busy = rng.random() < (0.8 if month > 6 else 0.2)
+        rows.append(
+            [
+                f"{day:02d}.{month:02d}.2024 {hour:02d}:30",
+                f"{rng.normal():.2f}",
+                ["no", "yes"][busy],
+            ]
+        )
+    table = write(tmp_path / "table.csv", ["when", "x", "busy"], rows)
+    model, place = made(tmp_path, table, "busy", "--model", "naive-bayes")
+    some = [row[:2] for row in rows[:40]] + [["", "1"], ["2024-03-04 05:06", ""]]
+    asked = write(tmp_path / "asked.csv", ["when", "x"], some)
+    page = opened(place)
+    assert "when" in page.inner_text("#fields")
+    assert "(month)" not in page.inner_text("#fields")
+    check_answers(page, ["when", "x"], some, predicted(model, asked, capsys))
+
+
+@pytest.mark.slow
 def test_rows_are_pasted_answered_and_saved(
     hostile: tuple[Path, Path], tmp_path: Path, opened: Any
 ) -> None:

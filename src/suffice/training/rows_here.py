@@ -119,9 +119,11 @@ def _decided(
     check_labels(labels, place, target, hooks)
     if without:
         hooks.note(unlabelled_rows(without))
-    table, dropped = kept_columns(table, place, target, hooks, texts=texts)
+    table, dropped = kept_columns(
+        table, place, target, hooks, texts=texts, declared=reading.columns
+    )
     if table.names is not None and not texts:
-        table, spellings = told_columns(table, labels, spellings, reading.columns, hooks)
+        table, spellings = told_columns(table, labels, spellings, reading, hooks)
     given = None if frame is None or spellings else _selected(frame, table, there)
     return TrainingRows(
         table, labels, True, place, target, (*asked_to_drop(drop), *dropped), without, texts,

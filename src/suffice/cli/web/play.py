@@ -42,4 +42,4 @@ def play(output: Path | None, force: bool) -> None:
     check_output(output, ours=is_page, what="a page that suffice has made", force=force)
     with changing(output, 60.0), whole_file(output, suffix=output.suffix) as file:
         file.write(content)
-    announce(f"{output}: the playground, {len(content) / 1000:,.0f} kB")
+    announce(f"{output}: the playground, {len(content) / 1e6:,.1f} MB")

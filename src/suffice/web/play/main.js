@@ -13,7 +13,7 @@ import { MixtureRun, PerceptronRun } from "./learning.js";
 import { startOwnTable } from "./own_table.js";
 import { LETTERS, MEANINGS, showLearned, showProbe, showTheta } from "./panels.js";
 import { channels, Plane } from "./plane.js";
-import { startPointer } from "./pointer.js";
+import { roving, startPointer } from "./pointer.js";
 import { addressOf, copied, emptyState, MODELS, rounded, SHOWN, stateOf } from "./state.js";
 import { drawn, WORLDS, worldNamed } from "./worlds.js";
 
@@ -381,17 +381,6 @@ class Playground {
     };
     next();
   }
-}
-
-/** Arrow keys go through a group of radio buttons. @param {KeyboardEvent} event */
-function roving(event) {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  const every = [.../** @type {HTMLElement} */ (event.currentTarget).children];
-  const next = /** @type {HTMLElement} */ (every[(every.indexOf(/** @type {Element} */ (event.target)) + step + every.length) % every.length]);
-  next.focus();
-  next.click();
-  event.preventDefault();
 }
 
 const { colours } = JSON.parse(byId("palette").textContent ?? "{}");

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { BadTable, parseTable } from "../engine/csv.js";
+import { BadTable, parseTable } from "../engine/tables/csv.js";
 import { byId, el, visible } from "../pages/dom.js";
 import { HIGH, WIDE } from "./worlds.js";
 

@@ -195,3 +195,17 @@ function keys(event, bench) {
   event.preventDefault();
   bench.settle(state);
 }
+
+/**
+ * Arrow keys go through a group of radio buttons.
+ * @param {KeyboardEvent} event
+ */
+export function roving(event) {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const every = [.../** @type {HTMLElement} */ (event.currentTarget).children];
+  const next = /** @type {HTMLElement} */ (every[(every.indexOf(/** @type {Element} */ (event.target)) + step + every.length) % every.length]);
+  next.focus();
+  next.click();
+  event.preventDefault();
+}
