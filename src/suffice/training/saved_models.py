@@ -119,15 +119,9 @@ def load_saved(path: Path, *, hidden: bool = False) -> Saved:
     stored, notes = open_classifier(path)
     if stored.estimator in MIXTURES and not hidden:
         raise BadSetting(
-<<<<<<< HEAD
             f"{path} is a {stored.estimator}: this command knows classes that have names",
-            hint="suffice predict, sample, outliers, explain, inspect, diff, sql and report "
-            "--clusters read it; in Python, partial_fit learns more",
-=======
-            f"{path} is a {MIXTURE}: this command knows classes that have names",
             hint="suffice predict, sample, outliers, explain, inspect, diff and sql read "
             "it; in Python, partial_fit learns more",
->>>>>>> main
         )
     return Saved(model_of(path, stored), notes, decimals_in(stored.state))
 
