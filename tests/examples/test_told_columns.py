@@ -130,3 +130,34 @@ def test_a_table_of_row_numbers_alone_keeps_them() -> None:
 def test_names_of_ids_are_told_from_words_that_end_alike() -> None:
     assert all(map(is_named_so, ["id", "ID", "user id", "lfd. Nr.", "Unnamed: 0", "rowKey", "pk"]))
     assert not any(map(is_named_so, ["width", "period", "humid", "piano", "turkey", "idle", "age"]))
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["<0", "0–200", ">200"],
+        ["1st", "2nd", "10th"],
+        ["niedrig", "mittel", "hoch"],
+        ["jamais", "parfois", "souvent", "toujours"],
+        ["nunca", "a veces", "siempre"],
+        ["piccolo", "medio", "grande"],
+        ["I", "II", "IV", "IX"],
+        ["Strongly disagree", "Neutral", "Agree"],
+    ],
+)
+def test_declared_orders_are_said(order: list[str]) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"c": rng.choice(order, 90), "y": rng.choice(["a", "b"], 90)})
+    how: dict[str, Any] = {"target": "y", "model": "naive-bayes", "columns": {"c": "ordered"}}
+    assert suffice.train(frame, **how).notes[0] == f"c is ordered: {' < '.join(order)}"
+
+
+def test_an_order_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text(
+        "c,y\n" + "".join(f"{['red', 'blue'][i % 2]},{'ab'[i % 3 > 0]}\n" for i in range(40))
+    )
+    with pytest.raises(
+        suffice.errors.BadSetting, match="c: 'red', 'blue' have no order that is known"
+    ):
+        suffice.train(table, target="y", model="naive-bayes", columns={"c": "ordered"})

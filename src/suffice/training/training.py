@@ -103,8 +103,9 @@ def train(
         Which sheet of a workbook (.xlsx), by its name or its number from 1 on; None is the first.
     columns
         What columns are, by name, where they are not what they look like: "number" (units such as
-        12 kg are passed over), "category" (numbers that are codes), "date" (numbers of spreadsheets
-        too; "date-dmy" and "date-mdy" say what stands first), "id" or "ignore" (left out).
+        12 kg are passed over), "category" (numbers that are codes), "ordered" (categories such as
+        low, medium, high), "date" (numbers of spreadsheets too; "date-dmy" and "date-mdy" say what
+        stands first), "id" or "ignore" (left out).
     random_state
         The seed by which "auto" parts the rows.
     checkpoint

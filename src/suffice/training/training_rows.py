@@ -25,6 +25,7 @@ from suffice.training.table_columns.row_names import row_names
 from suffice.training.table_columns.spelled_columns import (
     check_numbers,
     declared_categories,
+    say_orders,
     say_spellings,
 )
 from suffice.training.table_columns.told_columns import told_columns
@@ -130,6 +131,7 @@ class TrainingRows:
         if found is None or not found.table.size:
             raise _nothing_to_learn(labelled, target)
         check_numbers(found.table, reading.columns, source.name)
+        say_orders(found.table, reading.columns, source.name, hooks)
         labels = plain_labels(found.labels)
         check_labels(labels, source.name, target, hooks, whole=whole)
         if whole:
