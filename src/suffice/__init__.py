@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from suffice.estimators.linear.perceptron import Perceptron
     from suffice.estimators.load import load
     from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
+    from suffice.estimators.mixtures.latent_classes import LatentClasses
     from suffice.estimators.mixtures.mixture_discriminant import MixtureDiscriminant
     from suffice.estimators.multivariate_normal import MultivariateNormal
     from suffice.estimators.naive_bayes import (
@@ -62,6 +63,7 @@ __all__ = [
     "ComplementNaiveBayes",
     "GaussianDiscriminant",
     "GaussianMixture",
+    "LatentClasses",
     "LogisticRegression",
     "MixtureDiscriminant",
     "MultinomialNaiveBayes",
@@ -97,6 +99,7 @@ _HOMES = {
     "ComplementNaiveBayes": "suffice.estimators.naive_bayes",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
+    "LatentClasses": "suffice.estimators.mixtures.latent_classes",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MixtureDiscriminant": "suffice.estimators.mixtures.mixture_discriminant",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",

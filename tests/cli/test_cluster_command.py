@@ -151,7 +151,7 @@ def test_constant_and_declared_columns(run: Callable[..., Run], tmp_path: Path) 
 
 
 BAD = {
-    "none.csv": ("a,b\nx,y\nu,v\nx,v\n", (), 1, "no column of numbers"),
+    "none.csv": ("a,b\nx,y\nu,v\nx,v\n", ("--model", "gaussian"), 1, "no column of numbers"),
     "blank.csv": ("a,b\n,\n,\n", (), 1, "no column of numbers"),
     "rowless.csv": ("a,b\n", (), 1, "has no rows"),
     "one.csv": ("a,b\n1,2\n", (), 1, "1 row with a number"),
@@ -200,3 +200,43 @@ def test_files_that_are_there_are_looked_after(
     assert run("cluster", table, *how, "-o", other, "--force").code == 0
     assert suffice.load(other).components_ == 2
     assert run("cluster", table, *how, "-o", "-", "--json").code == 2
+
+
+def test_columns_of_every_kind_are_clustered(
+    table: Path, run: Callable[..., Run], tmp_path: Path
+) -> None:
+    file = tmp_path / "m.suffice"
+    said = run("cluster", table, "-k", "2", "-o", file)
+    assert said.code == 0, said.err
+    assert said.rows[0] == "2 clusters in 50 rows of 5 columns"
+    assert "1 categorical, 1 bernoulli" in " ".join(said.rows)
+    assert "id is left out: it numbers the rows" in said.err
+    assert "height is lower" in said.out
+    assert "LatentClasses of 50 rows" in said.err
+    answers = run("predict", file, table)
+    assert answers.rows[1:] == ["0"] * 30 + ["1"] * 20
+    assert run("sample", file, "-n", "3").rows[0].endswith(",cluster")
+    assert run("explain", file, table).code == 0
+    assert "can learn more rows" in run("inspect", file).out
+    found = json.loads(run("cluster", table, "-k", "2", "--json", "-o", tmp_path / "n").out)
+    assert found["estimator"] == "LatentClasses"
+    assert found["families"]["kind"] == "categorical"
+    assert {"column", "distance", "own", "others"} <= set(found["clusters"][0]["columns"][0])
+
+
+def test_a_form_or_a_name_says_which_model(
+    table: Path, run: Callable[..., Run], tmp_path: Path
+) -> None:
+    numbers = run("cluster", table, "-k", "2", "--model", "gaussian", "-o", tmp_path / "a")
+    assert "columns of numbers" in numbers.rows[0]
+    assert "kind is left out: it holds text" in numbers.err
+    every = run(
+        "cluster", table, "-k", "2", "--model", "latent-classes", "--drop", "kind", "--drop", "ok",
+        "-o", tmp_path / "b",
+    )  # fmt: skip
+    assert every.rows[0] == "2 clusters in 50 rows of 3 columns"
+    wrong = run(
+        "cluster", table, "--model", "latent-classes", "--covariance", "EEE", "-o", tmp_path / "c"
+    )
+    assert wrong.code == 1
+    assert "--covariance EEE is a form of normal clusters" in wrong.err

@@ -335,6 +335,8 @@ def test_every_public_estimator_is_saved_and_comes_back(name: str, tmp_path: Pat
         model, questions = kind.fit(x), ("log_density", "mahalanobis", "typicality")
     elif kind is suffice.GaussianMixture:
         model, questions = kind(2, "EEE").fit(x), ("predict", "score_samples", "typicality")
+    elif kind is suffice.LatentClasses:
+        model, questions = kind(2, starts=2).fit(x), ("predict", "score_samples", "typicality")
     else:
         if kind is suffice.TextClassifier:
             x = [" ".join("abcde"[int(v)] for v in row) for row in x]

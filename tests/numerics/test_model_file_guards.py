@@ -45,6 +45,7 @@ CHOSEN: dict[str, Any] = {
     "columns, predictive": lambda: suffice.NaiveBayes("predictive-gaussian"),
     "mixture": lambda: suffice.GaussianMixture(2, "EEE"),
     "mixtures": lambda: suffice.MixtureDiscriminant(2, "EEE"),
+    "hidden classes": lambda: suffice.LatentClasses(2, starts=2),
     "one variance, predictive": lambda: suffice.GaussianDiscriminant("spherical", predictive=2.0),
 }
 """Models with guards of their own that are not among those every test of files goes through."""
@@ -584,6 +585,13 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], Case | None]] = {
     ),
     "statistics are none that a mixture could be estimated from": (
         "mixture", {}, ("", ("statistics",), lambda _: stored("shared").state["statistics"]),
+    ),
+    "latent is not there, or belongs to another estimator": (
+        "hidden classes", {},
+        ("", (), lambda state: {k: v for k, v in state.items() if k != "latent"}),
+    ),
+    "settings are none that hidden classes have": (
+        "hidden classes", {"smoothing": "held-out"}, None,
     ),
     "are not those that these rows allow": (
         "pool", {}, ("", ("model", "grids", 0), lambda _: np.full(4, 0.25)),

@@ -96,6 +96,17 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
         "max_iter": [1000, 3],
         "random_state": [None, 7],
     },
+    "LatentClasses": {
+        "components": [1, 2, range(1, 3), "auto"],
+        "families": FAMILIES,
+        "smoothing": [1.0, 0.0, 0.3],
+        "start": [None, GIVEN],
+        "criterion": list(CRITERIA),
+        "starts": [2],
+        "tol": [1e-8],
+        "max_iter": [200, 3],
+        "random_state": [None, 7],
+    },
     "NaiveBayes": {
         "families": FAMILIES,
         "smoothing": SMOOTHING,
@@ -295,6 +306,11 @@ def settings_of(model: Any) -> dict[str, Any]:
         chosen = {"components": model.components_, "covariance": model.covariance_form_}
         found |= {n: chosen[n] for n in chosen if not isinstance(found[n], str | int)}
         found |= {n: getattr(model, n) for n in ("history_", "trials_", "converged_")}
+    if isinstance(model, suffice.LatentClasses):
+        del found["start"]
+        if not isinstance(found["components"], str | int):
+            found["components"] = model.components_
+        found |= {n: getattr(model, n) for n in ("history_", "converged_", "n_parameters_")}
     return found
 
 

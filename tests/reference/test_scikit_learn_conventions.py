@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from suffice import GaussianDiscriminant, GaussianMixture, LogisticRegression, Pool
+from suffice import GaussianDiscriminant, GaussianMixture, LatentClasses, LogisticRegression, Pool
 from suffice.errors import ColumnMismatch, NotLinear, SufficeError, SufficeWarning
 
 X, y = load_iris(return_X_y=True)
@@ -57,6 +57,7 @@ SETTINGS = [
 ]
 POOL = [{"members": ["naive Bayes", "logistic", "GDA"]}]
 MIXTURE = [{"components": 2, "covariance": "VVI"}]
+LATENT = [{"components": 2, "starts": 2}]
 LOGISTIC = [{}, {"penalty": 1.0}, {"correction": "firth"}, {"solver": "sgd"}]
 STEPS = "a step for a row of weight 2 is not two steps, as with scikit-learn's SGDClassifier"
 FORMS = ["shared", "per-class", "diagonal", "shared-diagonal", "spherical", "auto"]
@@ -70,6 +71,7 @@ def checks():
     kinds = (
         (GaussianDiscriminant, SETTINGS),
         (GaussianMixture, MIXTURE),
+        (LatentClasses, LATENT),
         (LogisticRegression, LOGISTIC),
         (Pool, POOL),
     )

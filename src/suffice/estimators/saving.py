@@ -23,6 +23,7 @@ HOMES = {
     "ComplementNaiveBayes": "suffice.estimators.naive_bayes",
     "GaussianDiscriminant": "suffice.estimators.gaussian_discriminant",
     "GaussianMixture": "suffice.estimators.mixtures.gaussian_mixture",
+    "LatentClasses": "suffice.estimators.mixtures.latent_classes",
     "LogisticRegression": "suffice.estimators.linear.logistic_regression",
     "MixtureDiscriminant": "suffice.estimators.mixtures.mixture_discriminant",
     "MultinomialNaiveBayes": "suffice.estimators.naive_bayes",

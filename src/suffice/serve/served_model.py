@@ -19,7 +19,7 @@ from suffice.storage.describe import describe
 from suffice.storage.model_file import model_bytes, read_model_bytes, stored_rows
 from suffice.training.decimals import decimals_in
 from suffice.training.opened_files import LAW
-from suffice.training.saved_models import MIXTURE, Saved
+from suffice.training.saved_models import MIXTURE, MIXTURES, Saved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,8 +134,8 @@ class ServedModel:
     def why_it_cannot_learn(self) -> str | None:
         """Return why it learns nothing; None if it can."""
         name = self.stored.estimator
-        if name == MIXTURE:
-            return f"{self.name} is a {MIXTURE}: its classes are hidden, and rows have no labels"
+        if name in MIXTURES:
+            return f"{self.name} is a {name}: its classes are hidden, and rows have no labels"
         if not self.adds_up:
             return (
                 f"{self.name} is a {name}, which is no sum: what it would learn depended on the "
@@ -267,7 +267,7 @@ class ServedModel:
 
         asked = self._asked("sample", "make rows up")
         rng = np.random.default_rng(seed)
-        if self.stored.estimator == MIXTURE:
+        if self.stored.estimator in MIXTURES:
             if label is not None:
                 raise BadSetting("a mixture draws from all its components", hint="leave class out")
             X, y = asked(size, rng)

@@ -232,7 +232,7 @@ def describe(stored: StoredModel) -> Account:
         tuple(stored.settings.items()),
         tuple(_assumed(stored)),
         streams if linear else state["statistics"] is not None,
-        not linear and state["statistics"] is not None,
+        not linear and state["statistics"] is not None and "latent" not in state,
         _pool(model, state["statistics"]) if name_of(model) == "PoolModel" else None,
         _mixture(stored) if "mixture" in state else None,
     )

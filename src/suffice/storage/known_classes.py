@@ -53,6 +53,7 @@ DATACLASSES = {
     "LogNormalColumns": "suffice.models.naive_bayes.families.lognormal",
     "LogisticFit": "suffice.models.linear.logistic.result",
     "MixtureLaws": "suffice.models.mixture.laws",
+    "LatentRecord": "suffice.models.latent.record",
     "MixtureRecord": "suffice.models.mixture.record",
     "MixtureStream": "suffice.models.mixture.stepwise",
     "Multinomial": "suffice.models.naive_bayes.families.multinomial",

@@ -37,6 +37,7 @@ MODEL_OF = {
     "ComplementNaiveBayes": "NaiveBayesModel",
     "GaussianDiscriminant": "GenerativeModel",
     "GaussianMixture": "GenerativeModel",
+    "LatentClasses": "NaiveBayesModel",
     "LogisticRegression": "LinearForm",
     "MixtureDiscriminant": "GenerativeModel",
     "MultinomialNaiveBayes": "NaiveBayesModel",

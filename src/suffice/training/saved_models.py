@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 MIXTURE = "GaussianMixture"
-"""The estimator of classes that nobody has named."""
+"""The mixture of normal components, which may have noise."""
+MIXTURES = (MIXTURE, "LatentClasses")
+"""The estimators of classes that nobody has named."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +70,7 @@ class Saved:
     @property
     def is_hidden(self) -> bool:
         """Whether its classes are clusters, which nobody has named."""
-        return self.name == MIXTURE
+        return self.name in MIXTURES
 
     @property
     def columns(self) -> Any:
@@ -115,9 +117,9 @@ def load_saved(path: Path, *, hidden: bool = False) -> Saved:
     from suffice.training.decimals import decimals_in
 
     stored, notes = open_classifier(path)
-    if stored.estimator == MIXTURE and not hidden:
+    if stored.estimator in MIXTURES and not hidden:
         raise BadSetting(
-            f"{path} is a {MIXTURE}: this command knows classes that have names",
+            f"{path} is a {stored.estimator}: this command knows classes that have names",
             hint="suffice predict, sample, outliers, explain, inspect, diff and sql read "
             "it; in Python, partial_fit learns more",
         )

@@ -56,6 +56,12 @@ class ClusterNumber(ParamType):
     help="How many clusters: a number, several to choose from (2-6), or auto: 1 to 9.",
 )  # fmt: skip
 @click.option(
+    "--model", type=click.Choice(["auto", "gaussian", "latent-classes"]), default="auto",
+    show_default=True,
+    help="gaussian: normal clusters of the numbers; latent-classes: columns of every kind, "
+    "independent within a cluster; auto: these where there are columns that are no numbers.",
+)  # fmt: skip
+@click.option(
     "--covariance", metavar="FORM", type=click.Choice(("auto", *LETTERS, *SPOKEN.values())),
     default="auto", show_default=True,
     help=f"The form of clusters: one of mclust's, {LETTERS[0]} … {LETTERS[-1]}, our word for it "
@@ -76,6 +82,7 @@ class ClusterNumber(ParamType):
 def cluster(
     tables: tuple[str, ...],
     components: Any,
+    model: str,
     covariance: str,
     criterion: str,
     output: Path | None,
@@ -86,12 +93,15 @@ def cluster(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Find clusters in the numbers of TABLE, and write them to a model file.
+    """Find clusters in TABLE, and write them to a model file.
 
-    A mixture of normal clusters: how many there are, and of which form, is chosen by BIC. Printed
-    are how sure rows are of their cluster, how large each is, and what sets it apart. Clusters
-    are numbered from 0, the largest first. Columns of numbers are used, with their blanks; others
-    are left out, and a note names them. `suffice predict` gives rows their cluster.
+    Where all columns are numbers, a mixture of normal clusters: how many there are, and of which
+    form, is chosen by BIC. Where some are text or true and false, latent classes: columns of every
+    kind, independent within a cluster; a form (--covariance) or --model gaussian leaves these
+    columns out. Printed are how sure rows are of their cluster, how large each is, and what sets it
+    apart. Clusters are numbered from 0, the largest first; blanks may stay. A column that is
+    different in nearly every row is left out, and a note names it. `suffice predict` gives rows
+    their cluster.
 
     TABLE is what `suffice fit` takes; of more rows than memory holds, some are drawn.
 
@@ -108,7 +118,7 @@ def cluster(
     check_model_place(place, tables, force=force, as_json=as_json)
     found = cluster_rows(
         list(tables), CommandHooks(), reading=reading, components=components,
-        covariance=covariance, criterion=criterion, drop=drop, seed=seed,
+        model=model, covariance=covariance, criterion=criterion, drop=drop, seed=seed,
     )  # fmt: skip
     with changing(place, wait):
         save(place, found.saved)
@@ -116,4 +126,4 @@ def cluster(
         print_json({"model": str(place), **found.summary()})
     elif not is_printed(place):
         say(str(found))
-    announce(f"{place}: GaussianMixture of {found.rows.table.size:,} rows")
+    announce(f"{place}: {found.saved.name} of {found.rows.table.size:,} rows")

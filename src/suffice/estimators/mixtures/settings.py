@@ -69,10 +69,7 @@ def read_settings(
         raise BadSetting(
             f"criterion={estimator.criterion!r} is not known", hint='choose "bic" or "icl"'
         )
-    value = estimator.tol
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0.0 <= float(value) < np.inf:
-        raise BadSetting(f"tol={value!r} is no tolerance", hint="use a number such as 1e-8")
+    tolerance(estimator.tol)
     if estimator.prior not in (True, False):
         raise BadSetting(f"prior={estimator.prior!r} is neither True nor False", hint="prior=True")
     return MixtureSettings(
@@ -85,6 +82,14 @@ def read_settings(
         whole("max_iter", estimator.max_iter, 1),
         0 if estimator.random_state is None else seed_of(estimator.random_state),
     )
+
+
+def tolerance(value: Any) -> float:
+    """Return a tolerance, or say what is wrong with it."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0.0 <= float(value) < np.inf:
+        raise BadSetting(f"tol={value!r} is no tolerance", hint="use a number such as 1e-8")
+    return float(value)
 
 
 def seed_of(random_state: Any) -> int:

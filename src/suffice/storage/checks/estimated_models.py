@@ -47,11 +47,19 @@ ESTIMATED: dict[str, tuple[str, ...]] = {
     "BernoulliNaiveBayes": ("threshold", "smoothing", "temperature", "priors", *KEPT),
     "ComplementNaiveBayes": ("boolean", "smoothing", *KEPT),
     "MultinomialNaiveBayes": ("boolean", "smoothing", "temperature", "priors", *KEPT),
+    # All but the first two are about the search, which is over.
+    "LatentClasses": (
+        *("families", "smoothing", "components", "start", "criterion", "starts", "tol"),
+        *("max_iter", "random_state"),
+    ),
 }
 """Settings of estimators whose model is estimated from statistics: what they do is known here."""
 HIDDEN = {"GaussianMixture": "mixture", "MixtureDiscriminant": "mixtures"}
 """Estimators of normal components that are found by going through rows, for which no statistics
 suffice; and the record that a file has of each."""
+LATENT = "LatentClasses"
+"""The estimator of hidden classes over columns of every kind: statistics hold what rows said in the
+last step, and the model is what they become."""
 
 
 def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[str, Any]) -> None:
@@ -64,8 +72,10 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
         asked = _asked(estimator, settings)
         if state["chosen"]["asked"] != asked or type(state["chosen"]["asked"]) is not type(asked):
             raise refusal("chosen", "has other families than the settings ask for")
-        if estimator != "NaiveBayes" and model.product.families != (asked,):
+        if estimator not in ("NaiveBayes", LATENT) and model.product.families != (asked,):
             raise refusal("model", "has other families than the settings ask for")
+    if (estimator == LATENT) != (name_of(state.get("latent")) == "LatentRecord"):
+        raise refusal("latent", "is not there, or belongs to another estimator")
     for name, record in HIDDEN.items():
         if (estimator == name) != (record in state):
             raise refusal(record, "is not there, or belongs to another estimator")
@@ -98,7 +108,7 @@ def _check_path(penalty: Any, state: Mapping[str, Any]) -> None:
 
 def _asked(estimator: str, settings: Mapping[str, Any]) -> Any:
     """Return the setting that decides about families, as the estimator has it."""
-    if estimator == "NaiveBayes":
+    if estimator in ("NaiveBayes", LATENT):
         return settings.get("families", "auto")
     if estimator == "BernoulliNaiveBayes":
         from suffice.models.naive_bayes.families.bernoulli import Bernoulli
@@ -130,6 +140,8 @@ def estimated(settings: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
         fits = getattr(learner, "accepts", learner.family.accepts)(statistics)
         if not fits and learner.family.accepts(held) and not hasattr(learner, "accepts"):
             statistics, fits = held, True  # a sample that nothing is judged by now
+    elif "latent" in state:
+        learner, searched, fits = _latent(settings, model.product), False, True
     else:
         from suffice.models.naive_bayes.smoothing import HELD_OUT
 
@@ -209,6 +221,17 @@ def _naive_bayes(settings: Mapping[str, Any], product: Any) -> NaiveBayesLearner
         checked_smoothing(settings.get("smoothing", 1.0)),
         1.0 if temperature is None else temperature,
     )
+
+
+def _latent(settings: Mapping[str, Any], product: Any) -> Any:
+    """Return what makes a model of the statistics of hidden classes."""
+    from suffice.models.latent.maximization import HiddenClasses, is_known
+    from suffice.models.naive_bayes.smoothing import checked_smoothing
+
+    alpha = checked_smoothing(settings.get("smoothing", 1.0))
+    if isinstance(alpha, str) or not all(map(is_known, product.families)):
+        raise refusal("settings", "are none that hidden classes have")
+    return HiddenClasses(product, alpha)
 
 
 # Whether two models are one

@@ -151,6 +151,18 @@ FORMS: dict[str, dict[str, str]] = {
         "converged": "truth",
         "steps": "count",
     },
+    "LatentRecord": {
+        "log_likelihood": "log",
+        "weight": "weight",
+        "parameters": "count",
+        "converged": "truth",
+        "history": "float s",
+        "numbers": "place t",
+        "likelihoods": "log t",
+        "counts": "place t",
+        "criteria": "log t",
+        "batches": "count",
+    },
     "MixtureRecord": {
         "form": "text",
         "noise": "weight",

@@ -15,6 +15,12 @@ from suffice.models.mixture.journey import Journey
 from suffice.printing.result_table import Decimals, Significant, TableColumn, TextTable
 from suffice.printing.terminal_words import wrapped
 from suffice.sources.arrow_frames import frame_of
+from suffice.training.clusters.latent import (
+    LATENT,
+    LatentClusters,
+    latent_clusters,
+    other_columns,
+)
 from suffice.training.clusters.numeric_rows import NumericRows, cells_of
 from suffice.training.decimals import STATE as DECIMALS
 from suffice.training.decimals import decimals_of
@@ -211,18 +217,22 @@ def cluster_rows(
     hooks: Hooks,
     *,
     reading: TableReading,
+    model: str = "auto",
     components: Any = "auto",
     covariance: str = "auto",
     criterion: str = "bic",
     drop: Sequence[str] = (),
     seed: int = 0,
-) -> Clusters:
-    """Read the numbers of a table, and find clusters in them.
+) -> Clusters | LatentClusters:
+    """Read a table, and find clusters in its numbers, or in columns of every kind.
 
     Parameters
     ----------
     data : list of paths or addresses
-        What `suffice fit` reads; other columns than those of numbers are left out, and said.
+        What `suffice fit` reads.
+    model : "auto", "gaussian" or "latent-classes"
+        A normal mixture of the numbers, or classes over columns of every kind; "auto" takes these
+        where there are columns of text or of true and false, unless a form is asked for.
     components : int, range or "auto"
         How many clusters, or from which number to which.
     covariance, criterion
@@ -231,11 +241,14 @@ def cluster_rows(
     """
     from suffice.estimators.mixtures.gaussian_mixture import GaussianMixture
 
-    rows = NumericRows.read(data, reading, drop, hooks, seed=seed)
+    rows = NumericRows.read(
+        data, reading, drop, hooks, seed=seed, others=other_columns(model, covariance, hooks)
+    )
     size = rows.table.size
+    what = "cell" if rows.mixed else "number"
     if size < 2:
         raise BadRows(
-            f"{rows.place} has {size or 'no'} row{'s' * (size != 1)} with a number: nothing to "
+            f"{rows.place} has {size or 'no'} row{'s' * (size != 1)} with a {what}: nothing to "
             "tell apart",
             hint="give more than one row",
         )
@@ -243,21 +256,23 @@ def cluster_rows(
     if isinstance(fewest, int) and fewest > size:
         raise BadSetting(
             f"{hooks.option('components', str(fewest))}: {rows.place} has {size:,} rows with a "
-            "number",
+            f"{what}",
             hint="ask for no more clusters than there are rows",
         )
     if isinstance(components, range):
         components = range(fewest, min(components[-1], size) + 1)
-    model = GaussianMixture(components, covariance, criterion=criterion, random_state=seed)
+    if rows.mixed or model == LATENT:
+        return latent_clusters(rows, hooks, components, criterion, seed)
+    mixture = GaussianMixture(components, covariance, criterion=criterion, random_state=seed)
     search = SearchProgress()
     with hooks.progress(f"clustering {rows.place}", search.share, "steps") as search.meter:
-        model.fit(frame_of(rows.table), journey=search)
+        mixture.fit(frame_of(rows.table), journey=search)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
     used = {name: rows.spellings[name] for name in rows.names if name in rows.spellings}
     notes = TableNotes(None, None, dropped, spellings=used)
-    model.take_notes(replace(notes, more={DECIMALS: decimals}))
-    return _described(model, rows, Saved(model, notes, decimals))
+    mixture.take_notes(replace(notes, more={DECIMALS: decimals}))
+    return _described(mixture, rows, Saved(mixture, notes, decimals))
 
 
 class SearchProgress(Journey):

@@ -1,4 +1,4 @@
-"""The rows of a table that are clustered: its columns of numbers."""
+"""The rows of a table that are clustered: its columns of numbers, or of every kind."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from suffice.training.training_rows import (
     IN_MEMORY,
     DroppedColumn,
     asked_to_drop,
+    kept_columns,
     kinds_of,
     opened_source,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from suffice.columns.spellings.spelling import Spelling
     from suffice.rows import FloatArray
@@ -43,7 +46,7 @@ is no chance."""
 class NumericRows:
     """Rows to cluster.
 
-    table       columns of numbers, of rows that have a cell in one of them
+    table       columns of numbers, or of every kind, of rows that have a cell in one of them
     place       what the table is called
     dropped     columns that were left out, and why
     blank       how many rows without a number were left out
@@ -57,12 +60,24 @@ class NumericRows:
     blank: int
     whole: bool
     spellings: Mapping[str, Spelling]
+    mixed: bool = False
+    """Whether there are columns of other kinds than numbers."""
 
     @classmethod
     def read(
-        cls, data: Any, reading: TableReading, drop: Sequence[str], hooks: Hooks, *, seed: int = 0
+        cls,
+        data: Any,
+        reading: TableReading,
+        drop: Sequence[str],
+        hooks: Hooks,
+        *,
+        seed: int = 0,
+        others: bool | None = False,
     ) -> NumericRows:
-        """Open a source, and hold its numbers; of too many rows some, drawn by the seed."""
+        """Open a source, and hold its numbers; of too many rows some, drawn by the seed.
+
+        `others` says whether columns of other kinds are held too; None: where there are any.
+        """
         drop = tuple(dict.fromkeys((*drop, *reading.ignored)))
         source, _ = opened_source(data, None, reading, drop, hooks)
         names = [name for name in source.names if name not in drop]
@@ -71,7 +86,7 @@ class NumericRows:
                 f"{source.name}: no column is left", hint=f"{hooks.option('drop')} fewer columns"
             )
         _, spellings = kinds_of(source, names, None, hooks, reading)
-        wanted, others = _numeric(source, names)
+        wanted, left = _numeric(source, names) if others is False else (tuple(names), ())
         size = max(1, IN_MEMORY // max(1, len(wanted)))
         found, whole = spread_rows(source, source.wanted(names=wanted or names), size, seed)
         if found is None or not found.table.size:
@@ -79,9 +94,14 @@ class NumericRows:
         table = read_spelled(found.table, spellings) if spellings else found.table
         check_numbers(table, reading.columns, source.name)
         refuse_infinite(table, table.names or (), found.place)
-        kept, left_out = _kept(table, reading.columns)
-        dropped = (*others, *left_out)
+        named: Sequence[DroppedColumn] = ()
+        if others is not False:
+            table, named = kept_columns(table, source.name, None, hooks, texts=False)
+        mixed = others is not False and any(kind != NUMBER for kind in table.kinds)
+        kept, left_out = _kept(table, reading.columns, mixed=mixed)
+        dropped = (*left, *left_out)
         _say_left_out(dropped, hooks)
+        dropped = (*named, *dropped)
         if not kept:
             text = next((one.name for one in dropped if "text" in one.reason), None)
             units = "" if text is None else hooks.column(text, "number")
@@ -92,15 +112,17 @@ class NumericRows:
                 else "give a table with numbers that differ from row to row",
             )
         table = table.take(kept)
-        there = ~np.isnan(cells_of(table)).all(axis=1)
+        there = _with_a_cell(table)
         blank = int((~there).sum())
         if blank:
-            many = "row has no number and is" if blank == 1 else "rows have no number and are"
+            what = "cell" if mixed else "number"
+            many = f"row has no {what} and is" if blank == 1 else f"rows have no {what} and are"
             hooks.note(f"{blank:,} {many} left out")
             table = table.rows(there)
         if not whole:
             hooks.note(f"{table.size:,} rows, drawn from all, stand for the table: it is large")
-        return cls(table, source.name, (*asked_to_drop(drop), *dropped), blank, whole, spellings)
+        dropped = (*asked_to_drop(drop), *dropped)
+        return cls(table, source.name, dropped, blank, whole, spellings, mixed)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,10 +156,33 @@ def _numeric(
     return (wanted, others) if wanted else (tuple(names), ())
 
 
-def _kept(table: Table, declared: Mapping[str, str]) -> tuple[list[int], list[DroppedColumn]]:
+def _with_a_cell(table: Table) -> NDArray[np.bool_]:
+    """Return which rows have any cell."""
+    there = np.zeros(table.size, dtype=bool)
+    for j, kind in enumerate(table.kinds):
+        cells = table.column(j)
+        if kind == NUMBER:
+            there |= ~np.isnan(np.asarray(cells, dtype=np.float64))
+        else:
+            there |= np.array([cell is not None for cell in cells.tolist()], dtype=bool)
+    return there
+
+
+def _kept(
+    table: Table, declared: Mapping[str, str], *, mixed: bool
+) -> tuple[list[int], list[DroppedColumn]]:
     """Return the places of columns to cluster, and the others, each with a reason."""
     kept, constant, dropped = [], [], []
     for j, (name, kind) in enumerate(zip(table.names or (), table.kinds, strict=True)):
+        if kind != NUMBER and mixed:
+            levels = len(set(table.column(j).tolist()) - {None})
+            if levels > 1:
+                kept.append(j)
+            elif levels == 1:
+                constant.append(j)
+            else:
+                dropped.append(DroppedColumn(name, "it is blank"))
+            continue
         if kind != NUMBER:
             dropped.append(DroppedColumn(name, f"it holds {NO_NUMBERS.get(kind, 'no numbers')}"))
             continue

@@ -1,0 +1,1 @@
+"""The step of EM where cells are levels."""
