@@ -88,7 +88,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     def _fit_here(self, learner: Learner[Any, Any], X: object, y: object, weights: object) -> Self:
         """Learn from rows that are here."""
         batch = learner.read(X, y, weights)
-        warn_of_shape(batch)
+        if batch.ravelled:
+            warn_of_shape()
         return self._fitted(learner.first(batch, self._learned))
 
     def _fitted(self, learned: Learned[Any, Any]) -> Self:
@@ -136,7 +137,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
                 self._keep(learned_from(learner, X, target, w, known))
                 return self
             batch = learner.read(X, y, w, known)
-            warn_of_shape(batch)
+            if batch.ravelled:
+                warn_of_shape()
             self._keep(learner.begun(batch) if known is None else known.more(batch))
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,10 @@ def drawn_rows(saved: Saved, size: int, label: Any, rng: Any) -> tuple[Any, NDAr
     if saved.is_hidden:
         found = saved.model.sample(size, rng, component=label)
     else:
-        found = saved.model.sample(size, label, rng)
+        learned = saved.model
+        if learned.frame is not None:  # cells are printed: no library of frames is loaded for them
+            learned = replace(learned, frame=None).knowing(learned.fit)
+        found = learned.sample(size, label, rng)
     return found
 
 
