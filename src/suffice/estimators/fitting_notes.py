@@ -53,7 +53,7 @@ class offered:  # noqa: N801  a decorator
 class offered_attribute(offered):  # noqa: N801  a decorator
     """Hide an attribute likewise."""
 
-    def __get__(self, estimator: Any, kind: Any) -> Any:
+    def __get__(self, estimator: object, kind: object) -> Any:
         """Return the attribute of an estimator that has it."""
         found = super().__get__(estimator, kind)
         return property(found) if estimator is None else found()

@@ -103,7 +103,7 @@ class TableNotes:
                 return f"{name} is written in two ways: {ours}; {theirs}"
         return None
 
-    def check_columns(self, state: Any) -> None:
+    def check_columns(self, state: object) -> None:
         """Refuse to fill columns that are not those of the model."""
         if self.filled is None:
             return
@@ -130,7 +130,7 @@ class TableNotes:
         return table if self.filled is None else filled_table(self.filled, table)
 
 
-def filled_table(filled: FilledColumns, table: Any) -> Any:
+def filled_table(filled: FilledColumns, table: object) -> Any:
     """Return a table without blank numbers, and with the columns that say where they were.
 
     A table that has these columns already is filled, and stays as it is.

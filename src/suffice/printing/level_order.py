@@ -56,7 +56,7 @@ def level_order(levels: Iterable[Any]) -> list[Any]:
     numbers = {id(level): _first_number(str(level)) for level in there}
     if sum(found is not None for found in numbers.values()) > MOSTLY * len(there):
 
-        def key(level: Any) -> tuple[bool, float, int, str]:
+        def key(level: object) -> tuple[bool, float, int, str]:
             found = numbers[id(level)]
             return (found is None, *(found or (0.0, 0)), str(level))
 

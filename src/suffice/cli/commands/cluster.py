@@ -75,7 +75,7 @@ class ClusterNumber(ParamType):
 @columns_options
 def cluster(
     tables: tuple[str, ...],
-    components: Any,
+    components: object,
     covariance: str,
     criterion: str,
     output: Path | None,

@@ -41,7 +41,7 @@ def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
         )
 
 
-def drawn_rows(saved: Saved, size: int, label: Any, rng: Any) -> tuple[Any, NDArray[Any]]:
+def drawn_rows(saved: Saved, size: int, label: object, rng: object) -> tuple[Any, NDArray[Any]]:
     """Return rows that a model makes up, of one class or of all, and the class of each."""
     found: tuple[Any, NDArray[Any]]
     if saved.is_hidden:
