@@ -12,13 +12,16 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint bench bench-check bench-table peers docs site evidence types clean
+.PHONY: help demo play check test lint bench bench-check bench-table peers docs site evidence types clean
 
 help:  ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: $(VENV)/.stamp-demo  ## what it can do, in one minute: a comparison, a page and a picture
 	$(BIN)/suffice demo --output suffice-demo.html --picture suffice-demo.png
+
+play: $(VENV)/.stamp-demo  ## the playground: points to paint, models to watch, in a browser
+	$(BIN)/suffice play
 
 # What one waits for: nothing is started, and nothing takes long.
 QUICK := not (server or cluster or browser or process or shared or peers or slow)
@@ -64,6 +67,7 @@ docs: $(VENV)/.stamp-demo  ## make the generated parts of the documentation agai
 	$(BIN)/suffice demo --force --output /dev/null --picture docs/images/gda.png > /dev/null
 	$(BIN)/python -m suffice.plots.gallery
 	$(BIN)/python -m suffice.cli.reference
+	$(BIN)/python -m suffice.web.playground
 
 site: $(VENV)/.stamp-site  ## the documentation as pages with search and formulas, in build/site
 	$(BIN)/python docs/site/build.py

@@ -33,15 +33,15 @@ FROM_ROOT = {
 the front page has the opening."""
 PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Learn": ("The subject from the beginning, with sums done by hand.", (
-        "tutorial", "likelihood", "decisions", "normal", "gallery",
+        "tutorial", "likelihood", "decisions", "normal", "playground", "gallery",
     )),
     "How to": ("One task each: from a table, a database or a mailbox to a model.", (
         "tour", "tables", "train", "report", "page", "compare", "text-classifier", "mail",
-        "sources", "sql", "spark", "model-files", "cli",
+        "sources", "sql", "spark", "serving", "model-files", "cli",
     )),
     "Models": ("What each one assumes, what its settings mean, how it is fitted.", (
         "discriminant", "naive-bayes", "logistic", "mixtures", "perceptron", "pool", "bridge",
-        "event-models", "text", "statistics", "degenerate-data",
+        "event-models", "text", "statistics", "sampling", "outliers", "degenerate-data",
     )),
     "Evidence": ("What was measured, and how.", (
         "benchmarks", "small-tables", "spam", "scaling", "evidence",

@@ -125,7 +125,8 @@ def test_outliers_are_rows_that_are_typical_of_no_class(
     assert float(found["typicality"]) < 0.01
     assert "note: 1 of 3 rows" in done.err
     assert len(run("outliers", path, odd, "--all").rows) == 4
-    said = suffice.load(path).typicality(pd.read_csv(odd)).max(axis=1)
+    model = suffice.load(path)
+    said = model.learned_.notes.rates.calibrated(model.typicality(pd.read_csv(odd)).max(axis=1))
     printed = frame(run("outliers", path, odd, "--all").out)["typicality"]
     np.testing.assert_allclose(printed, said, rtol=5.1e-6)
     exact = lines(run("outliers", path, odd, "--all", "--json").out)["typicality"]
@@ -380,7 +381,7 @@ def test_a_class_too_small_for_a_p_value_does_not_hide_outliers(
 
 @pytest.mark.parametrize("model", ["gda", "qda", "naive-bayes"])
 def test_no_more_than_one_training_row_in_a_hundred_is_an_outlier(
-    model: str, run: Any, tmp_path: Path
+    model: Any, run: Any, tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(31)
     n = 500
@@ -403,8 +404,10 @@ def test_no_more_than_one_training_row_in_a_hundred_is_an_outlier(
     assert len(done.rows) - 1 <= 5 + 4 * np.sqrt(5)
     taken = run("outliers", path, place, "--training", "--all", "--json")
     assert taken.code == 0
-    said = suffice.load(path).typicality(table.drop(columns="state"), table["state"])
-    np.testing.assert_allclose(lines(taken.out)["typicality"], said.max(axis=1), rtol=1e-4)
+    model = suffice.load(path)
+    said = model.typicality(table.drop(columns="state"), table["state"]).max(axis=1)
+    said = model.learned_.notes.rates.calibrated(said)
+    np.testing.assert_allclose(lines(taken.out)["typicality"], said, rtol=1e-4)
     assert (lines(taken.out)["typicality"] < 0.01).sum() <= 5 + 4 * np.sqrt(5)
     table.drop(columns="state").to_csv(tmp_path / "bare.csv", index=False)
     refused = run("outliers", path, tmp_path / "bare.csv", "--training")

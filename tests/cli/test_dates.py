@@ -116,6 +116,11 @@ def test_weekdays_are_no_category_where_they_tell_nothing_or_the_date_tells_as_m
         trained = suffice.train(frame, target="y", model="naive-bayes")
         assert trained.table == "1 column: 1 of numbers"
     days = [dt.date(2024, 3, 1) + dt.timedelta(days=i // 4) for i in range(120)]
+    rng = np.random.default_rng(4)
+    many = [dt.date(2024, 1, 1) + dt.timedelta(days=i // 5) for i in range(900)]
+    rising = [float(rng.random()) < i / 900 for i in range(900)]  # each month has more of them
+    half = pd.DataFrame({"d": [f"{d}" for d in many], "y": np.where(rising, "b", "a")})
+    assert suffice.train(half, target="y", model="naive-bayes").table == "1 column: 1 of numbers"
     march = pd.DataFrame({"d": [f"{d}" for d in days], "y": ["ab"[d.day > 15] for d in days]})
     assert suffice.train(march, target="y", model="naive-bayes").table == "1 column: 1 of numbers"
 

@@ -43,7 +43,7 @@ BAD_TABLES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "an infinite cell": (b"a,y\n1,x\ninf,x\n2,z\n3,z\n", ("line 3, a: inf is not a finite",)),
     "bytes that are no text": (b"a,y\n1,\xe9\x81\n2,z\n", ("0xe9 is not utf-8", "--encoding")),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ("is not text",)),
-    "a spreadsheet": (b"PK\x03\x04rest", ("a zip file, such as a spreadsheet",)),
+    "a spreadsheet": (b"PK\x03\x04rest", ("a damaged zip file",)),
     "a JSON array": (b'{"a": 1\n{"a": 2}\n', ("line 1",)),
     "nested JSON": (b'{"a": [1], "y": "x"}\n', ("line 1, a: a list is no cell",)),
     "a damaged Parquet file": (b"PAR1 and nothing else", ("cannot be read",)),

@@ -161,16 +161,16 @@ def test_surveys_of_parts_add_up() -> None:
     rng = np.random.default_rng(2)
     rows = rng.integers(0, 6, (400, 3)).astype(float)
     weights = rng.integers(1, 4, 400).astype(float)
-    whole = RowSurvey.of(rows, weights, 50)
+    whole = RowSurvey.of(rows, weights, 50, marked=True)
     order = rng.permutation(400)
     parts = [
-        RowSurvey.of(rows[some], weights[some], 50, part=True)
+        RowSurvey.of(rows[some], weights[some], 50, part=True, marked=True)
         for some in np.array_split(order, [0, 10, 200])
     ]
     merged = parts[0] + parts[1] + parts[2] + parts[3]
     assert merged.size == whole.size == 400
     assert merged.mark == whole.mark
-    assert merged.mark != RowSurvey.of(rows, np.roll(weights, 1), 50).mark
+    assert merged.mark != RowSurvey.of(rows, np.roll(weights, 1), 50, marked=True).mark
     np.testing.assert_array_equal(merged.sample.rows, whole.sample.rows)
     np.testing.assert_array_equal(merged.sample.weights, whole.sample.weights)
     assert not whole.sample.whole

@@ -9,6 +9,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_s
 
 from suffice import (
     GaussianDiscriminant,
+    GaussianMixture,
     LogisticRegression,
     MultinomialNaiveBayes,
     MultivariateNormal,
@@ -728,3 +730,33 @@ def test_a_single_law_has_a_map_too(ax: Axes) -> None:
     assert len(ax.get_legend().get_texts()) == 6
     with pytest.raises(BadSetting, match="LogisticRegression has no typicality"):
         plots.draw_typicality(ax, LogisticRegression(), rows)
+
+
+def test_pictures_of_clusters_show_what_the_mixture_says() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(size=(60, 3)), rng.normal(size=(40, 3)) + 6.0])
+    rows[3, 1] = np.nan
+    frame = pl.DataFrame(rows, schema=["a", "b", "c"])
+    model = GaussianMixture(range(1, 4), ["EEE", "VVI"], noise=True).fit(frame)
+    ax = plots.draw_criteria(Figure().add_subplot(), model)
+    drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
+    for trial in model.trials_:
+        found = np.asarray(drawn[trial["form"]])[trial["components"] - 1]
+        np.testing.assert_equal(found, trial["criterion"])
+    with pytest.raises(BadSetting, match="nothing to compare"):
+        plots.draw_criteria(Figure().add_subplot(), GaussianMixture(2, "EEE").fit(frame))
+    for columns in (("c", "a"), (2, 0)):
+        ax = plots.draw_clusters(Figure().add_subplot(), model, frame, columns=columns)
+        dots = np.vstack([np.asarray(one.get_offsets()) for one in ax.collections])
+        assert len(dots) == 100
+        assert {tuple(dot) for dot in dots} == {tuple(row) for row in rows[:, [2, 0]]}
+        ring = np.asarray(ax.lines[0].get_xydata())
+        np.testing.assert_allclose(ring[:-1].mean(axis=0), model.means_[0][[2, 0]], atol=1e-6)
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("c", "a")
+    ax = plots.draw_clusters(Figure().add_subplot(), model, frame, columns=("a", "b"))
+    assert sum(len(np.asarray(one.get_offsets())) for one in ax.collections) == 99
+    ax = plots.draw_mixture_density(Figure().add_subplot(), model, frame, columns=("b", "c"))
+    assert ax.get_xlabel() == "b"
+    for wrong in (("a", "a"), ("a", "z"), (0, 7)):
+        with pytest.raises(SufficeError):
+            plots.draw_clusters(Figure().add_subplot(), model, frame, columns=wrong)

@@ -98,15 +98,16 @@ def test_no_component_is_estimated_from_too_few_rows() -> None:
     rng = np.random.default_rng(0)
     one, other = rng.normal(size=(960, 2)), rng.normal(size=(40, 2)) + 30.0
     model = GaussianMixture(2, "VVV").partial_fit(rng.permutation(np.vstack([one, other])))
-    before = model.covariances_[1]
+    before, before_mean = model.covariances_[1], model.means_[1]
     many = step_rows(2, 2)
-    for seed in range(200):  # the second component is never seen again
-        model.partial_fit(np.random.default_rng(seed).normal(size=(many, 2)))
+    for seed in range(200):  # of the second component one row in a thousand comes, always the same
+        more = np.random.default_rng(seed).normal(size=(many, 2))
+        if seed % 10 == 0:
+            more[0] = before_mean
+        model.partial_fit(more)
     assert np.isfinite(model.score(one))
-    held = model._stream.held[1] * model._stream.worth
-    assert held < 6.0
-    np.testing.assert_allclose(model.covariances_[1], before, rtol=1.0)  # it kept its form
-    assert np.linalg.eigvalsh(model.covariances_[1])[0] > 0.1
+    assert model._stream.held[1] * model._stream.worth < 6.0
+    assert np.linalg.eigvalsh(model.covariances_[1])[0] > 0.3 * np.linalg.eigvalsh(before)[0]
 
 
 @examples(10)

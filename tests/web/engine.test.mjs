@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import test from "node:test";
 import { argmax, logSumExp, normalized, softmax } from "../../src/suffice/web/engine/bayes.js";
-import { writtenNumber } from "../../src/suffice/web/engine/cells.js";
-import { parseTable, writeCsv } from "../../src/suffice/web/engine/csv.js";
+import { writtenNumber } from "../../src/suffice/web/engine/tables/cells.js";
+import { parseTable, writeCsv } from "../../src/suffice/web/engine/tables/csv.js";
+import { readDate, withParts, writtenDate } from "../../src/suffice/web/engine/tables/dates.js";
 import { fitNormal, impliedTheta } from "../../src/suffice/web/engine/gda.js";
 import { fitLogistic, formOf, linearPosterior, linearScores, perceptronStep } from "../../src/suffice/web/engine/linear.js";
 import { cholesky, eigen2, lowerFactor, solveLower, solvePositive, solveUpper } from "../../src/suffice/web/engine/matrix.js";
@@ -175,6 +176,18 @@ test("numbers as people write them", () => {
     const told = found === null ? null : [found.point, found.comma, found.currency, found.unit, found.percent];
     assert.deepEqual(told, expected, text);
   }
+});
+
+test("dates and times", () => {
+  for (const [text, order, days] of functions.dates) {
+    const found = readDate(text, order);
+    if (days === null) assert.equal(found, null, `${text} by ${order}`);
+    else close(found, days, 1e-12, `${text} by ${order}`);
+  }
+  for (const day of [-40000, -1, 0, 19727, 60000]) assert.equal(readDate(writtenDate(day, "dmy", false), "dmy"), day);
+  const columns = [{}, ...["month", "weekday", "hour"].map((part) => ({ made: { of: 0, part, clock: false } }))];
+  assert.deepEqual(withParts([19727.75, null, null, null], columns).slice(1), ["Jan", "Fri", "18h"]);
+  assert.deepEqual(withParts([-1, null, null, null], columns).slice(1), ["Dec", "Wed", "00h"]);
 });
 
 // Laws

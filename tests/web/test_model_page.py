@@ -160,8 +160,7 @@ def test_hostile_names_are_words(hostile: tuple[Path, Path], opened: Callable[..
     page.click("#draw")
     page.fill("#pasted", f"size,{HOSTILE}\n1,2")
     page.click("#answer")
-    page.wait_for_function("document.getElementById('said').textContent !== ''")
-    assert "has no column" in page.inner_text("#said")
+    page.locator("#said", has_text="has no column").wait_for()
     assert page.title() == "Which target?"
     assert page.evaluate("document.images.length") == 0
     assert HOSTILE[:20] in page.inner_text("#fields")
@@ -215,7 +214,7 @@ def test_the_form_answers_as_it_changes(
     page = opened(place)
     assert "Nothing is known yet" in page.inner_text("#shown")
     page.fill("#field-0", "3.1")
-    page.wait_for_function("!document.querySelector('.verdict').textContent.includes('Nothing')")
+    page.locator(".verdict", has_text="%").wait_for()
     asked = write(tmp_path / "asked.csv", ["x", "y"], [["3.1", ""]])
     told = predicted(model, asked, capsys)[0]
     share = page.get_attribute("[data-class=yes]", "data-share")
@@ -223,7 +222,7 @@ def test_the_form_answers_as_it_changes(
     before = share
     page.focus("#fields input[type=range]")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function(f"document.querySelector('[data-class=yes]').dataset.share != {before}")
+    page.locator(f"[data-class=yes]:not([data-share='{before}'])").wait_for()
     page.fill("#field-0", "99")
     page.wait_for_selector("#none-of-these")
     page.fill("#field-0", "many")
@@ -231,6 +230,32 @@ def test_the_form_answers_as_it_changes(
     assert "is not a number" in page.inner_text("#problem-0")
     page.click("#clear")
     assert "Nothing is known yet" in page.inner_text("#shown")
+
+
+@pytest.mark.slow
+def test_dates_are_read_and_their_parts_are_made(
+    tmp_path: Path, opened: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(8)
+    rows = []
+    for _ in range(200):
+        day, month, hour = rng.integers(1, 29), rng.integers(1, 13), rng.integers(0, 24)
+        busy = rng.random() < (0.8 if month > 6 else 0.2)
+        rows.append(
+            [
+                f"{day:02d}.{month:02d}.2024 {hour:02d}:30",
+                f"{rng.normal():.2f}",
+                ["no", "yes"][busy],
+            ]
+        )
+    table = write(tmp_path / "table.csv", ["when", "x", "busy"], rows)
+    model, place = made(tmp_path, table, "busy", "--model", "naive-bayes")
+    some = [row[:2] for row in rows[:40]] + [["", "1"], ["2024-03-04 05:06", ""]]
+    asked = write(tmp_path / "asked.csv", ["when", "x"], some)
+    page = opened(place)
+    assert "when" in page.inner_text("#fields")
+    assert "(month)" not in page.inner_text("#fields")
+    check_answers(page, ["when", "x"], some, predicted(model, asked, capsys))
 
 
 @pytest.mark.slow
@@ -270,8 +295,7 @@ def test_a_large_file_is_refused_in_words(hostile: tuple[Path, Path], opened: An
       document.getElementById("zone").dispatchEvent(
         new DragEvent("drop", { dataTransfer: held, bubbles: true, cancelable: true }));
     }""")
-    page.wait_for_function("document.getElementById('said').textContent.includes('MB')")
-    assert "suffice predict" in page.inner_text("#said")
+    page.locator("#said", has_text="suffice predict").wait_for()
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from suffice import (
     Perceptron,
     TextClassifier,
 )
+from suffice.columns.spellings.spelling import Spelling
 from suffice.columns.spellings.written_numbers import CURRENCIES, written_number
 from suffice.families import Bernoulli
 from suffice.kernels.tokens.counts import terms_of
@@ -261,12 +262,27 @@ def functions() -> dict[str, Any]:
                   for text in [*TEXTS, "don't-stop £££!!", "İstanbul ǅ ΣΑΣ"]],
         "written": [[text, _written(text)] for text in written],
         "currencies": sorted(CURRENCIES),
+        "dates": [[text, order, _date(text, order)] for text in DATES for order in ORDERS],
     }  # fmt: skip
 
 
 def _written(text: str) -> Any:
     found = written_number(text)
     return None if found is None else list(found)
+
+
+DATES = [
+    "2024-01-05", "5/1/2024", "31.12.1999", "12/31/99", "05-01-24", "2024-01-05 18:30",
+    "2024-01-05T07:00:00+01:00", "5/1/2024 6:00 PM", "30.2.2024", "1969-12-31 23:59:59.5",
+    "2024/2/29", "29.2.2023", "14:30", "7:05:30", "2024-01-05T10:15Z",
+]  # fmt: skip
+"""Dates and times that a page reads as Python does, or neither does."""
+ORDERS = ("dmy", "mdy", "ymd", "clock")
+"""How the dates of a column may be written."""
+
+
+def _date(text: str, order: str) -> float | None:
+    return Spelling("number", date=order).value(text)
 
 
 def vectors(seed: int = 7) -> dict[str, Any]:

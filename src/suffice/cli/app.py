@@ -33,6 +33,9 @@ COMMANDS = {
     "report": "suffice.cli.commands.report",
     "page": "suffice.cli.web.page",
     "sql": "suffice.cli.commands.sql",
+    "serve": "suffice.cli.serving.serve",
+    "replay": "suffice.cli.serving.replay",
+    "play": "suffice.cli.web.play",
     "mail": "suffice.cli.mail.group",
 }
 """Where each command is, in the order of use: what `--help` shows."""

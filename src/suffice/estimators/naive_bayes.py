@@ -110,14 +110,20 @@ class IndependentColumns(StatisticsClassifier):
         y: Label | None = None,
         random_state: object = None,
         lengths: object = None,
+        within: object = "auto",
     ) -> tuple[Any, NDArray[Any]]:
         """Draw rows and their labels; of one class if `y` names it.
 
         Rows come back as they were given: as a frame of the same library, levels as they were.
         Multinomial rows have lengths drawn from a Poisson law with the class's mean, unless
         `lengths` says how long they are.
+        Rows of a model of `suffice.train` or `suffice fit` are possible ones: numbers stay whole
+        and within what training rows showed, and levels come as often as they did. `within=None`
+        draws from the law itself, which knows no bounds; that is what a model does whose rows
+        nobody looked at. `within=X` keeps to what the columns of X show, "training" refuses where
+        nothing is known.
         """
-        return self._now().sample(n, y, random_state, lengths)
+        return self._now().sample(n, y, random_state, lengths, within)
 
     @offered("typicality")
     def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:

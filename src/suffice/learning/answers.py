@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.columns.shown import shown_by
 from suffice.errors import (
     BadLabels,
     BadSetting,
@@ -18,17 +19,15 @@ from suffice.errors import (
 from suffice.learning.label_types import check_label_kinds, label_kind
 from suffice.learning.learned import Learned
 from suffice.learning.learner import F, S
-from suffice.learning.randomness import random_generator
 from suffice.learning.zero_weights import taken
 from suffice.models.label_shift import LabelShift, estimate_priors
 from suffice.models.left_out import LeaveOneOut
-from suffice.rows import check_lengths, read_labels, read_weights
+from suffice.rows import check_lengths, read_labels, read_table, read_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
+    from suffice.columns.shown import ColumnShown
     from suffice.learning.labelled_batch import LabelledBatch
     from suffice.rows import FloatArray, IntArray, Label
 
@@ -53,12 +52,27 @@ class LearnedDensity(Learned[S, F]):
         """Return rows as the user gave them: a frame of the same library, categories decoded."""
         raise NotImplementedError
 
-    def sample(
-        self, n: int = 1, y: Label | None = None, random_state: object = None
-    ) -> tuple[Any, NDArray[Any]]:
-        """Draw rows and their labels; of one class if `y` names it."""
-        rows, codes = self.model.sample(checked_size(n), random_generator(random_state), y)
-        return self.given_back(rows), self.classes[codes]
+    def shown_within(self, within: object) -> Mapping[str, ColumnShown] | None:
+        """Return what drawn numbers have to keep to, by column; None: to nothing.
+
+        `within` is what `sample` is told: "auto", "training", None, or rows.
+        """
+        if within is None:
+            return None
+        known = None if self.notes is None else self.notes.shown
+        if isinstance(within, str):
+            if within not in ("auto", "training"):
+                raise BadSetting(
+                    f"within={within!r} is no rule", hint='"auto", "training", None, or rows'
+                )
+            if known is None and within == "training":
+                raise BadSetting(
+                    "the model does not know what its columns have shown",
+                    hint="models of suffice.train and suffice fit do; or give the rows: within=X",
+                )
+            return known
+        table = self.columns.matched(self.as_learned(read_table(within)), self.learner.name)
+        return shown_by(table)
 
     def estimate_priors(self, X: object) -> LabelShift:
         """Return the class priors of unlabelled rows, with standard errors (Saerens' EM)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -20,9 +20,15 @@ from suffice.statistics import ByColumn, Tallies
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from suffice.columns.shown import ColumnShown
     from suffice.learning.learned import Learned
+    from suffice.models.typicality.outlier_rates import OutlierRates
 
 
+RATES = "rates"
+"""Under which name a file says how far out its rows lie. It is read when somebody asks."""
+SHOWN = "shown"
+"""Under which name a file says what its columns have shown."""
 STATE = "table"
 """Under which name it is kept beside what was learned."""
 KNOWN = {"target", "filled", "dropped", "spellings"}
@@ -103,7 +109,53 @@ class TableNotes:
                 return f"{name} is written in two ways: {ours}; {theirs}"
         return None
 
+<<<<<<< HEAD
     def check_columns(self, state: object) -> None:
+=======
+    @property
+    def rates(self) -> OutlierRates | None:
+        """How far out training rows lie, each by a model of the others; None if nobody knows."""
+        if RATES not in self.more:
+            return None
+        from suffice.models.typicality.outlier_rates import OutlierRates
+
+        return OutlierRates.from_list(self.more[RATES])
+
+    @property
+    def shown(self) -> dict[str, ColumnShown] | None:
+        """What columns of numbers have shown, by name; None if nobody knows."""
+        if SHOWN not in self.more:
+            return None
+        from suffice.columns.shown import shown_from
+
+        return shown_from(self.more[SHOWN])
+
+    def knowing(
+        self, *, rates: OutlierRates | None = None, shown: Mapping[str, ColumnShown] | None = None
+    ) -> Self:
+        """Return it with what rows were like; what is None is not known any more."""
+        more = {name: held for name, held in self.more.items() if name not in (RATES, SHOWN)}
+        if rates is not None:
+            more[RATES] = rates.to_list()
+        if shown is not None:
+            from suffice.columns.shown import shown_to
+
+            more[SHOWN] = shown_to(shown)
+        return replace(self, more=more)
+
+    def merged(self, other: TableNotes) -> Self:
+        """Return what is known of the rows of both; how they are read is read off the first."""
+        from suffice.columns.shown import shown_by_both
+
+        rates, more = self.rates, other.rates
+        ours, theirs = self.shown, other.shown
+        return self.knowing(
+            rates=None if rates is None or more is None else rates + more,
+            shown=None if ours is None or theirs is None else shown_by_both(ours, theirs),
+        )
+
+    def check_columns(self, state: Any) -> None:
+>>>>>>> main
         """Refuse to fill columns that are not those of the model."""
         if self.filled is None:
             return

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from suffice.plots.axes import save_figure
     from suffice.plots.bridge import draw_bridge
     from suffice.plots.calibration import draw_reliability
+    from suffice.plots.clusters import draw_clusters, draw_criteria, draw_mixture_density
     from suffice.plots.columns import draw_column
     from suffice.plots.curves import draw_learning_curves, draw_sigmoid
     from suffice.plots.densities import draw_contours, draw_surface
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "draw_bridge",
+    "draw_clusters",
     "draw_column",
     "draw_confusion",
     "draw_confusion_counts",
     "draw_contours",
+    "draw_criteria",
     "draw_explanation",
     "draw_learning_curves",
+    "draw_mixture_density",
     "draw_precision_recall",
     "draw_regions",
     "draw_reliability",
@@ -43,6 +47,7 @@ _find, __dir__ = lazy(
         "suffice.plots.axes": ["save_figure"],
         "suffice.plots.bridge": ["draw_bridge"],
         "suffice.plots.calibration": ["draw_reliability"],
+        "suffice.plots.clusters": ["draw_clusters", "draw_criteria", "draw_mixture_density"],
         "suffice.plots.columns": ["draw_column"],
         "suffice.plots.curves": ["draw_learning_curves", "draw_sigmoid"],
         "suffice.plots.densities": ["draw_contours", "draw_surface"],

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import zipfile
+from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -170,15 +171,34 @@ def write_archive(
     >>> content["kind"], stored.take(content["numbers"])
     ('test', array([0, 1, 2]))
     """
+    whole = _whole_members(content, arrays)
+    with whole_file(path, check=check) as file:
+        _write_members(file, whole)
+
+
+def archive_bytes(content: Mapping[str, Any], arrays: PackedArrays) -> bytes:
+    """Return the bytes of the file that `write_archive` writes: for those who keep them elsewhere.
+
+    >>> content, _ = read_archive_bytes(archive_bytes({"kind": "test"}, PackedArrays()), "a blob")
+    >>> content["kind"]
+    'test'
+    """
+    file = BytesIO()
+    _write_members(file, _whole_members(content, arrays))
+    return file.getvalue()
+
+
+def _whole_members(content: Mapping[str, Any], arrays: PackedArrays) -> dict[str, list[Any]]:
+    """Return all that a file holds, by name: nothing is written before it is complete."""
     members = {f"arrays/{name}.npy": parts for name, parts in arrays.members()}
     listed = {name: _digest(parts) for name, parts in members.items()}
     text = _text_of({**content, "checksums": listed})
     digest = _digest([text]).encode("ascii")
-    with (
-        whole_file(path, check=check) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive,
-    ):
-        whole: dict[str, list[Any]] = {TEXT: [text], CHECKSUM: [digest], **members}
+    return {TEXT: [text], CHECKSUM: [digest], **members}
+
+
+def _write_members(file: IO[bytes], whole: Mapping[str, list[Any]]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, parts in whole.items():
             entry = zipfile.ZipInfo(name, DAY_ONE)
             entry.create_system = 3  # the same bytes on every system
@@ -195,21 +215,32 @@ def read_archive(path: str | Path) -> tuple[dict[str, Any], StoredArrays]:
     if path.is_dir():
         raise BadFile(f"{path} is a folder", hint="name the model file in it")
     with path.open("rb") as file:
-        if file.read(4) != b"PK\x03\x04":
-            raise BadFile(
-                f"{path} is no model file: it does not begin like one",
-                hint="model files are written by save(), or by suffice fit",
-            )
-        try:
-            _check_end(file)
-            with zipfile.ZipFile(file) as archive:
-                return _members(archive, path.stat().st_size)
-        except _Damage as damage:
-            why = str(damage)
-        except RecursionError:
-            why = f"{TEXT} is nested too deep"
-        except Exception as error:  # noqa: BLE001  zipfile and json have many; all say the same
-            why = " ".join(str(error).split())[:100] or type(error).__name__
+        return _read_members(file, path, path.stat().st_size)
+
+
+def read_archive_bytes(data: bytes, name: str) -> tuple[dict[str, Any], StoredArrays]:
+    """Return what `archive_bytes` was given, or refuse it; `name` is what refusals call it."""
+    return _read_members(BytesIO(data), name, len(data))
+
+
+def _read_members(
+    file: IO[bytes], path: str | Path, size: int
+) -> tuple[dict[str, Any], StoredArrays]:
+    if file.read(4) != b"PK\x03\x04":
+        raise BadFile(
+            f"{path} is no model file: it does not begin like one",
+            hint="model files are written by save(), or by suffice fit",
+        )
+    try:
+        _check_end(file)
+        with zipfile.ZipFile(file) as archive:
+            return _members(archive, size)
+    except _Damage as damage:
+        why = str(damage)
+    except RecursionError:
+        why = f"{TEXT} is nested too deep"
+    except Exception as error:  # noqa: BLE001  zipfile and json have many; all say the same
+        why = " ".join(str(error).split())[:100] or type(error).__name__
     raise BadFile(
         f"{path} is damaged, or no model file: {why}",
         hint="write it again with save() or suffice fit; a copy may have been cut short",

@@ -167,10 +167,13 @@ class Account:
             word = "prior" if self.mixture is None else "share"
             parts += [] if c.prior is None else [f"{word} {c.prior:.4g}"]
             lines.append(f"  {shown(c.label)}" + (": " if parts else "") + ", ".join(parts))
+        from suffice.printing.level_order import level_order  # who predicts does without
+
         lines += ["", _counted(len(self.columns), "column", "columns")]
         for column in self.columns[:MOST_COLUMNS]:
             told = column.kind if column.family is None else f"{column.kind}, {column.family}"
-            levels = ["blank" if level is None else shown(level) for level in column.levels]
+            ordered = level_order(column.levels)
+            levels = ["blank" if level is None else shown(level) for level in ordered]
             lines.append(
                 f"  {shown(column.name)}: {told}" + (f" ({listed(levels)})" if levels else "")
             )

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import BadFile, BadSetting, SufficeError
 from suffice.statistics.labels import written_label
-from suffice.storage.archive import PackedArrays, read_archive, write_archive
+from suffice.storage.archive import (
+    PackedArrays,
+    archive_bytes,
+    read_archive,
+    read_archive_bytes,
+    write_archive,
+)
 from suffice.storage.checks.consistency import check_sound
 from suffice.storage.checks.estimated_models import check_settings, estimated
 from suffice.storage.checks.form_checks import check_form, refusal
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.rows import FloatArray, Table
+    from suffice.storage.archive import StoredArrays
 
 
 NAME = "suffice model"
@@ -69,6 +76,16 @@ def write_model(
     path: str | Path, model: StoredModel, check: Callable[[], None] | None = None
 ) -> None:
     """Write a model to a file, whole or not at all; `check` may refuse to replace what is there."""
+    content, arrays = _content(model)
+    write_archive(path, content, arrays, check)
+
+
+def model_bytes(model: StoredModel) -> bytes:
+    """Return the bytes that `write_model` writes to a file."""
+    return archive_bytes(*_content(model))
+
+
+def _content(model: StoredModel) -> tuple[dict[str, Any], PackedArrays]:
     for label in getattr(model.state["model"], "labels", ()):
         written_label(label)  # refuses what could not be read again
     arrays = PackedArrays()
@@ -80,12 +97,20 @@ def write_model(
         "settings": planted(dict(model.settings), arrays),
         "state": planted(dict(model.state), arrays),
     }
-    write_archive(path, content, arrays, check)
+    return content, arrays
 
 
 def read_model(path: str | Path) -> StoredModel:
     """Return the model of a file: checked before it is believed."""
-    content, arrays = read_archive(path)
+    return _model_of(path, *read_archive(path))
+
+
+def read_model_bytes(data: bytes, name: str) -> StoredModel:
+    """Return the model of a file's bytes, checked likewise; `name` is what refusals call them."""
+    return _model_of(name, *read_archive_bytes(data, name))
+
+
+def _model_of(path: str | Path, content: Mapping[str, Any], arrays: StoredArrays) -> StoredModel:
     if content.get("name") != NAME:
         raise BadFile(f"{path} is not a {NAME}", hint="model files are written by save()")
     number = content.get("format")

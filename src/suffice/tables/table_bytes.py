@@ -47,7 +47,7 @@ class TableBytes:
     r"""Bytes that can be read from the beginning as often as needed.
 
     A pipe comes only once: with `again` it is set aside, so that it can be read twice; without, it
-    is read as it comes, and the second reader is refused.
+    is read as it comes, and the second reader is refused. Refusals name it as it is `called`.
 
     >>> place = Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = place.write_bytes(b"a,b\n1,2\n")
@@ -56,8 +56,10 @@ class TableBytes:
     b'a,b\n1,2\n'
     """
 
-    def __init__(self, source: str | Path, *, again: bool = True) -> None:
-        self.name = "standard input" if str(source) == STDIN else str(source)
+    def __init__(
+        self, source: str | Path, *, again: bool = True, called: str | None = None
+    ) -> None:
+        self.name = called or ("standard input" if str(source) == STDIN else str(source))
         self._path: Path | None = None if str(source) == STDIN else Path(source)
         self.is_lasting = self._path is not None and self._path.is_file()
         """Whether it is a file, and no pipe."""

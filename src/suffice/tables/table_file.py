@@ -151,6 +151,7 @@ def open_table(
     sheet: str | None = None,
     on_guess: Callable[[str], object] | None = None,
     once: bool = False,
+    called: str | None = None,
 ) -> TableFile:
     """Open a table. `expected` are names of columns that help to tell a header from a row.
 
@@ -159,9 +160,9 @@ def open_table(
     warning is given (`GuessedEncoding`).
 
     With `once`, standard input and other pipes are read as they come, and only once: there is no
-    time to ask for `kinds`.
+    time to ask for `kinds`. Refusals name the table as it is `called`, if not by its path.
     """
-    held = TableBytes(source, again=not once)
+    held = TableBytes(source, again=not once, called=called)
     if held.beginning.startswith(KNOWN):
         from suffice.tables.arrow import ArrowTable, is_arrow
 

@@ -16,7 +16,9 @@ IGNORED = ("id", "ignore")
 DATES = ("date", "date-dmy", "date-mdy", "date-ymd")
 """What a column of dates is: by itself, or with what stands first, the day, the month or the
 year."""
-COLUMN_KINDS = ("number", "category", *DATES, *IGNORED)
+ORDERED = "ordered"
+"""What a column is whose categories have an order of their own: low, medium, high."""
+COLUMN_KINDS = ("number", "category", ORDERED, *DATES, *IGNORED)
 """What somebody may say that a column is."""
 
 

@@ -51,16 +51,18 @@ class ModelRows:
         *,
         others: Sequence[str] = (),
         quiet: bool = False,
+        opened: ModelTable | None = None,
     ) -> ModelRows:
         """Open tables for a model that knows these columns; what does not fit is refused by name.
 
         `note` hears of columns that are not used. `others` are columns that somebody else will
-        ask for: they are not spoken of.
+        ask for: they are not spoken of. `opened` is a table that is open already.
         """
         wanted = tuple(columns.names) if columns.named else ()
         target = (notes.target,) if notes.target else ()
         there = _there(wanted, notes.spellings)
-        table = open_tables(tables, reading, (*there, *others, *target), note)
+        expected = (*there, *others, *target)
+        table = open_tables(tables, reading, expected, note) if opened is None else opened
         known = {notes.target, *others}
         if not columns.named:
             return cls._unnamed(table, columns, known)

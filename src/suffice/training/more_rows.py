@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from suffice.columns.shown import shown_by, shown_by_both
 from suffice.errors import BadLabels, BadSetting, ForgettingUnseen, SufficeError, listed
 from suffice.learning.table_recipe import filled_table
 from suffice.rows.labels import similar_labels
 from suffice.sources.arrow_frames import some_rows
 from suffice.training.decimals import counted
 from suffice.training.model_rows import ModelRows
+from suffice.training.table_columns.typical_rows import rates_of_new
 from suffice.training.target_labels import label_kind_of, labels_of
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def learn_more(
     size = 0
     chunks = labelled_chunks(saved, tables, target, reading, hooks)
     for table, labels in counted(chunks, saved.decimals):
+        _notice(saved, table)
         saved.learn(table, labels)
         size += len(labels)
     _refuse_nothing(size, tables)
@@ -47,6 +50,17 @@ def learn_more(
     for said in similar_labels(saved.classes.tolist()) if new else ():
         hooks.note(said)
     return MoreLearned(size, new, [level for level in _levels(saved) if level not in levels])
+
+
+def _notice(saved: Saved, table: Table) -> None:
+    """Count how far out new rows lie, before they are learned, and note what columns show."""
+    rates, shown = saved.notes.rates, saved.notes.shown
+    if rates is not None and saved.offers("typicality"):
+        rates = rates + rates_of_new(saved.model, table)
+    if shown is not None:
+        shown = shown_by_both(shown, shown_by(table))
+    if rates is not None or shown is not None:
+        saved.notes = saved.notes.knowing(rates=rates, shown=shown)
 
 
 def _levels(saved: Saved) -> list[str]:

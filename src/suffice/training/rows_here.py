@@ -13,7 +13,7 @@ from suffice.rows.frames import is_from_frame_library
 from suffice.sources.arrow_frames import some_rows
 from suffice.tables.table_file import missing_columns
 from suffice.training.labelled_source import refuse_infinite
-from suffice.training.table_columns.spelled_columns import spelled_frame
+from suffice.training.table_columns.spelled_columns import say_orders, spelled_frame
 from suffice.training.table_columns.told_columns import told_columns
 from suffice.training.target_labels import labels_of
 from suffice.training.training_rows import (
@@ -112,6 +112,7 @@ def _decided(
     spellings: dict[str, Spelling] = {}
     if table.names is not None and not texts:
         table, spellings = spelled_frame(table, table.names, hooks, reading)
+        say_orders(table, reading.columns, place, hooks)
     refuse_infinite(table, [names[j] for j in kept], Place(place))
     without = int((~there).sum())
     if without:
@@ -119,9 +120,11 @@ def _decided(
     check_labels(labels, place, target, hooks)
     if without:
         hooks.note(unlabelled_rows(without))
-    table, dropped = kept_columns(table, place, target, hooks, texts=texts)
+    table, dropped = kept_columns(
+        table, place, target, hooks, texts=texts, declared=reading.columns
+    )
     if table.names is not None and not texts:
-        table, spellings = told_columns(table, labels, spellings, reading.columns, hooks)
+        table, spellings = told_columns(table, labels, spellings, reading, hooks)
     given = None if frame is None or spellings else _selected(frame, table, there)
     return TrainingRows(
         table, labels, True, place, target, (*asked_to_drop(drop), *dropped), without, texts,

@@ -118,8 +118,8 @@ def load_saved(path: Path, *, hidden: bool = False) -> Saved:
     if stored.estimator == MIXTURE and not hidden:
         raise BadSetting(
             f"{path} is a {MIXTURE}: this command knows classes that have names",
-            hint="suffice predict, sample, outliers, explain, inspect, diff, sql and report "
-            "--clusters read it; in Python, partial_fit learns more",
+            hint="suffice predict, sample, outliers, explain, inspect, diff and sql read "
+            "it; in Python, partial_fit learns more",
         )
     return Saved(model_of(path, stored), notes, decimals_in(stored.state))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from suffice.columns.shown import shown_by
 from suffice.errors import BadLabels, SimilarLabels
 from suffice.learning.table_recipe import TableNotes
 from suffice.models.gaussian.forms import letters_of
@@ -31,6 +32,7 @@ from suffice.training.model_choice import (
 from suffice.training.rows_here import rows_beside_labels, rows_of_frame
 from suffice.training.saved_models import Saved
 from suffice.training.table_columns.spelled_columns import check_declared
+from suffice.training.table_columns.typical_rows import rates_of
 from suffice.training.trained import Trained
 from suffice.training.training_rows import TrainingRows
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.work_progress import ShowsProgress
     from suffice.learning.learned import Learned
     from suffice.learning.learner import Learner
+    from suffice.models.typicality.outlier_rates import OutlierRates
 
 TIME_LIMIT = 60.0
 """Seconds that comparing and judging models may take, if nobody says otherwise. A choice: as long
@@ -100,8 +103,9 @@ def train(
         Which sheet of a workbook (.xlsx), by its name or its number from 1 on; None is the first.
     columns
         What columns are, by name, where they are not what they look like: "number" (units such as
-        12 kg are passed over), "category" (numbers that are codes), "date" (numbers of spreadsheets
-        too; "date-dmy" and "date-mdy" say what stands first), "id" or "ignore" (left out).
+        12 kg are passed over), "category" (numbers that are codes), "ordered" (categories such as
+        low, medium, high), "date" (numbers of spreadsheets too; "date-dmy" and "date-mdy" say what
+        stands first), "id" or "ignore" (left out).
     random_state
         The seed by which "auto" parts the rows.
     checkpoint
@@ -191,9 +195,12 @@ def train_rows(
             judged = judge(learned, rows, met, hooks, seed=seed, seconds=seconds, limit=time_limit)
     dropped = tuple(one.name for one in rows.dropped)
     decimals = decimals_of(rows.table)
+    rates = _rates(learned, rows)
     notes = TableNotes(rows.target, filled, dropped, spellings=rows.spellings)
+    if rates is not None:
+        notes = notes.knowing(rates=rates, shown=shown_by(rows.table))
     # The model itself takes the same rows, as one that is loaded from the file does.
-    more = replace(notes, more={DECIMALS: decimals})
+    more = replace(notes, more={**notes.more, DECIMALS: decimals})
     saved = Saved(learned.with_notes(more), notes, decimals)
     return Trained(
         saved, rows.columns_described, rows.size, rows.table.width,
@@ -255,6 +262,13 @@ def _filled(learner: Learner[Any, Any], rows: TrainingRows, hooks: Hooks) -> Fil
         more = "" if rows.whole else "; more may be blank beyond the rows that were looked at"
         hooks.note(f"{filled.note}{more}")
     return filled
+
+
+def _rates(model: Learned[Any, Any], rows: TrainingRows) -> OutlierRates | None:
+    """Return how far out the rows lie that a model has learned, if it knows how far rows are."""
+    if not model.offers("typicality"):
+        return None
+    return rates_of(model, rows.table, rows.labels)
 
 
 def _of_labels(priors: dict[Any, float], labels: Any) -> dict[Any, float]:

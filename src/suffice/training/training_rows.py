@@ -21,16 +21,18 @@ from suffice.sources.table_files import TableSource
 from suffice.tables.table_file import missing_columns
 from suffice.tables.table_reading import TableGuess
 from suffice.training.labelled_source import LabelledSource
+from suffice.training.table_columns.row_names import row_names
 from suffice.training.table_columns.spelled_columns import (
     check_numbers,
     declared_categories,
+    say_orders,
     say_spellings,
 )
 from suffice.training.table_columns.told_columns import told_columns
 from suffice.training.target_labels import check_classes, plain_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -129,14 +131,18 @@ class TrainingRows:
         if found is None or not found.table.size:
             raise _nothing_to_learn(labelled, target)
         check_numbers(found.table, reading.columns, source.name)
+        say_orders(found.table, reading.columns, source.name, hooks)
         labels = plain_labels(found.labels)
         check_labels(labels, source.name, target, hooks, whole=whole)
         if whole:
             without += labelled.without
             tell_unlabelled(labelled, hooks)
-        kept, dropped = kept_columns(found.table, source.name, target, hooks, texts=texts)
+        kept, dropped = kept_columns(
+            found.table, source.name, target, hooks, texts=texts, declared=reading.columns
+        )
         if not texts:
-            kept, spellings = told_columns(kept, labels, spellings, reading.columns, hooks)
+            typed = isinstance(source, SqlSource)
+            kept, spellings = told_columns(kept, labels, spellings, reading, hooks, typed=typed)
         return cls(
             kept, labels, whole, source.name, target, (*asked_to_drop(drop), *dropped),
             without, texts, source, counted, spellings=spellings,
@@ -300,15 +306,25 @@ def asked_to_drop(names: Sequence[str]) -> tuple[DroppedColumn, ...]:
 
 
 def kept_columns(
-    table: Table, place: str, target: str | None, hooks: Hooks, *, texts: bool
+    table: Table,
+    place: str,
+    target: str | None,
+    hooks: Hooks,
+    *,
+    texts: bool,
+    declared: Collection[str] = (),
 ) -> tuple[Table, list[DroppedColumn]]:
     """Return a table without the columns that nothing is to be learned from, and those.
 
-    Texts that are different in nearly every row name rows; where columns of text are documents,
-    others have no place.
+    Texts that are different in nearly every row name rows, and so do numbers that count them; where
+    columns of text are documents, others have no place. `declared` are columns of which somebody
+    has said what they are.
     """
     names = table.names or tuple(f"x{j}" for j in range(table.width))
     useless = {} if texts else _useless(table)
+    counting = {} if texts else row_names(table, declared)
+    if len(useless) + len(counting) < table.width:
+        useless |= counting
     numbers = [j for j, kind in enumerate(table.kinds) if texts and kind != CATEGORY]
     kept = [j for j in range(table.width) if j not in useless and j not in numbers]
     besides = "" if target is None else f" besides the target {target!r}"
@@ -324,16 +340,16 @@ def kept_columns(
             f"{place}: every column is different in almost every row", hint=_about_texts(table)
         )
     dropped = []
-    for j, count in useless.items():
-        why = f"{count} different values in {table.size} rows: an ID, a date or free text?"
-        hooks.note(f"{names[j]} is left out: {why}")
+    for j, why in useless.items():
+        change = f"; {hooks.column(names[j], 'number')} keeps it" if j in counting else ""
+        hooks.note(f"{names[j]} is left out: {why}{change}")
         dropped.append(DroppedColumn(names[j], why))
     dropped += [DroppedColumn(names[j], "there is no text in it") for j in numbers]
     return table.take(kept), dropped
 
 
-def _useless(table: Table) -> dict[int, int]:
-    """Return columns of text that name single rows, and how many texts each holds."""
+def _useless(table: Table) -> dict[int, str]:
+    """Return columns of text that name single rows, and why."""
     found = {}
     for j, kind in enumerate(table.kinds):
         if kind != CATEGORY:
@@ -341,7 +357,9 @@ def _useless(table: Table) -> dict[int, int]:
         cells = table.column(j)
         levels = len(set(cells.tolist()) - {None})
         if levels > MOST_LEVELS or levels > max(FEW, table.size // 2):
-            found[j] = levels
+            found[j] = (
+                f"{levels} different values in {table.size} rows: an ID, a date or free text?"
+            )
     return found
 
 

@@ -143,6 +143,11 @@ def _columns(schema: Any, notes: TableNotes, decimals: Mapping[str, int]) -> lis
             "levels": [plain_level(level) for level in levels if level is not None],
             "spelling": _spelling(notes.spellings.get(name), kind),
         }
+        spelling = notes.spellings.get(name)
+        if spelling is not None and spelling.part and spelling.of in schema.names:
+            clock = spelling.of in notes.spellings and notes.spellings[spelling.of].is_clock
+            place = schema.names.index(spelling.of)
+            held["made"] = {"of": place, "part": spelling.part, "clock": clock}
         if name in decimals:
             held["digits"] = int(decimals[name])
         found.append(held)

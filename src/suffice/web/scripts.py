@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 """The one form in which our modules import: names, from a file."""
-EXPORT = re.compile(r"^export (async function|function|class|const) (\w+)", re.MULTILINE)
+EXPORT = re.compile(r"^export (async function|function\*?|class|const) (\w+)", re.MULTILINE)
 """The one form in which they export."""
 COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*\n", re.MULTILINE | re.DOTALL)
 """Comments that have lines of their own: a page does not need them."""

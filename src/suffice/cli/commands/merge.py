@@ -90,8 +90,8 @@ def _merged(models: tuple[Path, ...]) -> Saved:
         except SufficeError as error:
             raise error.within(f"{first} and {path}") from None
         digits = widened(merged.decimals, other.decimals)
-        notes = merged.notes if ours is not None else other.notes
-        merged = Saved(total, notes, digits)
+        one, two = (merged, other) if ours is not None else (other, merged)
+        merged = Saved(total, one.notes.merged(two.notes), digits)
     return merged
 
 

@@ -52,23 +52,25 @@ def outliers(
 ) -> None:
     """Print the rows of TABLE that are typical of no class.
 
-    The typicality of a row is how often a row of a class lies as far out, between 0 and 1. Printed
-    are the number of the row (the first below the header is 1), the class of MODEL that it is most
-    typical of, and how typical it is; the least typical first. Among new rows like those of the
-    fit, no more than one in a hundred has a typicality below 0.01, however few rows there were.
-    Rows of the fit itself lie nearer to it than new ones: with --training they are judged by a
-    model of all the others, which takes the column of labels. Of a file of `suffice cluster`,
-    classes are clusters, and typicality is approximate.
+    The typicality of a row is how often rows lie as far out, between 0 and 1. Printed are the
+    number of the row (the first below the header is 1), the class of MODEL that it is most typical
+    of, and how typical it is; the least typical first. Among new rows like those of the fit, about
+    one in a hundred has a typicality below 0.01: suffice fit finds out how far out its own rows
+    lie, each judged by a model of all the others, and MODEL holds that. Rows of the fit itself lie
+    nearer to it than new ones: with --training they are judged by a model of all the others, which
+    takes the column of labels. Of a file of `suffice cluster`, classes are clusters, and typicality
+    is approximate.
 
     Example: suffice outliers flowers.suffice new.csv --keep petal_length
     """
     import numpy as np
 
-    from suffice.cli.rows.densities import most_typical, with_density
+    from suffice.cli.rows.densities import with_density
     from suffice.cli.terminal.messages import ProgressLine, note
     from suffice.cli.terminal.outputs import check_printed
     from suffice.cli.terminal.printed_rows import PrintedRows
     from suffice.training.model_rows import ModelRows
+    from suffice.training.table_columns.typical_rows import calibrated
 
     if every and most is not None:
         raise click.UsageError("--all and --most: one of them")
@@ -85,7 +87,7 @@ def outliers(
     with ProgressLine(f"reading {rows.table.name}") as progress:
         for chunk, beside in rows.chunks(others):
             labels = known.read(beside.pop()[1]) if known else None
-            best, largest = most_typical(saved.model, chunk, labels if training else None)
+            best, largest = calibrated(saved.model, chunk, labels if training else None)
             few = np.flatnonzero(largest < below)
             answers = (
                 (size + i + 1, classes[best[i]], largest[i], *(cells[i] for _, cells in beside))

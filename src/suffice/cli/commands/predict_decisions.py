@@ -99,9 +99,9 @@ class Decisions:
 
     def _sureness(self, table: Table, posterior: FloatArray | None) -> Any:
         if self.learned is not None:
-            from suffice.cli.rows.densities import most_typical
+            from suffice.training.table_columns.typical_rows import calibrated
 
-            return most_typical(self.learned, table)[1]
+            return calibrated(self.learned, table)[1]
         assert posterior is not None
         return posterior.max(axis=1)
 

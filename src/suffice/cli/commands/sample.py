@@ -24,14 +24,22 @@ AT_ONCE = 1_000_000
     help="How many rows.",
 )  # fmt: skip
 @click.option("--class", "label", metavar="LABEL", help="Draw from one class only.")
+@click.option(
+    "--within/--beyond", "bounded", default=True,
+    help="Keep to what the columns showed, or draw from the law as it is: negative amounts, "
+    "fractions of children.  [default: within]",
+)  # fmt: skip
 @seed_option("what is drawn")
 @json_option("a line for each row")
-def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) -> None:
+def sample(
+    model: Path, size: int, label: str | None, bounded: bool, seed: int, as_json: bool
+) -> None:
     """Print rows that MODEL makes up.
 
     A table like the one it was fitted to: classes are drawn by their shares, then cells as they
-    vary in the class. Categories come out as their names, numbers with as many digits as they had;
-    blank only where blank is a category of its own. Columns that are written in a way of their own
+    vary in the class. Categories come out as their names, numbers with as many digits as they had,
+    and none below the smallest or above the largest that was learned; blank only where blank is a
+    category of its own. Columns that are written in a way of their own
     come out so that MODEL reads them again: decimal commas, percent signs, the words for yes and
     no, dates as 2024-01-31; currencies and separators of thousands are left out. Logistic
     regression knows how rows are told apart, and not how they are made: it draws nothing. Of a file
@@ -59,7 +67,7 @@ def sample(model: Path, size: int, label: str | None, seed: int, as_json: bool) 
     rng = np.random.default_rng(seed)
     step = max(1, AT_ONCE // max(1, len(names)))
     for start in range(0, size, step):
-        X, y = drawn_rows(saved, min(step, size - start), chosen, rng)
+        X, y = drawn_rows(saved, min(step, size - start), chosen, rng, bounded=bounded)
         cells = [
             _written(rounded(column, saved.decimals.get(name)), saved, name)
             for name, column in zip(names, _cells(X, len(names)), strict=True)

@@ -58,4 +58,4 @@ def page(
         file.write(written)
     if with_statistics:
         note("the page holds the model file: whoever has it can see the sums of the rows")
-    announce(f"{place}: a page of {len(written) / 1000:,.0f} kB")
+    announce(f"{place}: a page of {max(len(written) / 1e6, 0.1):,.1f} MB")

@@ -103,7 +103,8 @@ class MixtureLearning:
         if self.start is not None:
             start = self._read_start(X, sample_weight, known, len(cells))
         rows = MixtureRows(cells, weights)
-        survey = rows.survey(self._sample_size(cells.shape[1]))
+        marked = checkpoint is not None
+        survey = rows.survey(self._sample_size(cells.shape[1]), marked=marked)
         self._search(rows, survey, known, start, checkpoint, journey)
         return self
 
@@ -141,7 +142,8 @@ class MixtureLearning:
             )
         with source.kept(wanted):
             table = SourceTable(source, wanted, type(self).__name__)
-            rows, survey, known = table.surveyed(self._sample_size(len(wanted.names)))
+            most, marked = self._sample_size(len(wanted.names)), checkpoint is not None
+            rows, survey, known = table.surveyed(most, marked=marked)
             self._search(rows, survey, known, None, checkpoint, journey)
         return self
 

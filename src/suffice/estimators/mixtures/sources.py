@@ -119,13 +119,13 @@ class SourceTable:
     wanted: Wanted
     name: str
 
-    def surveyed(self, most: int) -> tuple[RemoteRows, RowSurvey, Columns]:
+    def surveyed(self, most: int, *, marked: bool) -> tuple[RemoteRows, RowSurvey, Columns]:
         """Look at all rows once; `most` of them stand for all."""
         name = self.name
 
         def surveyed_chunk(chunk: Chunk) -> _Looked:
             columns, rows, weights = read_rows(chunk.table, chunk.weights, name)
-            return _Looked(columns, RowSurvey.of(rows, weights, most, part=True))
+            return _Looked(columns, RowSurvey.of(rows, weights, most, part=True, marked=marked))
 
         found = self.source.collected(surveyed_chunk, self.wanted)
         survey = found.survey

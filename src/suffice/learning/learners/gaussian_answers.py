@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from suffice.errors import Approximation, BadSetting, NotFinite, warn
-from suffice.learning.answers import LearnedDensity, comparison
+from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.frames import back_to_frame
 from suffice.learning.labelled_batch import naming_cells
 from suffice.learning.randomness import random_generator
@@ -50,6 +50,27 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
     def given_back(self, rows: FloatArray) -> Any:
         """Return rows as the user gave them."""
         return back_to_frame(self.columns, rows, self.frame)
+
+    def sample(
+        self,
+        n: int = 1,
+        y: Label | None = None,
+        random_state: object = None,
+        within: object = "auto",
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows and their labels; `GaussianDiscriminant.sample` says how."""
+        size, shown = checked_size(n), self.shown_within(within)
+        rows, codes = self.model.sample(size, random_generator(random_state), y)
+        if shown is not None:
+            from suffice.models.possible.normal_rows import PossibleNormals
+
+            known = tuple(shown.items())
+            held = self.__dict__.get("(possible)")
+            if held is None or held[0] != known:
+                made = PossibleNormals.of(self.model.densities, self.columns, shown)
+                held = self.__dict__["(possible)"] = (known, made)
+            rows = held[1].rows(rows, codes)
+        return self.given_back(rows), self.classes[codes]
 
     def _lean(self) -> OneRow | None:
         return one_row(self.model, self.classes) if self.columns.is_plain else None

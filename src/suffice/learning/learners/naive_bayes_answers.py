@@ -104,12 +104,13 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
         y: Label | None = None,
         random_state: object = None,
         lengths: object = None,
+        within: object = "auto",
     ) -> tuple[Any, NDArray[Any]]:
         """Draw rows and their labels; of one class if `y` names it.
 
         `NaiveBayes.sample` says how.
         """
-        size = checked_size(n)
+        size, shown = checked_size(n), self.shown_within(within)
         model = self.model
         long = checked_lengths(lengths, size)
         counted = [g for g, law in enumerate(model.laws) if isinstance(law, MultinomialCounts)]
@@ -119,7 +120,13 @@ class LearnedColumns(LearnedDensity[Any, NaiveBayesFit]):
                 hint="only multinomial rows have a length, and one length needs one group",
             )
         given = None if long is None else {counted[0]: long}
-        rows, codes = model.sample(size, random_generator(random_state), y, given)
+        rng = random_generator(random_state)
+        rows, codes = model.sample(size, rng, y, given)
+        if shown is not None:
+            from suffice.models.possible.column_rows import PossibleColumns
+
+            held = [shown.get(name) for name in self.columns.names]
+            rows = PossibleColumns.of(model, held).rows(rows, codes, rng)
         return self.given_back(rows), self.classes[codes]
 
     def typicality(self, X: object, y: object = None, sample_weight: object = None) -> FloatArray:

@@ -118,9 +118,9 @@ class MixtureRows:
 
         return collect_blocks(block, *self.rows.shape)
 
-    def survey(self, most: int) -> RowSurvey:
+    def survey(self, most: int, *, marked: bool = False) -> RowSurvey:
         """Look at all rows once; `most` of them stand for all."""
-        return RowSurvey.of(self.rows, self.weights, most)
+        return RowSurvey.of(self.rows, self.weights, most, marked=marked)
 
 
 @dataclass(frozen=True, eq=False)

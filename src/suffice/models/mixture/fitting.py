@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.engines.threads import pinned
 from suffice.errors import BadSetting
+from suffice.kernels.compilation import part_of
 from suffice.models.gaussian.forms import LETTERS, letters_of, parameter_count
 from suffice.models.gaussian.forms.estimate import units_notes
 from suffice.models.mixture.coordinates import Coordinates, MixtureRows, RemoteRows
@@ -18,7 +19,6 @@ from suffice.models.mixture.journey import Journey, Stage, Trial, begin_of
 from suffice.models.mixture.law import law_of, sure_logs
 from suffice.models.mixture.maximization import ComponentPrior, Maximization
 from suffice.models.mixture.starts import Starts, started
-from suffice.models.mixture.survey import SUBSAMPLE
 from suffice.models.notes import Note
 
 if TYPE_CHECKING:
@@ -34,14 +34,25 @@ MOST_COMPONENTS = 9
 """Components that are tried where their number is to be chosen: as in mclust."""
 FEW_COLUMNS_FORMS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI")
 """Forms that are tried where there are no more rows than columns: the others have no maximum."""
-FIRST_STEPS = 12
-"""Steps of EM from every start, after which the best go on. A choice."""
+FIRST_STEPS = 3
+"""Steps of EM from every start, after which the better half goes on. A choice."""
+MORE_STEPS = 12
+"""Steps of these before the best of them go on: where one number and form is all that is asked
+for. A choice."""
 BEST_STARTS = 2
 """Starts that go on to their maximum, on small tables. A choice."""
+MANY_STARTS = 6
+"""The same where one number and form is all that is asked for. A choice: on iris, some steps do not
+tell yet which start leads to the highest maximum."""
 SMALL_TABLE = 50_000
 """Cells up to which more than one start goes on. A choice."""
 ROUGHLY = 1e-6
 """Tolerance, per row, on that sample: it is not the maximum that is looked for. A choice."""
+WHILE_CHOOSING = 1e-5
+"""Tolerance, per row, while numbers and forms are compared: as mclust's."""
+CLOSE = 10.0
+"""By how much BIC may be worse than the best for a mixture to be climbed to the top before it is
+passed over: Kass and Raftery's "very strong" evidence."""
 NOISE_SHARE = 0.05
 """Share of the noise that EM begins with. A choice."""
 
@@ -87,7 +98,8 @@ def fit_mixture(
 ) -> MixtureFit:
     """Return the mixture of most likelihood; of several numbers and forms that of least BIC."""
     heard = Journey() if journey is None else journey
-    with pinned():
+    # Samples are gone through as all rows are: by compiled loops, where these are worth it.
+    with pinned(), part_of(rows.size * len(survey.low)):
         return _Search(rows, survey, settings, start, heard).best()
 
 
@@ -129,20 +141,44 @@ class _Search:
         return self._coordinates.setdefault(same, found)
 
     def best(self) -> MixtureFit:
-        """Fit everything that is to be tried, and return the best."""
-        alone = len(self.components) * len(self.settings.forms) == 1
-        found: list[tuple[Trial, Climb | None, Maximization]] = []
+        """Fit everything that is to be tried, and return the best.
+
+        Of several, all are compared when little is left to be gained, and those that are close to
+        the best climb to the top.
+        """
         tried = list(itertools.product(self.components, self.settings.forms))
         self.journey.planned(len(tried))
-        found += [self._tried(form, k, alone=alone) for k, form in tried]
-        trials = tuple(trial for trial, _, _ in found)
+        alone = len(tried) == 1
+        found = [self._tried(form, k, alone=alone) for k, form in tried]
         kept = [entry for entry in found if entry[1] is not None]
         if not kept:  # every one collapsed: the smallest, under a prior
-            entry = self._tried(self.settings.forms[0], self.components[0], alone=True)
-            kept = [entry]
-        trial, top, maximization = min(kept, key=lambda entry: entry[0].criterion)
-        assert top is not None
-        return self._finished(trial, top, maximization, trials)
+            kept = [self._tried(self.settings.forms[0], self.components[0], alone=True)]
+        elif not alone:
+            room = CLOSE + 20.0 * WHILE_CHOOSING * kept[0][2].coordinates.weight
+            least = min(trial.criterion for trial, _, _ in kept)
+            for place, (trial, top, maximization) in enumerate(found):
+                if top is not None and trial.criterion <= least + room:
+                    found[place] = self._nearer(top, maximization, trial)
+            kept = [entry for entry in found if entry[1] is not None]
+        trials = tuple(trial for trial, _, _ in found)
+        trial, best, maximization = min(kept, key=lambda entry: entry[0].criterion)
+        assert best is not None
+        return self._finished(trial, best, maximization, trials)
+
+    def _nearer(
+        self, before: Climb, maximization: Maximization, trial: Trial
+    ) -> tuple[Trial, Climb | None, Maximization]:
+        """Return a mixture that was near its maximum at it; what collapses there has none."""
+        stage = self.journey.stage(trial.form, trial.components)
+        if stage is not None and stage.climb is before and before.converged:
+            return trial, before, maximization
+        top = self._to_the_top(maximization, before.components, rough=False)
+        tops = [replace(top, history=(*before.history, *top.history[1:]))] if top.sound else []
+        if self._goes_on > 1 and self.start is None:
+            other = self._climbed(maximization, trial.components, rough=False)
+            tops += [] if other is None else [other]
+        best = max(tops, key=lambda one: one.objective) if tops else None
+        return self._judged(best, maximization, trial.components), best, maximization
 
     def _tried(self, form: str, k: int, *, alone: bool) -> tuple[Trial, Climb | None, Maximization]:
         """Fit one; where it collapses, under a prior if it is the only one, or else not at all."""
@@ -155,19 +191,23 @@ class _Search:
             return stage.trial, stage.climb, maximization
         # Where several starts go on, none of them is followed alone.
         begin = begin_of(stage) if self._goes_on == 1 else None
-        top = self._climbed(maximization, k, begin)
+        top = self._climbed(maximization, k, begin, every=alone, rough=not alone)
         if top is None and alone and maximization.prior is None:
             maximization = Maximization(form, coordinates, prior)
-            top = self._climbed(maximization, k)
-        count = parameter_count(form, k, coordinates.width)
-        count += 0 if self.settings.log_volume is None else 1
+            top = self._climbed(maximization, k, every=alone, rough=not alone)
         if top is None and alone:
             raise BadSetting(
                 f"a mixture of {k} components of form {form} collapses on these rows even "
                 "under a prior",
                 hint="use fewer components",
             )
-        value = np.nan
+        return self._judged(top, maximization, k), top, maximization
+
+    def _judged(self, top: Climb | None, maximization: Maximization, k: int) -> Trial:
+        """Return the criterion of what was found; NaN where it collapsed."""
+        form, coordinates, value = maximization.form, maximization.coordinates, np.nan
+        count = parameter_count(form, k, coordinates.width)
+        count += 0 if self.settings.log_volume is None else 1
         if top is not None:
             value = -2.0 * top.likelihood + count * float(np.log(coordinates.weight))
             if self.settings.criterion == "icl":
@@ -175,10 +215,16 @@ class _Search:
                 value -= 2.0 * sure_logs(law, top.components, self.rows)
         trial = Trial(form, k, np.nan if top is None else top.likelihood, count, value)
         self.journey.done(form, k, Stage(top, maximization.prior is not None, trial))
-        return trial, top, maximization
+        return trial
 
     def _climbed(
-        self, maximization: Maximization, k: int, begin: Components | None = None
+        self,
+        maximization: Maximization,
+        k: int,
+        begin: Components | None = None,
+        *,
+        every: bool = False,
+        rough: bool,
     ) -> Climb | None:
         """Return the best maximum from all starts; None where every one collapses."""
         noise = 0.0 if self.settings.log_volume is None else NOISE_SHARE
@@ -190,10 +236,12 @@ class _Search:
         if begin is not None:
             if not maximization.is_sound(begin, coordinates.weight):
                 return None
-            top = self._to_the_top(maximization, begin)
+            top = self._to_the_top(maximization, begin, rough=rough)
             return top if top.sound else None
         tops = []
-        for first in self._first_climbs(maximization, k, noise, volume):
+        firsts = self._first_climbs(maximization, k, noise, volume, every=every)
+        many = 1 if rough else self._goes_on
+        for first in firsts[: MANY_STARTS if every and many > 1 else many]:
             nearer = first
             if not self.sample.whole and self.rows.size > 2 * len(self.sample.rows):
                 nearer = climb(
@@ -205,25 +253,30 @@ class _Search:
                     most_steps=self.settings.most_steps,
                 )
                 nearer = nearer if nearer.sound else first
-            top = self._to_the_top(maximization, nearer.components)
+            top = self._to_the_top(maximization, nearer.components, rough=rough)
             if top.sound:
                 tops.append(top)
         return max(tops, key=lambda one: one.objective) if tops else None
 
-    def _to_the_top(self, maximization: Maximization, begin: Components) -> Climb:
+    def _to_the_top(self, maximization: Maximization, begin: Components, *, rough: bool) -> Climb:
+        tolerance = self.settings.tolerance
+
         def watch(here: Climb) -> None:
             stage = Stage(here, maximization.prior is not None)
             self.journey.step(maximization.form, begin.size, stage)
 
-        return climb(
+        found = climb(
             self.rows,
             maximization.coordinates,
             maximization,
             begin,
-            tolerance=self.settings.tolerance,
+            tolerance=max(tolerance, WHILE_CHOOSING) if rough else tolerance,
             most_steps=self.settings.most_steps,
             watch=watch,
         )
+        if rough and tolerance < WHILE_CHOOSING:
+            return replace(found, converged=False)  # there is more to be gained
+        return found
 
     def _log_volume(self, coordinates: Coordinates) -> float:
         """Return the log of the noise's volume in coordinates."""
@@ -232,28 +285,34 @@ class _Search:
         return self.settings.log_volume - float(np.log(coordinates.scale[coordinates.active]).sum())
 
     def _first_climbs(
-        self, maximization: Maximization, k: int, noise: float, volume: float
+        self, maximization: Maximization, k: int, noise: float, volume: float, *, every: bool
     ) -> Sequence[Climb]:
         """Return the best of some steps of EM from every start, under a prior: none collapses."""
         coordinates = maximization.coordinates
         key = self._coordinates.get(True) is coordinates
         if key not in self._starts:
-            some = self.sample.first(2 * SUBSAMPLE)
             noisy = self.settings.log_volume is not None
-            self._starts[key] = Starts(some, coordinates, self.settings.seed, noisy=noisy)
+            self._starts[key] = Starts(
+                self.sample.rows, coordinates, self.settings.seed, noisy=noisy
+            )
         starts = self._starts[key]
         held = MixtureRows(self.sample.first(starts.size), None)
         prior = ComponentPrior.of(maximization.form, k, coordinates)
-        found = []
-        for partition in starts.partitions(k):
-            careful = Maximization(maximization.form, coordinates, prior)
-            begin = started(partition, held.rows, None, careful, noise, volume)
-            first = climb(
-                held, coordinates, careful, begin, tolerance=ROUGHLY, most_steps=FIRST_STEPS
-            )
-            found.append(first)
+        careful = Maximization(maximization.form, coordinates, prior)
+
+        def some_steps(begin: Components, steps: int) -> Climb:
+            return climb(held, coordinates, careful, begin, tolerance=ROUGHLY, most_steps=steps)
+
+        found = [
+            some_steps(started(one, held.rows, None, careful, noise, volume), FIRST_STEPS)
+            for one in starts.partitions(k, every=every)
+        ]
         found.sort(key=lambda one: -one.objective)
-        return found[: self._goes_on]
+        if every and len(found) > self._goes_on:
+            half = found[: max(self._goes_on, (len(found) + 1) // 2)]
+            found = [some_steps(one.components, MORE_STEPS) for one in half]
+            found.sort(key=lambda one: -one.objective)
+        return found
 
     def _finished(
         self, trial: Trial, top: Climb, maximization: Maximization, trials: tuple[Trial, ...]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from suffice.models.mixture.sums import MixtureSums
     from suffice.rows import FloatArray
 
-SWEEPS = 3
+SWEEPS = 1
 """Sweeps over common axes in one M-step. A choice: the next goes on from there, and a step that
 raises the expected likelihood without maximising it raises the likelihood too."""
 PRIOR_ROWS = 0.01

@@ -113,9 +113,15 @@ class RowSurvey:
 
     @classmethod
     def of(
-        cls, rows: FloatArray, weights: FloatArray | None, most: int, *, part: bool = False
+        cls,
+        rows: FloatArray,
+        weights: FloatArray | None,
+        most: int,
+        *,
+        part: bool = False,
+        marked: bool = False,
     ) -> Self:
-        """Look at rows once; with `part`, others are to be added."""
+        """Look at rows once; with `part`, others are to be added; `mark` is made if asked for."""
         width = rows.shape[1]
         sample = SampledRows.of(rows, most, weights)
         if not len(rows):
@@ -130,7 +136,8 @@ class RowSurvey:
         full = moments("shared") if complete else None
         single = moments("diagonal") if part or not complete else None
         low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
-        return cls(len(rows), full, single, complete, low, high, sample, _mark(rows, weights))
+        mark = _mark(rows, weights) if marked else 0
+        return cls(len(rows), full, single, complete, low, high, sample, mark)
 
     def __add__(self, other: Self) -> Self:
         if not self.size or not other.size:

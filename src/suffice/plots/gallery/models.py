@@ -14,6 +14,7 @@ from suffice.plots.bridge import draw_bridge
 from suffice.plots.calibration import draw_reliability
 from suffice.plots.columns import draw_column
 from suffice.plots.curves import draw_learning_curves
+from suffice.plots.gallery.clusters import clusters
 from suffice.plots.gallery.digits import digits, two_ways
 from suffice.plots.rates import draw_precision_recall, draw_roc
 from suffice.plots.regions import draw_regions, region_lines, side_by_side
@@ -284,6 +285,7 @@ MODELS: dict[str, Callable[[], Figure]] = {
     "confusion": confusion,
     "explanation": explanation,
     "typicality": typicality,
+    "clusters": clusters,
 }
 """Pictures of models by the names of their files; each is drawn from data that comes with
 scikit-learn, or is simulated."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -43,11 +43,11 @@ class JudgedRows:
     True
     """
 
-    def __init__(self, labels: NDArray[np.generic], seed: int) -> None:
+    def __init__(self, labels: NDArray[Any], seed: int) -> None:
         size = len(labels)
         rng = np.random.default_rng(seed)
-        kept = rng.permutation(size)[:MOST_ROWS]
-        self.kept = np.sort(kept)
+        many = size > MOST_ROWS
+        self.kept = np.sort(rng.choice(size, MOST_ROWS, replace=False)) if many else np.arange(size)
         """Which rows are judged."""
         self.classes, self.codes = np.unique(labels[self.kept], return_inverse=True)
         self.folds = rng.permutation(len(self.kept)) % FOLDS
@@ -67,20 +67,6 @@ class JudgedRows:
         """Return the log-loss of each row by the rows of other folds that have its value."""
         counted = self.tallies(values)
         return self._losses(counted.sum(axis=0) - counted, values)
-
-    def by_neighbours(self, values: NDArray[np.intp]) -> FloatArray:
-        """Return the log-loss of each row by the rows whose values are next to its own.
-
-        The value itself is left out: only what changes smoothly can be known like this.
-        """
-        counted = self.tallies(values)
-        others = counted.sum(axis=0) - counted
-        shown = (others + self._prior(others)) / (others.sum(-1, keepdims=True) + PRIOR_ROWS)
-        mixed = np.empty_like(shown)
-        mixed[:, 1:-1] = (shown[:, :-2] + shown[:, 2:]) / 2.0
-        mixed[:, 0], mixed[:, -1] = shown[:, 1], shown[:, -2]
-        found: FloatArray = -np.log(mixed[self.folds, values, self.codes])
-        return found
 
     def _prior(self, others: NDArray[np.float64]) -> NDArray[np.float64]:
         shares = others.sum(axis=1, keepdims=True) + 1.0 / others.shape[-1]

@@ -8,9 +8,11 @@ from suffice.columns.spellings.spelled_tables import read_spelled
 from suffice.columns.spellings.spelling import Spelling
 from suffice.columns.spellings.written_numbers import COMMA, POINT
 from suffice.errors import BadSetting, NotANumber, listed
+from suffice.printing.level_order import own_order
 from suffice.rows.cells import BOOLEAN, CATEGORY, NUMBER
 from suffice.tables.csv.cells import ColumnEvidence
 from suffice.tables.csv.spelled_cells import UsualMarks, spelling_as_declared
+from suffice.tables.table_reading import ORDERED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +69,7 @@ def spelled_frame(
     seen = {}
     for j, name in enumerate(names):
         declared = reading.columns.get(name)
-        if declared == CATEGORY:
+        if declared in (CATEGORY, ORDERED):
             seen[name] = ColumnEvidence()
             continue
         if declared == NUMBER and table.kinds[j] == BOOLEAN:
@@ -92,7 +94,8 @@ def spelled_frame(
 
 def declared_categories(declared: Mapping[str, str], names: Sequence[str]) -> dict[str, Spelling]:
     """Return how columns of a typed table are read that somebody says are categories."""
-    return {name: Spelling(CATEGORY) for name in names if declared.get(name) == CATEGORY}
+    kinds = (CATEGORY, ORDERED)
+    return {name: Spelling(CATEGORY) for name in names if declared.get(name) in kinds}
 
 
 def check_numbers(table: Table, declared: Mapping[str, str], place: str) -> None:
@@ -103,6 +106,22 @@ def check_numbers(table: Table, declared: Mapping[str, str], place: str) -> None
                 f"{place}, {name}: it is declared a number, and its type holds a {kind}",
                 hint="give the column a type of numbers, or leave the declaration out",
             )
+
+
+def say_orders(table: Table, declared: Mapping[str, str], place: str, hooks: Hooks) -> None:
+    """Say in which order declared categories stand; refuse those that have none of their own."""
+    for j, name in enumerate(table.names or ()):
+        if declared.get(name) != ORDERED:
+            continue
+        levels = [level for level in dict.fromkeys(table.column(j).tolist()) if level is not None]
+        order = own_order(levels)
+        if order is None:
+            raise BadSetting(
+                f"{place}, {name}: {listed(map(repr, levels))} have no order that is known",
+                hint=f"{hooks.column(name, 'category')} takes them as they are; scales are known, "
+                "and levels with numbers in them",
+            )
+        hooks.note(f"{name} is ordered: {' < '.join(map(str, order[:8]))}{' …' * (len(order) > 8)}")
 
 
 def check_declared(declared: Mapping[str, str], target: str | None) -> None:

@@ -5,18 +5,18 @@
  */
 
 import { leadingTwo, logAddExp, logSumExp, normalized } from "./bayes.js";
-import { coded, owners } from "./design.js";
+import { coded, owners } from "./tables/design.js";
 import { linearPosterior } from "./linear.js";
 import { DiagonalNormals, FullNormals } from "./normals.js";
-import { unpackedCounts } from "./packed.js";
+import { unpackedCounts } from "./tables/packed.js";
 import { productExplanation, productPosterior } from "./product.js";
 import { AveragedLaws, DiagonalStudents, FullStudents } from "./students.js";
 import { languageTable, textExplanation, textPosterior } from "./text.js";
 import { DrawnTypicality, normalTypicality, sampler } from "./typicality.js";
 
 /** @typedef {import("./matrix.js").Vector} Vector */
-/** @typedef {import("./cells.js").Cell} Cell */
-/** @typedef {import("./cells.js").Column} Column */
+/** @typedef {import("./tables/cells.js").Cell} Cell */
+/** @typedef {import("./tables/cells.js").Column} Column */
 /** @typedef {import("./random.js").Random} Random */
 /** @typedef {{ baseline: number, parts: { name: string, value: number }[] }} Explanation */
 

@@ -8,7 +8,7 @@ import { Random } from "./random.js";
 import { chiSquareTail, logGamma, predictiveTail } from "./special.js";
 
 /** @typedef {import("./matrix.js").Vector} Vector */
-/** @typedef {import("./cells.js").Cell} Cell */
+/** @typedef {import("./tables/cells.js").Cell} Cell */
 /** @typedef {import("./product.js").ColumnLaw} ColumnLaw */
 /** @typedef {import("./product.js").Product} Product */
 

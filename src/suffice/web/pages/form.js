@@ -3,12 +3,13 @@
  * @module
  */
 
-import { readCell } from "../engine/cells.js";
+import { readCell } from "../engine/tables/cells.js";
+import { withParts, writtenDate } from "../engine/tables/dates.js";
 import { el, named, visible } from "./dom.js";
 
-/** @typedef {import("../engine/cells.js").Column & { digits?: number }} Column */
-/** @typedef {import("../engine/cells.js").Reading} Reading */
-/** @typedef {import("../engine/cells.js").Cell} Cell */
+/** @typedef {import("../engine/tables/cells.js").Column & { digits?: number }} Column */
+/** @typedef {import("../engine/tables/cells.js").Reading} Reading */
+/** @typedef {import("../engine/tables/cells.js").Cell} Cell */
 
 /** Categories up to which a list is shown; of more, one types. */
 const MOST_LISTED = 200;
@@ -78,7 +79,7 @@ class Field {
         "aria-label": `${column.name}, as a slider`,
       });
     }
-    const numeric = column.kind === "number";
+    const numeric = column.kind === "number" && !column.spelling?.date;
     const range = this.slider === null ? "blank"
       : `${this.written(Number(this.slider.min))} to ${this.written(Number(this.slider.max))}`;
     return el("input", {
@@ -90,6 +91,7 @@ class Field {
   /** @param {number} value @returns {string} a number as the column writes it */
   written(value) {
     const { digits, spelling } = this.column;
+    if (spelling?.date) return writtenDate(value, spelling.date, spelling.timed ?? false);
     const percent = spelling?.percent ?? false;
     const places = digits === undefined ? null : Math.max(0, percent ? digits - 2 : digits);
     const number = percent ? value * 100 : value;
@@ -148,12 +150,14 @@ export class Form {
    */
   constructor(place, columns, reading, documents, changed) {
     this.fields = columns.map((column, j) => new Field(column, reading, j, documents, changed));
-    place.append(...this.fields.map((field) => field.element));
+    this.columns = columns;
+    // Parts of dates are made of these, and not asked for.
+    place.append(...this.fields.filter((field) => field.column.made === undefined).map((field) => field.element));
   }
 
   /** @returns {Cell[]} */
   read() {
-    return this.fields.map((field) => field.read());
+    return withParts(this.fields.map((field) => field.read()), this.columns);
   }
 
   /** @param {(Cell)[]} row */

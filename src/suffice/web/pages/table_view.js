@@ -3,12 +3,13 @@
  * @module
  */
 
-import { UnreadableCell, readCell } from "../engine/cells.js";
-import { BadTable, parseTable, writeCsv } from "../engine/csv.js";
+import { UnreadableCell, readCell } from "../engine/tables/cells.js";
+import { withParts } from "../engine/tables/dates.js";
+import { BadTable, parseTable, writeCsv } from "../engine/tables/csv.js";
 import { byId, el, named, percent, save, visible } from "./dom.js";
 
 /** @typedef {import("../engine/models.js").Answers} Answers */
-/** @typedef {import("../engine/cells.js").Column} Column */
+/** @typedef {import("../engine/tables/cells.js").Column} Column */
 
 /** Bytes of a file that a page reads: beyond, `suffice predict` is the right tool. */
 const MOST_BYTES = 30e6;
@@ -35,7 +36,7 @@ export async function answeredTable(table, model, content, breathe) {
     const others = table.names.flatMap((name, j) => (name === content.target ? [] : [j]));
     if (others.length === columns.length) places = others;
   }
-  const lacking = columns.filter((_, j) => places[j] < 0).map((column) => column.name);
+  const lacking = columns.filter((column, j) => places[j] < 0 && column.made === undefined).map((column) => column.name);
   if (lacking.length > 0) {
     const few = lacking.slice(0, 5).join(", ");
     throw new BadTable(
@@ -51,7 +52,9 @@ export async function answeredTable(table, model, content, breathe) {
   let start = performance.now();
   for (const [i, cells] of table.rows.entries()) {
     try {
-      const row = columns.map((column, j) => cellAt(cells[places[j]], column, content.reading));
+      const read = columns.map((column, j) =>
+        column.made === undefined ? cellAt(cells[places[j]], column, content.reading) : null);
+      const row = withParts(read, columns);
       const shares = model.posterior(row).map(Math.exp);
       const chosen = model.labels[shares.indexOf(Math.max(...shares))];
       if (target >= 0 && cells[target].trim() !== "") {

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { readDate } from "./dates.js";
+
 /** @typedef {number | string | boolean | null} Cell */
 
 /**
@@ -15,6 +17,8 @@
  * @property {boolean} [percent]
  * @property {string} [unit]
  * @property {[string[], string[]][]} [pairs] words for yes and no
+ * @property {string} [date] the order of a date, or "clock"
+ * @property {boolean} [timed] whether dates have a time
  */
 
 /**
@@ -27,7 +31,8 @@
  * @property {number} [low]
  * @property {number} [high]
  * @property {number} [usual]
- * @property {boolean} [whole]
+ * @property {{ of: number, part: "month" | "weekday" | "hour", clock: boolean }} [made] of a column
+ *   that is a part of a date: of which one
  */
 
 /** @typedef {{ blanks: string[], currencies: string[] }} Reading */
@@ -84,6 +89,10 @@ export function readCell(text, column, reading) {
   }
   if (isBlank(text, reading)) return null;
   const value = spelling === null ? plainValue(text, kind) : spelledValue(text, spelling, reading);
+  if (value === null && spelling?.date) {
+    const like = spelling.date === "clock" ? "14:30" : "2024-01-31";
+    throw new UnreadableCell(`“${text.slice(0, 60)}” is not understood here: write it like ${like}`);
+  }
   if (value === null) {
     const what = kind === "number" ? "a number" : "true or false";
     const told = spelling === null ? what : `${what} as this column is written`;
@@ -113,6 +122,7 @@ function spelledValue(text, spelling, reading) {
     }
     return null;
   }
+  if (spelling.date) return readDate(text, spelling.date);
   const found = writtenNumber(text, reading);
   if (found === null) return null;
   const percent = spelling.percent ?? false;

@@ -4,7 +4,7 @@
  */
 
 /** @typedef {import("./cells.js").Cell} Cell */
-/** @typedef {import("./matrix.js").Vector} Vector */
+/** @typedef {import("../matrix.js").Vector} Vector */
 
 /**
  * @typedef {object} Filled

@@ -1,0 +1,1 @@
+"""HTTP as bytes: requests within limits, answers, refusals, tokens, counts, the socket."""

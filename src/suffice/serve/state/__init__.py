@@ -1,0 +1,1 @@
+"""What was learned while serving: a log of rows, snapshots, and the thread that writes."""

@@ -1,0 +1,167 @@
+"""Models of a state: what a base and a log become, and what is left when rows are forgotten."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import BadFile, ForgettingUnseen
+from suffice.rows.cells import CATEGORY
+from suffice.serve.served_model import ServedModel
+from suffice.serve.state.entries import label_array
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from suffice.rows.tables import Table
+    from suffice.serve.state.entries import LogEntry, Row
+    from suffice.serve.state.log import HeldModel, StateLog
+
+ROWS_AT_ONCE = 4096
+"""Rows of the log that are learned as one batch, when it is read again."""
+
+ENORMOUS = 1e60
+"""Numbers beyond this may add up to what cannot be estimated: then that is tried before they are
+acknowledged. One row must not keep a model from answering."""
+
+
+def learned_entries(model: ServedModel, entries: Sequence[LogEntry]) -> ServedModel:
+    """Return a model that has learned entries too, as one batch."""
+    rows = [row for entry in entries for row in entry.rows]
+    labels = [label for entry in entries for label in entry.labels]
+    if not rows:
+        return model
+    table = model.reader.table_of_plain(rows)
+    learned = model.learned
+    batch = learned.learner.read(model.filled(table), label_array(labels), None, learned)
+    after = model.becoming(learned.more(batch), [table])
+    if any(type(cell) is float and abs(cell) > ENORMOUS for row in rows for cell in row):
+        _ = after.learned.model  # sums may hold what no model can be made of: refused now
+    return after
+
+
+def learned_log(model: ServedModel, entries: Iterable[LogEntry]) -> ServedModel:
+    """Return a model that has learned a log, some rows at a time."""
+    some: list[LogEntry] = []
+    size = 0
+    for entry in entries:
+        some.append(entry)
+        size += len(entry.rows)
+        if size >= ROWS_AT_ONCE:
+            model = learned_entries(model, some)
+            some, size = [], 0
+    return learned_entries(model, some)
+
+
+def opened_model(log: StateLog, name: str, held: HeldModel) -> ServedModel:
+    """Return the model of now: the snapshot, and what the log holds beyond it."""
+    data = held.base if held.snapshot is None else held.snapshot
+    model = ServedModel.of_bytes(name, data, f"{name} in {log.place}")
+    return learned_log(model, log.since(name, held.position))
+
+
+def check_same_file(held: HeldModel, digest: str, name: str, place: str) -> None:
+    """Refuse to go on with the state of another model file."""
+    if held.digest != digest:
+        raise BadFile(
+            f"{place} holds a model {name!r} that began with another file",
+            hint="leave the file out to go on with what the state holds, or name another --state",
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Forgetting:
+    """Rows that are to be forgotten: entries that go, entries that are left with fewer rows, rest.
+
+    removed    whole entries
+    rewritten  entries with the rows that stay
+    gone       rows of the log that go, with their labels
+    rest       rows that are not in the log: those of the base
+    """
+
+    removed: list[LogEntry]
+    rewritten: list[LogEntry]
+    gone: tuple[list[Row], list[Any]]
+    rest: tuple[list[Row], list[Any]]
+
+    @classmethod
+    def of_entry(cls, entry: LogEntry) -> Forgetting:
+        """Forget what came with one request."""
+        return cls([entry], [], (entry.rows, entry.labels), ([], []))
+
+    @classmethod
+    def of_rows(
+        cls, rows: Sequence[Row], labels: Sequence[Any], log: Iterable[LogEntry]
+    ) -> Forgetting:
+        """Find rows in the log, each as often as it is to be forgotten."""
+        wanted = Counter(zip(map(tuple, rows), labels, strict=True))
+        found = cls([], [], ([], []), ([], []))
+        for entry in log:
+            kept: list[int] = []
+            for i, pair in enumerate(zip(map(tuple, entry.rows), entry.labels, strict=True)):
+                if wanted[pair] > 0:
+                    wanted[pair] -= 1
+                    found.gone[0].append(entry.rows[i])
+                    found.gone[1].append(entry.labels[i])
+                else:
+                    kept.append(i)
+            if not kept:
+                found.removed.append(entry)
+            elif len(kept) < len(entry.rows):
+                left = [entry.rows[i] for i in kept], [entry.labels[i] for i in kept]
+                found.rewritten.append(replace(entry, rows=left[0], labels=left[1]))
+        for (row, label), count in wanted.items():
+            found.rest[0].extend([row] * count)
+            found.rest[1].extend([label] * count)
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many rows go."""
+        return len(self.gone[0]) + len(self.rest[0])
+
+
+def without_rows(model: ServedModel, rows: Sequence[Row], labels: Sequence[Any]) -> ServedModel:
+    """Return a model from which rows were taken back."""
+    table = model.reader.table_of_plain(rows)
+    learned = model.learned
+    left = learned - learned.gone_with(model.filled(table), label_array(labels))
+    if not left.labels:
+        raise ForgettingUnseen(
+            f"these are all rows that {model.name} has learned: nothing would be left",
+            hint="stop the server and delete its state instead",
+        )
+    return model.becoming(left)
+
+
+def is_new_to(base: ServedModel, rows: Sequence[Row], labels: Sequence[Any]) -> bool:
+    """Whether rows hold classes or categories that the base does not know.
+
+    Subtracting would leave their names behind: the model is made anew from the log.
+    """
+    if not set(labels) <= set(base.classes):
+        return True
+    reader = base.reader
+    return any(
+        not {row[j] for row in rows} <= (reader.levels[j] or frozenset()) | {None}
+        for j, kind in enumerate(reader.kinds)
+        if kind == CATEGORY and reader.levels[j] is not None
+    )
+
+
+def new_categories(model: ServedModel, table_rows: Sequence[Row]) -> list[str]:
+    """Return the categories of rows that a model does not know, each with its column."""
+    reader = model.reader
+    return [
+        f"{name}={cell}"
+        for j, (name, kind) in enumerate(zip(reader.names, reader.kinds, strict=True))
+        if kind == CATEGORY and reader.levels[j] is not None
+        for cell in dict.fromkeys(row[j] for row in table_rows)
+        if cell is not None and cell not in (reader.levels[j] or ())
+    ]
+
+
+def table_of(model: ServedModel, rows: Sequence[Row]) -> Table:
+    """Return rows of the log as a table."""
+    return model.reader.table_of_plain(rows)

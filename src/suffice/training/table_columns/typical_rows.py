@@ -1,0 +1,97 @@
+"""How typical rows are of the class that they are most typical of, and how often rows are."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import NoPValue
+from suffice.learning.label_types import class_array
+from suffice.models.typicality.outlier_rates import OutlierRates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from suffice.rows import FloatArray, IntArray, Table
+
+TRIED = 4096
+"""Training rows whose typicality is counted: the share of outliers, one in a hundred, is then known
+to a sixth of its size."""
+CELLS = 1 << 18
+"""Cells that are judged for that, once for each class: about a second for the slowest families.
+Wide tables and those of many classes have fewer rows judged, `FEWEST` at least."""
+FEWEST = 128
+"""Rows that are judged in any case."""
+
+
+def most_typical(
+    learned: Any, table: Table, labels: Sequence[object] | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Return of each row the class it is most typical of, and how typical it is.
+
+    `labels` are those of rows that were in the fit, None for a row that was not: the others are
+    taken out of the model first, each by itself. A class of a row or two, or of too few for its
+    covariance matrix, would have nearly every row for its own: rows are judged by the others,
+    if there are any.
+    """
+    with warnings.catch_warnings():
+        # A class of one row has p = 1 for all: a warning for each chunk would say no more.
+        warnings.simplefilter("ignore", NoPValue)
+        found = np.asarray(learned.typicality(table))
+        there = np.array([label is not None for label in labels or ()], dtype=bool)
+        if there.any():
+            rows = table.rows(np.flatnonzero(there))
+            known = [label for label in labels or () if label is not None]
+            found[there] = learned.typicality(rows, class_array(tuple(known), learned.dtype))
+    best = np.where(_too_few(learned), -1.0, found).argmax(axis=1)
+    return best, np.take_along_axis(found, best[:, np.newaxis], 1)[:, 0]
+
+
+def calibrated(
+    learned: Any, table: Table, labels: Sequence[object] | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Return `most_typical`, by how far out the rows of the fit lay, where the model knows."""
+    best, found = most_typical(learned, table, labels)
+    notes = getattr(learned, "notes", None)  # clusters have none
+    rates = None if notes is None else notes.rates
+    return best, found if rates is None else rates.calibrated(found)
+
+
+def _too_few(learned: Any) -> NDArray[np.bool_]:
+    """Say which classes have too few rows to tell a row that is not theirs; none if all have."""
+    if not hasattr(learned, "model"):  # of clusters, each with its approximate number of rows
+        return np.zeros(learned.components_, dtype=bool)
+    weights = learned.model.weights
+    family = getattr(learned, "family_in_use", None)  # of normal classes
+    form = getattr(family, "covariance", "diagonal")
+    least = 2.0
+    if form.startswith("shared") or getattr(family, "pool", None):
+        least = 0.0
+    elif form == "per-class" or getattr(family, "is_tied", False):
+        least = learned.columns.width + 1.0
+    few: NDArray[np.bool_] = weights <= least
+    return few & ~few.all()
+
+
+def rates_of(learned: Any, table: Table, labels: NDArray[Any]) -> OutlierRates:
+    """Return how typical training rows are, each of a model of all the others."""
+    rows = tried(table, len(learned.labels))
+    chosen = labels[rows].tolist()
+    return OutlierRates.of(most_typical(learned, table.rows(rows), chosen)[1])
+
+
+def rates_of_new(learned: Any, table: Table) -> OutlierRates:
+    """Return how typical rows are that a model has not learned yet."""
+    return OutlierRates.of(most_typical(learned, table.rows(tried(table, len(learned.labels))))[1])
+
+
+def tried(table: Table, classes: int) -> IntArray:
+    """Return which rows are judged: some from all over the table."""
+    most = min(TRIED, max(FEWEST, CELLS // max(1, table.width * classes)))
+    if table.size <= most:
+        return np.arange(table.size)
+    return np.sort(np.random.default_rng(0).choice(table.size, most, replace=False))

@@ -1,0 +1,159 @@
+"""`outliers` keeps its promised rate, whatever the columns hold."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suffice
+from suffice.errors import BadFile
+from suffice.models.typicality.outlier_rates import CELLS, OutlierRates
+from suffice.training.table_columns.typical_rows import calibrated, most_typical
+from tests.searches import repeats
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+p_values = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60).map(np.array)
+
+
+@given(p_values, p_values, p_values)
+def test_counts_add_up_and_smaller_stays_smaller(
+    first: np.ndarray, second: np.ndarray, asked: np.ndarray
+) -> None:
+    both = OutlierRates.of(first) + OutlierRates.of(second)
+    assert both == OutlierRates.of(np.concatenate([first, second]))
+    assert OutlierRates.from_list(both.to_list()) == both
+    asked = np.sort(asked)
+    found = both.calibrated(asked)
+    assert (np.diff(found) >= 0.0).all()
+    assert ((found >= 0.0) & (found <= 1.0)).all()
+    assert (found[asked > 0.0] > 0.0).all()
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
+def test_a_law_that_is_wrong_is_made_right(power: float) -> None:
+    rng = np.random.default_rng(5)
+    rates = OutlierRates.of(rng.random(100_000) ** power)
+    asked = np.array([0.5, 0.1, 0.01, 0.002])
+    np.testing.assert_allclose(rates.calibrated(asked**power), asked, rtol=0.25)
+
+
+@pytest.mark.parametrize(
+    "held", [[[-1, 1]], [[CELLS, 1]], [[3, 0]], [[3, 1], [3, 1]], [[1.0, 1]], [[1]], 7, [[True, 1]]]
+)
+def test_what_is_no_count_is_refused(held: Any) -> None:
+    with pytest.raises(BadFile, match="how far out"):
+        OutlierRates.from_list(held)
+
+
+def _mixed(rng: np.random.Generator, n: int, kind: str) -> pd.DataFrame:
+    """Return a table of numbers that are far from normal, and of categories that depend on them."""
+    sick = rng.random(n) < 0.35
+    wealth = rng.lognormal(sick * 1.0, 1.2)
+    plans = np.array(list("abcdefghij"))
+    shares = 0.55 ** np.arange(len(plans))
+    place = rng.choice(len(plans), n, p=shares / shares.sum())
+    columns: dict[str, Any] = {
+        "wealth": wealth,
+        "visits": rng.negative_binomial(1, 0.2 + 0.2 * sick),
+        "plan": plans[(place + (wealth > 3.0)) % len(plans)],
+        "state": np.where(sick, "sick", "well"),
+    }
+    if kind == "dependent":
+        columns["again"] = np.where(rng.random(n) < 0.1, "a", columns["plan"])
+        columns["rich"] = np.where(wealth > 2.0, "yes", "no")
+    if kind == "blank":
+        columns["wealth"] = np.where(rng.random(n) < 0.2, np.nan, wealth)
+        columns["plan"] = np.where(rng.random(n) < 0.1, None, columns["plan"])
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [
+        *(("plain", model) for model in ("gda", "qda", "naive-bayes")),
+        *(("blank", model) for model in ("gda", "qda", "naive-bayes")),
+        *(("dependent", model) for model in ("gda", "naive-bayes")),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData")
+def test_one_fresh_row_in_a_hundred_is_an_outlier(kind: str, model: str) -> None:
+    found, as_said = [], []
+    for seed in range(repeats(2, 30)):
+        rng = np.random.default_rng([seed, 7])
+        trained = suffice.train(
+            _mixed(rng, 2000, kind), target="state", model=model, time_limit=0.01
+        )
+        fresh = suffice.rows.read_table(_mixed(rng, 4000, kind).drop(columns="state"))
+        learned = trained.saved.model
+        found.append((calibrated(learned, fresh)[1] < 0.01).mean())
+        as_said.append((most_typical(learned, fresh)[1] < 0.01).mean())
+    assert 0.005 <= np.mean(found) <= 0.015
+    if (kind, model) != ("plain", "naive-bayes"):
+        assert np.mean(as_said) > 0.015  # the laws by themselves do not keep the promise
+
+
+def _rates(path: Path) -> OutlierRates:
+    found = suffice.load(path).learned_.notes.rates
+    assert found is not None
+    return found
+
+
+def test_rates_are_merged_with_the_rows_and_learned_before_these(run: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    places = []
+    for name in ("a", "b"):
+        place = tmp_path / f"{name}.csv"
+        _mixed(rng, 300, "plain").to_csv(place, index=False)
+        model = place.with_suffix(".suffice")
+        assert run("fit", place, "-t", "state", "--model", "gda", "-o", model).code == 0
+        places.append(model)
+    one, two = places
+    both = tmp_path / "both.suffice"
+    assert run("merge", one, two, "-o", both).code == 0
+    assert _rates(both) == _rates(one) + _rates(two)
+    fresh = pd.read_csv(tmp_path / "b.csv").drop(columns="state")
+    learned = suffice.load(one).learned_
+    table = suffice.rows.read_table(fresh)
+    before = _rates(one) + OutlierRates.of(most_typical(learned, table)[1])
+    assert run("learn", one, tmp_path / "b.csv").code == 0
+    assert _rates(one) == before
+    assert run("forget", one, tmp_path / "b.csv").code == 0
+    assert _rates(one) == before  # a share of outliers outlives rows
+
+
+@pytest.mark.parametrize("target", ["whole", "truth"])
+def test_training_rows_of_any_labels_are_taken_out(target: str, run: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    table = _mixed(rng, 120, "plain")
+    sick = table.pop("state") == "sick"
+    table["y"] = sick if target == "truth" else sick.astype(int)
+    place, model = tmp_path / "t.csv", tmp_path / "t.suffice"
+    table.to_csv(place, index=False)
+    assert run("fit", place, "-t", "y", "--model", "gda", "-o", model).code == 0
+    done = run("outliers", model, place, "--training", "--all")
+    assert done.code == 0, done.err
+    assert len(list(csv.DictReader(io.StringIO(done.out)))) == 120
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["credit_data", "churn"])
+def test_one_fresh_row_of_a_real_table_is_an_outlier(name: str, shared: Path) -> None:
+    rows = pd.read_csv(shared / "data" / "tab" / f"{name}.csv.gz", nrows=8000)
+    found = []
+    for seed in range(repeats(6, 40)):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        half = len(rows) // 2
+        seen, fresh = rows.iloc[order[:half]], rows.iloc[order[half:]]
+        trained = suffice.train(seen, target="target", model="naive-bayes", time_limit=0.01)
+        table = suffice.rows.read_table(fresh.drop(columns="target"))
+        found.append((calibrated(trained.saved.model, table)[1] < 0.01).mean())
+    assert 0.005 <= np.mean(found) <= 0.015

@@ -1,0 +1,120 @@
+"""A server in the process of the test: requests without a socket, and models to be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from suffice.serve.serving import ModelFile, ModelServer, ServerSettings
+from suffice.serve.state.opening import open_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+JSON = {"content-type": "application/json"}
+
+
+class Answered(NamedTuple):
+    """What a server has sent."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Asked:
+    """Asks one server, one request after the other, or several at once."""
+
+    def __init__(self, server: ModelServer, loop: asyncio.AbstractEventLoop) -> None:
+        self.server, self.loop = server, loop
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        body: Any = b"",
+        headers: Mapping[str, str] | None = None,
+        *,
+        chunks: int = 1,
+    ) -> Answered:
+        return self.loop.run_until_complete(self.asking(method, path, body, headers, chunks))
+
+    def post(self, path: str, content: Any, **headers: str) -> Answered:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self("POST", path, content, {**JSON, **given})
+
+    def at_once(self, requests: Sequence[tuple[str, str, Any]]) -> list[Answered]:
+        async def all_of_them() -> list[Answered]:
+            return await asyncio.gather(*(self.asking(m, p, b, JSON) for m, p, b in requests))
+
+        return self.loop.run_until_complete(all_of_them())
+
+    async def asking(
+        self,
+        method: str,
+        path: str,
+        body: Any = b"",
+        headers: Mapping[str, str] | None = None,
+        chunks: int = 1,
+    ) -> Answered:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        place, _, query = path.partition("?")
+        step = max(1, -(-len(data) // chunks))
+        parts = [data[i : i + step] for i in range(0, len(data), step)] or [b""]
+        sent: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            part = parts.pop(0)
+            return {"type": "http.request", "body": part, "more_body": bool(parts)}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        given = {"host": "127.0.0.1", **(headers or {})}
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": place,
+            "query_string": query.encode(),
+            "headers": [(n.lower().encode(), v.encode("latin-1")) for n, v in given.items()],
+        }
+        await self.server.app(scope, receive, send)
+        start, *rest = sent
+        told = {n.decode(): v.decode("latin-1") for n, v in start["headers"]}
+        whole = b"".join(part.get("body", b"") for part in rest)
+        assert int(told["content-length"]) == len(whole)
+        return Answered(start["status"], told, whole)
+
+
+@contextmanager
+def served(
+    *paths: Path, state: str | Path | None = None, settings: ServerSettings | None = None
+) -> Iterator[Asked]:
+    """Serve model files in this process until the block ends."""
+    files = [ModelFile.read(path) for path in paths]
+    log = None if state is None else open_log(str(state))
+    try:
+        server = ModelServer.of(files, log, settings or ServerSettings())
+    except BaseException:
+        if log is not None:
+            log.close()
+        raise
+    loop = asyncio.new_event_loop()
+    server.app.ready = True
+    if server.learning is not None:
+        server.learning.start()
+    try:
+        yield Asked(server, loop)
+    finally:
+        if server.learning is not None:
+            server.learning.stop()
+        server.app.threads.shutdown(wait=True)
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
