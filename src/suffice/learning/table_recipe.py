@@ -109,9 +109,6 @@ class TableNotes:
                 return f"{name} is written in two ways: {ours}; {theirs}"
         return None
 
-<<<<<<< HEAD
-    def check_columns(self, state: object) -> None:
-=======
     @property
     def rates(self) -> OutlierRates | None:
         """How far out training rows lie, each by a model of the others; None if nobody knows."""
@@ -155,7 +152,6 @@ class TableNotes:
         )
 
     def check_columns(self, state: Any) -> None:
->>>>>>> main
         """Refuse to fill columns that are not those of the model."""
         if self.filled is None:
             return
@@ -182,7 +178,7 @@ class TableNotes:
         return table if self.filled is None else filled_table(self.filled, table)
 
 
-def filled_table(filled: FilledColumns, table: object) -> Any:
+def filled_table(filled: FilledColumns, table: Any) -> Any:
     """Return a table without blank numbers, and with the columns that say where they were.
 
     A table that has these columns already is filled, and stays as it is.

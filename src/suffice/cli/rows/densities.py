@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-import warnings
 from dataclasses import replace
-=======
->>>>>>> main
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import NotADensity
@@ -35,27 +31,19 @@ def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
         )
 
 
-<<<<<<< HEAD
-def drawn_rows(saved: Saved, size: int, label: object, rng: object) -> tuple[Any, NDArray[Any]]:
-=======
 def drawn_rows(
     saved: Saved, size: int, label: Any, rng: Any, *, bounded: bool = True
 ) -> tuple[Any, NDArray[Any]]:
->>>>>>> main
     """Return rows that a model makes up, of one class or of all, and the class of each."""
     found: tuple[Any, NDArray[Any]]
     if saved.is_hidden:
         found = saved.model.sample(size, rng, component=label)
-<<<<<<< HEAD
-    else:
-        learned = saved.model
-        if learned.frame is not None:  # cells are printed: no library of frames is loaded for them
-            learned = replace(learned, frame=None).knowing(learned.fit)
+        return found
+    learned = saved.model
+    if learned.frame is not None:  # cells are printed: no library of frames is loaded for them
+        learned = replace(learned, frame=None).knowing(learned.fit)
+    if bounded or saved.name == "TextClassifier":
         found = learned.sample(size, label, rng)
-=======
-    elif bounded or saved.name == "TextClassifier":
-        found = saved.model.sample(size, label, rng)
     else:
-        found = saved.model.sample(size, label, rng, within=None)
->>>>>>> main
+        found = learned.sample(size, label, rng, within=None)
     return found
