@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         evaluation,
         families,
         models,
+        monitoring,
         plots,
         sources,
         statistics,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from suffice.estimators.text.vectorizer import TextVectorizer
     from suffice.evaluation.comparison import compare
     from suffice.learning.collect import collect
+    from suffice.monitoring.audit import audit
+    from suffice.monitoring.watch import watch
     from suffice.training.training import train
 
 __version__ = "0.1.0"
@@ -66,6 +69,7 @@ __all__ = [
     "Pool",
     "TextClassifier",
     "TextVectorizer",
+    "audit",
     "bridge",
     "collect",
     "compare",
@@ -75,6 +79,7 @@ __all__ = [
     "families",
     "load",
     "models",
+    "monitoring",
     "plots",
     "sources",
     "statistics",
@@ -82,6 +87,7 @@ __all__ = [
     "text",
     "train",
     "training",
+    "watch",
 ]
 
 _HOMES = {
@@ -97,11 +103,13 @@ _HOMES = {
     "Pool": "suffice.estimators.pool",
     "TextClassifier": "suffice.estimators.text.classifier",
     "TextVectorizer": "suffice.estimators.text.vectorizer",
+    "audit": "suffice.monitoring.audit",
     "bridge": "suffice.estimators.bridge",
     "collect": "suffice.learning.collect",
     "compare": "suffice.evaluation.comparison",
     "load": "suffice.estimators.load",
     "train": "suffice.training.training",
+    "watch": "suffice.monitoring.watch",
 }
 """Where a public name that is no submodule lives."""
 

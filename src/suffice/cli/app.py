@@ -29,6 +29,8 @@ COMMANDS = {
     "merge": "suffice.cli.commands.merge",
     "inspect": "suffice.cli.commands.inspect",
     "diff": "suffice.cli.commands.diff",
+    "watch": "suffice.cli.monitoring.watch",
+    "audit": "suffice.cli.monitoring.audit",
     "compare": "suffice.cli.commands.compare",
     "report": "suffice.cli.commands.report",
     "page": "suffice.cli.web.page",

@@ -1,0 +1,1 @@
+"""Commands that ask whether labels and models can be believed."""

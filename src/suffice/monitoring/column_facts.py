@@ -1,0 +1,155 @@
+"""What statistics say of every column, classes together: how many cells, their mean and spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.errors import BadSetting
+from suffice.learning.conformal.unions import kept_rows_of_pool
+from suffice.learning.learners.gaussian_answers import LearnedDiscriminant, held_of
+from suffice.learning.learners.naive_bayes_answers import LearnedColumns
+from suffice.models.naive_bayes.families.bernoulli import Bernoulli
+from suffice.rows import NUMBER
+from suffice.statistics import DiagonalMoments
+from suffice.statistics.by_pattern import ByPattern
+from suffice.statistics.folds import Folds
+from suffice.statistics.tallies import Tallies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from suffice.rows import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnFact:
+    """One column: weight of rows and of cells; mean and variance of numbers, or counts of levels.
+
+    A share is a count of two levels. `variance` None: that of counts, which is the mean at least.
+    """
+
+    name: str
+    rows: float
+    cells: float
+    mean: float = 0.0
+    variance: float | None = None
+    levels: Mapping[Any, float] | None = None
+
+
+def facts_of(learned: Any) -> list[ColumnFact]:
+    """Return what a model's statistics say of its columns, or refuse a model without any."""
+    if isinstance(learned, LearnedDiscriminant):
+        return _of_normals(learned)
+    if isinstance(learned, LearnedColumns):
+        held = held_of(learned.statistics)
+        whole = held.whole if isinstance(held, Folds) else held
+        merged = list(whole.groups.values())
+        parts = merged[0].parts
+        for group in merged[1:]:
+            parts = tuple(a + b for a, b in zip(parts, group.parts, strict=True))
+        return _of_parts(learned, parts)
+    kept = None if learned is None else kept_rows_of_pool(learned)
+    if kept is not None:
+        return _of_table(kept[0], learned.columns.names, kept[2])
+    raise BadSetting(
+        "this model keeps no statistics of its columns: there is nothing to compare new rows with",
+        hint="gda, qda, naive-bayes and pools keep them",
+    )
+
+
+def facts_of_rows(learned: Any, X: Any) -> list[ColumnFact]:
+    """Return the same of new rows, in the columns of the model."""
+    if isinstance(learned, LearnedDiscriminant):
+        rows = np.asarray(learned.rows(X), dtype=np.float64)
+        found = []
+        for j, name in enumerate(learned.columns.coded_names):
+            cells = rows[:, j]
+            seen = cells[~np.isnan(cells)]
+            mean = float(seen.mean()) if len(seen) else 0.0
+            spread = float(seen.var()) if len(seen) else 0.0
+            found.append(ColumnFact(name, float(len(rows)), float(len(seen)), mean, spread))
+        return found
+    if isinstance(learned, LearnedColumns):
+        blocks = learned.rows(X)
+        codes = np.zeros(len(blocks), dtype=np.intp)
+        product = learned.learner.chosen.product
+        held = product.summarize(blocks, codes, [learned.labels[0]])
+        (group,) = held.groups.values()
+        return _of_parts(learned, group.parts)
+    return _of_table(learned.rows(X), learned.columns.names)
+
+
+def _of_normals(learned: LearnedDiscriminant) -> list[ColumnFact]:
+    summary = learned.fit.summary
+    weights = summary.weights
+    total = float(weights.sum())
+    held = summary.counts / np.maximum(summary.counts.sum(axis=0), 1e-300)
+    centre = (held * summary.means).sum(axis=0)
+    within = summary.scatter if summary.is_diagonal else np.diagonal(summary.scatter)
+    counts = summary.counts.sum(axis=0)
+    spread = within / np.maximum(counts, 1.0) + (held * np.square(summary.means - centre)).sum(0)
+    means = summary.origin + summary.origin_low + summary.scale * centre
+    spread = np.where(summary.active, spread * np.square(summary.scale), 0.0)
+    cells = counts if summary.is_diagonal else np.full(summary.width, total)
+    statistics = held_of(learned.statistics)
+    if isinstance(statistics, ByPattern) and not statistics.is_complete:
+        cells = np.zeros(summary.width)
+        for pattern, group in statistics.groups.items():
+            cells += np.frombuffer(pattern, dtype=np.uint8) * group.weight
+    names = learned.columns.coded_names
+    return [
+        ColumnFact(name, total, float(cells[j]), float(means[j]), float(spread[j]))
+        for j, name in enumerate(names)
+    ]
+
+
+def _of_parts(learned: LearnedColumns, parts: Any) -> list[ColumnFact]:
+    product, names = learned.learner.chosen.product, learned.columns.names
+    found: dict[int, ColumnFact] = {}
+    for family, group, part in zip(product.families, product.columns, parts, strict=True):
+        rows = float(part.weight)
+        for place, j in enumerate(group):
+            if isinstance(part, DiagonalMoments):
+                cells = float(part.counts[place])
+                spread = float(part.scatter[place]) / max(cells, 1.0)
+                found[j] = ColumnFact(names[j], rows, cells, float(part.mean[place]), spread)
+            elif isinstance(part, Tallies):
+                start = sum(len(levels) for levels in part.levels[:place])
+                levels = part.levels[place]
+                held = part.held[start : start + len(levels)].tolist()
+                counts = {v: w for v, w in zip(levels, held, strict=True) if w > 0.0}
+                found[j] = ColumnFact(names[j], rows, float(sum(held)), levels=counts)
+            elif hasattr(part, "sums"):
+                gone = 0.0 if part.missing is None else float(part.missing[place])
+                cells, total = rows - gone, float(part.sums[place])
+                mean = total / max(cells, 1.0)
+                if isinstance(family, Bernoulli):
+                    counts = {True: total, False: cells - total}
+                    found[j] = ColumnFact(names[j], rows, cells, levels=counts)
+                else:
+                    found[j] = ColumnFact(names[j], rows, cells, mean)
+    return [found[j] for j in sorted(found)]
+
+
+def _of_table(table: Any, names: Any, weights: FloatArray | None = None) -> list[ColumnFact]:
+    w = np.ones(table.size) if weights is None else weights
+    found = []
+    for j, kind in enumerate(table.kinds):
+        cells = table.column(j)
+        if kind == NUMBER:
+            numbers = np.asarray(cells, dtype=np.float64)
+            seen = ~np.isnan(numbers)
+            held = float(w[seen].sum())
+            mean = float(w[seen] @ numbers[seen]) / max(held, 1.0)
+            spread = float(w[seen] @ np.square(numbers[seen] - mean)) / max(held, 1.0)
+            found.append(ColumnFact(names[j], float(w.sum()), held, mean, spread))
+            continue
+        counts: dict[Any, float] = {}
+        for cell, weight in zip(cells.tolist(), w.tolist(), strict=True):
+            if cell is not None:
+                counts[cell] = counts.get(cell, 0.0) + weight
+        found.append(ColumnFact(names[j], float(w.sum()), sum(counts.values()), levels=counts))
+    return found

@@ -1,0 +1,194 @@
+"""How many labels are wrong, and which: left-out probabilities and the labels that were given.
+
+A label y of a row with true class c was written down with probability Q[c, y]. Rows say what their
+class is by P(c | x), left out and calibrated, which wrong labels have blurred: g ∝ P^b, b ≥ 1,
+undoes that. Two models: one rate of error for all, and a Q of its own for every pair of classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from suffice.rows import FloatArray, IntArray
+
+SHARPER = (1.0, 1.6, 2.5, 4.0, 6.0)
+"""Exponents that undo the blur of wrong labels."""
+LEAST = 1e-7
+"""No row is surer than this of any class: models are not."""
+RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.02, 24), np.linspace(0.025, 0.7, 109)])
+"""Rates of error that are tried: fine near zero, where most tables are."""
+MOST_WRONG = 0.9
+"""The share of the rate of mere chance, (k - 1)/k, that a rate of error may reach."""
+HALF_WIDTH = 1.92
+"""Half of the 95 % point of χ² with one degree of freedom: how far a profile may fall."""
+STEPS = 30
+"""Steps of EM for Q: it changes by less than a thousandth after about twenty."""
+SETTLED = 1e-4
+"""How little Q may change for EM to end."""
+DRAWS = 40
+"""Bootstrap draws of rows for the interval of Q: percentiles of 2.5 and 97.5 are its ends."""
+MOST_DRAWN = 5_000
+"""Rows of a bootstrap draw: of more, the spread is scaled."""
+BINS = 1_000
+"""Groups of rows of nearly the same odds: a rate is then known to a thousandth of itself."""
+IDENTIFIED = 0.9
+"""Expected accuracy below which classes overlap so much that noise looks like overlap."""
+
+
+class WrongLabels(NamedTuple):
+    """How many labels are wrong: an estimate and a 95 % interval, in rows."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseFit:
+    """What is known about wrong labels.
+
+    wrong        how many
+    chance       (n,) of each label to be wrong
+    true         (n, k): the probability of every class, given the row and its label
+    identified   whether classes are apart enough to tell noise from overlap
+    """
+
+    wrong: WrongLabels
+    chance: FloatArray
+    true: FloatArray
+    identified: bool
+
+
+def label_noise(posterior: FloatArray, codes: IntArray) -> NoiseFit:
+    """Return which labels are probably wrong, from left-out posteriors (n, k) and labels (n,).
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 400)
+    >>> sure = np.where(truth[:, None] == [0, 1], 0.98, 0.02)
+    >>> given = np.where(np.arange(400) < 40, 1 - truth, truth)
+    >>> found = label_noise(sure, given)
+    >>> found.wrong.low < 40 < found.wrong.high, set(np.argsort(-found.chance)[:40] < 40)
+    (True, {np.True_})
+    """
+    n, k = posterior.shape
+    at = np.arange(n)
+    sharp = [_sharpened(posterior, b) for b in SHARPER]
+    profiles = np.stack([_profile(g[at, codes], k) for g in sharp])
+    best, place = np.unravel_index(int(np.argmax(profiles)), profiles.shape)
+    rate = float(RATES[place])
+    if profiles.max() - profiles[:, 0].max() < HALF_WIDTH:
+        rate = 0.0  # that labels are wrong at all has to be seen
+    # Half a label, at least: so that rows have an order where none seems wrong.
+    one = _one_rate(sharp[int(best)], codes, max(rate, 0.5 / n))
+    over = profiles.max(axis=0)
+    inside = RATES[over >= over.max() - HALF_WIDTH]
+    low, high = float(inside.min()) * n, _edge(over, float(inside.max())) * n
+    fits = [_confusion(g, codes) for g in sharp]
+    chosen = int(np.argmax([likelihood for _, likelihood in fits]))
+    confusion, likelihood = fits[chosen]
+    pairs = _given_label(sharp[chosen], codes, confusion)
+    free = k * (k - 1)
+    # How much either model is believed: BIC, whose penalty is for the numbers that Q has more.
+    gain = (likelihood - float(over.max())) - 0.5 * (free - 1) * np.log(n)
+    share = 1.0 / (1.0 + np.exp(-np.clip(gain, -50.0, 50.0))) if k > 2 or free > 1 else 0.0
+    true = (1.0 - share) * one + share * pairs
+    chance = np.clip(1.0 - true[at, codes], 0.0, 1.0)
+    spread = _bootstrap(sharp[chosen], codes)
+    low, high = min(low, spread[0]), max(high, spread[1])
+    sure = float(sharp[int(best)].max(axis=1).mean())
+    identified = sure >= IDENTIFIED
+    if not identified:
+        low = 0.0
+    estimate = float(chance.sum())
+    wrong = WrongLabels(estimate, min(low, estimate), max(high, estimate))
+    return NoiseFit(wrong, chance, true, identified)
+
+
+def _sharpened(posterior: FloatArray, b: float) -> FloatArray:
+    logs = b * np.log(np.maximum(posterior, LEAST))
+    logs -= logs.max(axis=1, keepdims=True)
+    found = np.exp(logs)
+    found = np.maximum(found / found.sum(axis=1, keepdims=True), LEAST)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _profile(own: FloatArray, k: int) -> FloatArray:
+    """Return the log-likelihood of every rate, given the probability of each label (n,)."""
+    values, counts = own, np.ones(len(own))
+    if len(own) > 4 * BINS:
+        # Many rows: those of nearly the same odds are one, with their mean.
+        odds = np.log(own) - np.log1p(-np.minimum(own, 1.0 - LEAST))
+        edges = np.quantile(odds, np.linspace(0.0, 1.0, BINS + 1)[1:-1])
+        bins = np.searchsorted(edges, odds)
+        counts = np.bincount(bins, minlength=BINS).astype(np.float64)
+        sums = np.bincount(bins, own, minlength=BINS)
+        values = np.where(counts > 0.0, sums / np.maximum(counts, 1.0), 0.5)
+    other = (1.0 - values) / max(1, k - 1)
+    mixed = np.multiply.outer(1.0 - RATES, values) + np.multiply.outer(RATES, other)
+    found = np.log(np.maximum(mixed, 1e-300)) @ counts
+    # Labels that are wrong more often than by chance would only be names that were exchanged.
+    return np.where(MOST_WRONG * (k - 1) / max(1, k) > RATES, found, -np.inf)
+
+
+def _edge(over: FloatArray, last: float) -> float:
+    """Return the end of an interval: the first rate beyond it, where there is one."""
+    place = int(np.searchsorted(RATES, last))
+    return float(RATES[min(place + 1, len(RATES) - 1)]) if place + 1 < len(over) else last
+
+
+def _one_rate(g: FloatArray, codes: IntArray, rate: float) -> FloatArray:
+    """Return p(true class | row, label) where every label is wrong at the same rate (n, k)."""
+    k = g.shape[1]
+    found = g * (rate / max(1, k - 1))
+    at = np.arange(len(g))
+    found[at, codes] = g[at, codes] * (1.0 - rate)
+    total = found.sum(axis=1, keepdims=True)
+    return np.asarray(found / np.maximum(total, 1e-300))
+
+
+def _confusion(
+    g: FloatArray, codes: IntArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, float]:
+    """Return Q (k, k) of largest likelihood, with k/2 rows of a prior on its diagonal, by EM."""
+    n, k = g.shape
+    w = np.ones(n) if weights is None else weights
+    found: FloatArray = np.full((k, k), 0.05 / max(1, k - 1))
+    np.fill_diagonal(found, 0.95)
+    shown = np.zeros((n, k))
+    shown[np.arange(n), codes] = w
+    for _ in range(STEPS):
+        true = _given_label(g, codes, found)
+        counts = true.T @ shown + np.diag(np.full(k, k / 2.0))
+        before, found = found, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+        if np.abs(found - before).max() < SETTLED:
+            break
+    mixed = np.einsum("ic,ci->i", g, found[:, codes])
+    return found, float(w @ np.log(np.maximum(mixed, 1e-300)))
+
+
+def _given_label(g: FloatArray, codes: IntArray, confusion: FloatArray) -> FloatArray:
+    found = g * confusion[:, codes].T
+    return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300))
+
+
+def _bootstrap(g: FloatArray, codes: IntArray) -> tuple[float, float]:
+    """Return a 95 % interval of the number of wrong labels under Q, by rows drawn again."""
+    n = len(g)
+    rng = np.random.default_rng(0)
+    at = np.arange(n)
+    whole, _ = _confusion(g, codes)
+    middle = float((1.0 - _given_label(g, codes, whole)[at, codes]).sum())
+    size = min(n, MOST_DRAWN)
+    found = []
+    for _ in range(DRAWS):
+        rows = rng.integers(0, n, size)
+        confusion, _ = _confusion(g[rows], codes[rows])
+        told = 1.0 - _given_label(g[rows], codes[rows], confusion)[np.arange(size), codes[rows]]
+        found.append(float(told.mean()) * n)
+    low, high = np.quantile(found, [0.025, 0.975])
+    shrink = np.sqrt(size / n)
+    return max(0.0, middle + (low - middle) * shrink), middle + (high - middle) * shrink
