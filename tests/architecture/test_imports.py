@@ -95,11 +95,18 @@ for model in ("gda", "naive-bayes"):
         "forget c t.csv -o d", "explain a t.csv --row 2", "outliers a t.csv", "sample a -n 3",
     ):
         assert main([*line.split(), *(["--force"] if " -o " in line else [])]) == 0, line
-    heavy = {"sklearn", "scipy.stats", "numba"} & sys.modules.keys()
+    heavy = {"sklearn", "scipy.stats", "numba", "pandas"} & sys.modules.keys()
+    assert not heavy, (model, heavy)
+for model in ("logistic --penalty 1", "best", "auto"):
+    lines = [f"fit many.csv -t y --model {model} -o a", "learn a t.csv -o b", "predict a t.csv"]
+    for line in (*lines, "explain a t.csv --row 2"):
+        assert main([*line.split(), *(["--force"] if " -o " in line else [])]) == 0, line
+    heavy = {"sklearn", "scipy.stats", "numba", "pandas", "pyarrow"} & sys.modules.keys()
     assert not heavy, (model, heavy)
 """
 
 
+@pytest.mark.slow
 def test_commands_on_small_tables_do_without_scikit_learn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +114,8 @@ def test_commands_on_small_tables_do_without_scikit_learn(
     (tmp_path / "t.csv").write_text(
         "size,colour,y\n1,red,u\n2,blue,u\n1.5,red,u\n4,red,v\n5,blue,v\n4.5,blue,v\n", "utf-8"
     )
+    rows = [f"{i % 7 + i % 2},{('red', 'blue')[i % 3 > 0]},{'uv'[i % 2]}" for i in range(24)]
+    (tmp_path / "many.csv").write_text("\n".join(["size,colour,y", *rows, ""]), "utf-8")
     loaded_after(COMMANDS.replace(" -W error", ""))
 
 

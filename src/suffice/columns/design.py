@@ -142,7 +142,7 @@ class Design:
                 )
 
 
-def _with_used_levels(columns: Columns, table: Any) -> Columns:
+def _with_used_levels(columns: Columns, table: object) -> Columns:
     """Return a schema without levels that are declared, but in no row.
 
     As the level that others are compared with, it would leave these to add up to the intercept, and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from suffice.engines.threads import in_order, pinned, workers
 from suffice.errors import BadRows
@@ -173,5 +173,5 @@ def _after(batches: Iterable[B], count: int) -> Iterator[B]:
             yield batch
 
 
-def _silent(_: Any) -> None:
+def _silent(_: object) -> None:
     pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray, IntArray, SparseRows
 
 
-def read_sparse_rows(data: Any) -> SparseRows:
+def read_sparse_rows(data: object) -> SparseRows:
     """Return a sparse matrix as `read_sparse` does, its columns checked by all cores.
 
     >>> from scipy.sparse import csr_array

@@ -26,7 +26,7 @@ def bridge(
     y: object,
     sample_weight: object = None,
     *,
-    pairs: Any = None,
+    pairs: object = None,
     level: float = 0.95,
     bootstrap: int = 0,
     random_state: object = None,

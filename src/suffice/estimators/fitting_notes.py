@@ -13,8 +13,6 @@ from suffice.errors import SufficeError, warn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from suffice.learning.labelled_batch import LabelledBatch
-
 
 class NotFitted(SufficeError, NotFittedError):
     """An estimator that has not learned anything yet (scikit-learn's error as well as ours)."""
@@ -55,17 +53,16 @@ class offered:  # noqa: N801  a decorator
 class offered_attribute(offered):  # noqa: N801  a decorator
     """Hide an attribute likewise."""
 
-    def __get__(self, estimator: Any, kind: Any) -> Any:
+    def __get__(self, estimator: object, kind: object) -> Any:
         """Return the attribute of an estimator that has it."""
         found = super().__get__(estimator, kind)
         return property(found) if estimator is None else found()
 
 
-def warn_of_shape(batch: LabelledBatch) -> None:
+def warn_of_shape() -> None:
     """Say, in scikit-learn's words, that labels came as a column."""
-    if batch.ravelled:
-        warn(
-            "A column-vector y was passed when a 1d array was expected. "
-            "Please change the shape of y to (n_samples, ), for example using ravel().",
-            DataConversionWarning,
-        )
+    warn(
+        "A column-vector y was passed when a 1d array was expected. "
+        "Please change the shape of y to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+    )

@@ -223,7 +223,7 @@ class NaiveBayes(IndependentColumns):
 
     def __init__(
         self,
-        families: Any = "auto",
+        families: object = "auto",
         *,
         smoothing: float | str = 1.0,
         temperature: float | str | None = None,

@@ -88,7 +88,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     def _fit_here(self, learner: Learner[Any, Any], X: object, y: object, weights: object) -> Self:
         """Learn from rows that are here."""
         batch = learner.read(X, y, weights)
-        warn_of_shape(batch)
+        if batch.ravelled:
+            warn_of_shape()
         return self._fitted(learner.first(batch, self._learned))
 
     def _fitted(self, learned: Learned[Any, Any]) -> Self:
@@ -136,7 +137,8 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
                 self._keep(learned_from(learner, X, target, w, known))
                 return self
             batch = learner.read(X, y, w, known)
-            warn_of_shape(batch)
+            if batch.ravelled:
+                warn_of_shape()
             self._keep(learner.begun(batch) if known is None else known.more(batch))
         return self
 
@@ -159,11 +161,9 @@ class StatisticsClassifier(ClassifierMixin, BaseEstimator):
     def vouch(self) -> Self:
         """Count rounding anew from here on: you vouch for the numbers as they are.
 
-        Statistics carry a bound of their rounding errors, which every `partial_fit` and `forget`
-        adds to; `forget` refuses when it could be as large as a variance. It may be far too
-        careful, above all in files of older versions. If you know that the numbers are good, for
-        instance since a model fitted anew to the same rows gives the same answers, this begins
-        again with the bound of one batch. Rows that were learned, and answers, stay.
+        Every `partial_fit` and `forget` adds to a bound of rounding errors; `forget` refuses when
+        it could be as large as a variance. It may be far too careful, above all in old files. If
+        you know that the numbers are good, this begins again with the bound of one batch.
         """
         self._become(self._now().vouched())
         return self

@@ -98,7 +98,7 @@ def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
     return (*singles, Candidate(POOL, "pool of models", learner_named("Pool"), "", len(singles)))
 
 
-def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
+def candidates(models: object, rows: LabelledRows) -> tuple[Candidate, ...]:
     """Return what is to be compared.
 
     None is the usual ones. {name: estimator} are compared beside them. A list is compared alone:
@@ -132,7 +132,7 @@ def candidates(models: Any, rows: LabelledRows) -> tuple[Candidate, ...]:
     return _checked(tuple(found))
 
 
-def takes_usual(models: Any) -> bool:
+def takes_usual(models: object) -> bool:
     """Whether the usual candidates are asked for, and not some by name.
 
     >>> takes_usual(None), takes_usual(["single", ("mine", ...)]), takes_usual(["gda"])

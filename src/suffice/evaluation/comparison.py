@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice.errors import BadSetting, SufficeError, listed
 from suffice.evaluation.candidates import Candidate, candidates, takes_usual
@@ -40,7 +40,7 @@ def compare(
     y: object = None,
     *,
     target: str | None = None,
-    models: Any = None,
+    models: object = None,
     folds: int | None = None,
     curves: bool = True,
     random_state: int = 0,

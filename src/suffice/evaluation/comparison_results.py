@@ -99,7 +99,7 @@ class Comparison:
             hint=f"there are {listed(repr(one.name) for one in self.candidates)}",
         )
 
-    def reliability(self, name: str | None = None, of: Any = None) -> Reliability:
+    def reliability(self, name: str | None = None, of: object = None) -> Reliability:
         """Return predicted probabilities beside observed shares of a candidate's held-out rows.
 
         `of` names the class; by default the second of two, or the likeliest one of more.

@@ -49,7 +49,7 @@ class HeldOut:
 
 
 def held_out(
-    model: Any, rows: LabelledRows, folds: IntArray, before: Callable[[int], None] | None = None
+    model: object, rows: LabelledRows, folds: IntArray, before: Callable[[int], None] | None = None
 ) -> HeldOut:
     """Cross-validate an estimator or a learner; a closed-form one by merging, without refits.
 
@@ -173,7 +173,7 @@ def judged(
     return known[log_odds.argmax(axis=1)], log_posterior
 
 
-def fitted_on(model: Any, rows: LabelledRows) -> Fitted:
+def fitted_on(model: object, rows: LabelledRows) -> Fitted:
     """Return a clone of an estimator fitted on rows, prepared as it needs them.
 
     Of a learner, what it has learned: that needs no scikit-learn.
@@ -201,7 +201,7 @@ def fitted_on(model: Any, rows: LabelledRows) -> Fitted:
     return fresh.fit(X, rows.y, sample_weight=rows.weights), preparation
 
 
-def answers(model: Any, X: Any) -> FloatArray | None:
+def answers(model: object, X: object) -> FloatArray | None:
     """Return log p(y | x), or None where a model gives no probabilities."""
     if isinstance(model, Learned):
         return model.posterior(X, log=True) if model.offers("posterior") else None
@@ -214,7 +214,7 @@ def answers(model: Any, X: Any) -> FloatArray | None:
     return None
 
 
-def positions(labels: Any, rows: LabelledRows) -> IntArray:
+def positions(labels: object, rows: LabelledRows) -> IntArray:
     """Return where labels stand among the classes of the rows."""
     known = {label: c for c, label in enumerate(rows.classes.tolist())}
     return np.array([known[label] for label in np.asarray(labels).tolist()], dtype=np.intp)
@@ -279,7 +279,7 @@ class Preparation:
         return "" if self.filled is None else self.filled.note
 
 
-def _takes_blanks(model: Any) -> bool:
+def _takes_blanks(model: object) -> bool:
     from sklearn.utils import get_tags
 
     return bool(get_tags(model).input_tags.allow_nan)

@@ -211,7 +211,7 @@ def _drawn(codes: IntArray, first: int, k: int, rng: np.random.Generator) -> Int
 
 
 def _judgements(
-    model: Any, rows: LabelledRows, order: IntArray, sizes: IntArray, tests: list[IntArray]
+    model: object, rows: LabelledRows, order: IntArray, sizes: IntArray, tests: list[IntArray]
 ) -> list[tuple[float, float] | Exception]:
     """Return share of errors and log-loss after training on the first rows of an order.
 
@@ -246,7 +246,7 @@ def _growing(
     return lambda s: fitted_on(model, rows.take(order[: sizes[s]]))
 
 
-def _lost(model: Any, preparation: Preparation, held: LabelledRows) -> tuple[float, float]:
+def _lost(model: object, preparation: Preparation, held: LabelledRows) -> tuple[float, float]:
     """Return the share of errors and the log-loss on held-out rows."""
     predicted, log_posterior = judged(model, preparation, held)
     wrong = float(np.average(predicted != held.codes, weights=held.weights))

@@ -44,7 +44,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (1, 2)
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: object) -> None:
         self.estimator = estimator
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
@@ -104,7 +104,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def prepared(model: Any, rows: LabelledRows) -> Any:
+def prepared(model: object, rows: LabelledRows) -> Any:
     """Return an unfitted estimator that takes these rows: the model itself, if it does."""
     from sklearn.base import clone
 

@@ -134,7 +134,7 @@ def judged_by_leaving_one_out(learned: Any, X: Any, y: NDArray[Any]) -> Quality:
 
 
 def judged_by_folds(
-    model: Any,
+    model: object,
     rows: LabelledRows,
     folds: int,
     seed: int,

@@ -125,7 +125,7 @@ class Checkpoint:
         return _count(held["rank"]), kept
 
 
-def _count(value: Any) -> int:
+def _count(value: object) -> int:
     if type(value) is not int or value < 0:
         raise BadFile(f"{value!r:.30} is no count", hint="remove the file to begin anew")
     return value

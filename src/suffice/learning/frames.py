@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.rows import FloatArray
 
 
-def frame_library(X: Any) -> str | None:
+def frame_library(X: object) -> str | None:
     """Return the name of the library a frame came from, so that samples can be given back in kind.
 
     The name and not the module: what was learned is to be pickled.
@@ -31,7 +31,7 @@ def frame_library(X: Any) -> str | None:
     return frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
 
 
-def split_off(X: Any, names: tuple[str | None, ...]) -> tuple[Any, list[Any]] | None:
+def split_off(X: object, names: tuple[str | None, ...]) -> tuple[Any, list[Any]] | None:
     """Return a frame that is here without some of its columns, and these; None for what is not.
 
     A name that is None stands for no column.

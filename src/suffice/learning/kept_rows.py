@@ -24,7 +24,7 @@ def checked_calibration_rows(given: object) -> None:
         )
 
 
-def within_sample(statistics: Any, most: int | None, judged: object) -> Any:
+def within_sample(statistics: object, most: int | None, judged: object) -> Any:
     """Return statistics with no more sampled rows than asked for, unless others judge by them."""
     if most is None or judged or not isinstance(statistics, WithRows):
         return statistics

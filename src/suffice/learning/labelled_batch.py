@@ -66,7 +66,7 @@ def read_batch(
     knows its columns, and its rows as that schema codes them. In this order, so that rows and
     labels that do not belong together are refused before any cell is looked at.
     """
-    kept = rows_with_weight(X, y, sample_weight)
+    kept = None if sample_weight is None else rows_with_weight(X, y, sample_weight)
     if kept is None:
         return _read(X, y, sample_weight, coded, read)
     try:
@@ -92,7 +92,7 @@ def _read(
         labels.classes,
         tuple(_plain(labels.classes)),
         weights,
-        frame_library(X),
+        None if type(X) is np.ndarray else frame_library(X),
         ravelled=labels.ravelled,
     )
 

@@ -231,7 +231,7 @@ class Learned(Generic[S, F]):
 
     # Rows, and answers about them
 
-    def as_learned(self, table: Any) -> Any:
+    def as_learned(self, table: object) -> Any:
         """Return a table as it was when the model learned from it, if somebody has said how."""
         return table if self.notes is None else self.notes.rows(table)
 

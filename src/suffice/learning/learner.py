@@ -96,7 +96,7 @@ class Learner(ABC, Generic[S, F]):
                 del settings[name]
         return settings
 
-    def deciding(self, chosen: Any) -> Self:
+    def deciding(self, chosen: object) -> Self:
         """Return the same settings with what was decided before."""
         return self if chosen is self.chosen else replace(self, chosen=chosen)
 
@@ -157,7 +157,12 @@ class Learner(ABC, Generic[S, F]):
 
     @abstractmethod
     def keeping(
-        self, columns: Any, statistics: S, dtype: np.dtype[Any], kind: str, frame: str | None = None
+        self,
+        columns: object,
+        statistics: S,
+        dtype: np.dtype[Any],
+        kind: str,
+        frame: str | None = None,
     ) -> Learned[S, F]:
         """Return statistics, with what else there is to know of their rows, as what was learned."""
 
@@ -197,7 +202,7 @@ class Learner(ABC, Generic[S, F]):
         """Return what was decided as objects that a file may hold."""
         return self.chosen
 
-    def restored_choice(self, stored: Any) -> Any:
+    def restored_choice(self, stored: object) -> Any:
         """Return what was decided."""
         return stored
 

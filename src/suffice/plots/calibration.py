@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -45,9 +45,9 @@ class ReliabilityCurve(NamedTuple):
 def draw_reliability(
     ax: Axes | None,
     labels: object,
-    probabilities: Any,
+    probabilities: object,
     *,
-    positive: Any = None,
+    positive: object = None,
     classes: Sequence[object] | None = None,
     bins: int = 10,
     equal: str = "width",
@@ -142,7 +142,7 @@ def reliability(
 
 
 def _claims(
-    labels: object, probabilities: Any, positive: Any, classes: Sequence[object] | None
+    labels: object, probabilities: object, positive: object, classes: Sequence[object] | None
 ) -> tuple[FloatArray, NDArray[np.bool_], str]:
     """Return what was claimed of each row, whether it came true, and of what it was claimed."""
     known = read_labels(labels)

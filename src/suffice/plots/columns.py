@@ -41,7 +41,7 @@ BINS = 30
 
 def draw_column(
     ax: Axes | None,
-    model: Any,
+    model: object,
     column: str | int,
     rows: object = None,
     labels: object = None,

@@ -153,7 +153,7 @@ def draw_contours(
     return ax
 
 
-def plane_law(law: Any) -> tuple[Normal, tuple[str, str]]:
+def plane_law(law: object) -> tuple[Normal, tuple[str, str]]:
     """Return a law of two columns, however it is given, and what its columns are called."""
     names = getattr(law, "feature_names_in_", None)
     if isinstance(law, (tuple, list)) and len(law) == 2:

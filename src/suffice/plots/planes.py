@@ -31,7 +31,7 @@ class Plane(NamedTuple):
         """Every point of the grid, one a row, line by line."""
         return np.stack(np.meshgrid(self.x, self.y), axis=-1).reshape(-1, 2)
 
-    def shaped(self, values: Any) -> Any:
+    def shaped(self, values: object) -> Any:
         """Return what was found for the points of the grid, laid out as the grid."""
         found = np.asarray(values)
         return found.reshape(len(self.y), len(self.x), *found.shape[1:])
@@ -93,7 +93,7 @@ def place(column: int, names: Sequence[str] | None) -> str:
     return f"column {column}" if names is None else str(names[column])
 
 
-def read_numbers(values: Any, what: str) -> FloatArray:
+def read_numbers(values: object, what: str) -> FloatArray:
     """Return plain numbers as an array; `what` they are is named when they are none."""
     try:
         return np.asarray(values, dtype=np.float64)

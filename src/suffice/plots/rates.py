@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def draw_roc(
     ax: Axes | None,
     labels: object,
-    scores: Any,
+    scores: object,
     *,
-    positive: Any = None,
+    positive: object = None,
     classes: Sequence[object] | None = None,
     legend: bool = True,
 ) -> Axes:
@@ -67,9 +67,9 @@ def draw_roc_of(ax: Axes, found: Mapping[str, Ranking], *, legend: bool = True) 
 def draw_precision_recall(
     ax: Axes | None,
     labels: object,
-    scores: Any,
+    scores: object,
     *,
-    positive: Any = None,
+    positive: object = None,
     classes: Sequence[object] | None = None,
     legend: bool = True,
 ) -> Axes:
@@ -229,7 +229,7 @@ class Ranking:
 
 
 def rankings(
-    labels: object, scores: Any, positive: Any, classes: Sequence[object] | None
+    labels: object, scores: object, positive: object, classes: Sequence[object] | None
 ) -> dict[str, Ranking]:
     """Return the ranking of each curve by its name, "" where there is one and it needs none.
 
@@ -261,7 +261,7 @@ def rankings(
     return {"": Ranking.of(_column(table, names, chosen), _truth(known, chosen))}
 
 
-def _positive(names: list[Any], positive: Any) -> Any:
+def _positive(names: list[Any], positive: object) -> Any:
     """Return the label that scores speak for: the one named, or the second of two."""
     if positive is None and len(names) == 2:
         return names[1]
@@ -287,7 +287,7 @@ def _truth(known: Any, positive: Any) -> NDArray[np.bool_]:
     return truth
 
 
-def _column(scores: Any, names: list[Any], positive: Any) -> FloatArray:
+def _column(scores: object, names: list[Any], positive: object) -> FloatArray:
     """Return the scores of one class: its column, if there is one for each."""
     table = read_numbers(scores, "scores")
     if table.ndim == 2 and table.shape[1] == len(names):

@@ -48,7 +48,7 @@ NUDGE = 0.36
 
 def draw_regions(
     ax: Axes | None,
-    model: Any,
+    model: object,
     rows: ArrayLike,
     labels: Sequence[object] | NDArray[Any],
     *,
@@ -146,7 +146,7 @@ def nudged(points: FloatArray) -> FloatArray:
     return np.where(_whole(points), points + lots, points)
 
 
-def _scores(model: Any, rows: FloatArray) -> FloatArray:
+def _scores(model: object, rows: FloatArray) -> FloatArray:
     """Return what decides between classes: log p(x, y), log p(y | x), or scores without either."""
     for name in ("log_joint", "predict_log_proba", "decision_function"):
         if hasattr(model, name):

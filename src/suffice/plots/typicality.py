@@ -28,7 +28,7 @@ NONE = 0.01
 
 def draw_typicality(
     ax: Axes | None,
-    model: Any,
+    model: object,
     rows: ArrayLike,
     labels: object = None,
     *,

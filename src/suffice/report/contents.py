@@ -150,7 +150,7 @@ def records(table: TextTable) -> list[dict[str, Any]]:
     return [dict(zip(names, map(plain, row), strict=True)) for row in table.rows]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value as JSON knows it; None where there is no answer.
 
     >>> import numpy as np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suffice import __version__
 from suffice.evaluation import Quality, compare
@@ -324,7 +324,7 @@ def write_report(
     target: str = "",
     source: str = "",
     pictures: bool = True,
-    models: Any = None,
+    models: object = None,
     folds: int | None = None,
     random_state: int = 0,
     sample_weight: object = None,

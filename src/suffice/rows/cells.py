@@ -115,7 +115,7 @@ def beyond_doubles(cells: NDArray[Any]) -> bool:
     return any(cell is not None and abs(cell) > DOUBLES for cell in cells)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a NumPy scalar as the Python object it stands for."""
     return value.item() if isinstance(value, np.generic) else value
 

@@ -37,7 +37,7 @@ def is_from_frame_library(data: object) -> bool:
     return type(data).__module__.partition(".")[0] in _FRAME_LIBRARIES
 
 
-def table_of_frame(data: Any) -> Table:
+def table_of_frame(data: object) -> Table:
     """Read a frame of any library that narwhals knows, or an Arrow stream."""
     import narwhals as nw
 
@@ -64,7 +64,7 @@ def table_of_frame(data: Any) -> Table:
     return table_of_columns(columns, names, tuple(levels), whole)
 
 
-def _in_memory(native: Any) -> Any:
+def _in_memory(native: object) -> Any:
     """Return what has a shape: a frame or a series; Arrow streams are read."""
     if hasattr(native, "collect"):
         raise BadRows(

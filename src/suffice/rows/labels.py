@@ -207,7 +207,7 @@ def _check_float_labels(values: NDArray[Any], codes: IntArray) -> None:
         refuse_label(values[codes[row]], row)
 
 
-def only_column(y: Any) -> tuple[Any, bool]:
+def only_column(y: object) -> tuple[Any, bool]:
     """Return the single column of a frame of labels, and whether it was one."""
     import narwhals as nw
 
@@ -226,7 +226,7 @@ def only_column(y: Any) -> tuple[Any, bool]:
     return frame.get_column(frame.columns[0]).to_native(), True
 
 
-def coded_series(y: Any) -> Coded | None:
+def coded_series(y: object) -> Coded | None:
     """Return the labels of a pandas, Polars or Arrow column; None when NumPy reads it as well."""
     import narwhals as nw
 

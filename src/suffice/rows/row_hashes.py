@@ -74,7 +74,7 @@ def level_hash(level: Label) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def _plain(level: Any) -> Any:
+def _plain(level: object) -> Any:
     """Return a level whose parts are Python's own: equal ones have equal texts, in files too."""
     if type(level) is tuple:
         return tuple(map(_plain, level))

@@ -69,6 +69,6 @@ def _refuse_much_text(cells: NDArray[Any], name: str) -> None:
         )
 
 
-def some_rows(table: Table, kept: Any) -> Table:
+def some_rows(table: Table, kept: object) -> Table:
     """Return some rows of a table."""
     return table.rows(kept)

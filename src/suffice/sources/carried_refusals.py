@@ -80,7 +80,7 @@ def _plain(value: Any) -> Any:
     return repr(value)
 
 
-def _restored(value: Any) -> Any:
+def _restored(value: object) -> Any:
     if not isinstance(value, dict):
         return value
     ((name, held),) = value.items()

@@ -38,7 +38,7 @@ def is_source(data: object) -> bool:
 
 
 def open_source(
-    data: Any,
+    data: object,
     name: str | None = None,
     *,
     delimiter: str | None = None,
@@ -166,7 +166,7 @@ def _is_arrow_source(data: object) -> bool:
     return _library(data) == "pyarrow" or hasattr(data, "__arrow_c_stream__")
 
 
-def _of_arrow(data: Any, name: str | None) -> Source | None:
+def _of_arrow(data: object, name: str | None) -> Source | None:
     import pyarrow as pa
     from pyarrow import dataset
 
@@ -192,37 +192,37 @@ def _of_arrow(data: Any, name: str | None) -> Source | None:
     return None
 
 
-def _of_spark(data: Any, name: str | None) -> Source | None:
+def _of_spark(data: object, name: str | None) -> Source | None:
     from suffice.sources.spark import open_spark
 
     return open_spark(data, name)
 
 
-def _of_dask(data: Any, name: str | None) -> Source | None:
+def _of_dask(data: object, name: str | None) -> Source | None:
     from suffice.sources.dask import open_dask
 
     return open_dask(data, name)
 
 
-def _of_polars(data: Any, name: str | None) -> Source | None:
+def _of_polars(data: object, name: str | None) -> Source | None:
     from suffice.sources.polars import open_polars
 
     return open_polars(data, name)
 
 
-def _of_duckdb(data: Any, name: str | None) -> Source | None:
+def _of_duckdb(data: object, name: str | None) -> Source | None:
     from suffice.sources.sql.duckdb import open_duckdb
 
     return open_duckdb(data, name)
 
 
-def _of_ibis(data: Any, name: str | None) -> Source | None:
+def _of_ibis(data: object, name: str | None) -> Source | None:
     from suffice.sources.sql.ibis import open_ibis
 
     return open_ibis(data, name)
 
 
-def _of_narwhals(data: Any, name: str | None) -> Source | None:
+def _of_narwhals(data: object, name: str | None) -> Source | None:
     import narwhals as nw
 
     return open_source(nw.to_native(data), name) if isinstance(data, nw.LazyFrame) else None

@@ -183,7 +183,9 @@ def _footer(path: Path) -> Footer:
 
 
 @contextmanager
-def _opened(path: Path, metadata: Any = None, coded: Sequence[str] | None = None) -> Iterator[Any]:
+def _opened(
+    path: Path, metadata: object = None, coded: Sequence[str] | None = None
+) -> Iterator[Any]:
     parquet: Any = import_module("pyarrow.parquet")
     with (
         arrow_at_work(str(path)),

@@ -64,7 +64,7 @@ def _unpickled(rows: Iterable[dict[str, Any]], parts: list[int]) -> Iterator[Any
         yield pickle.loads(row["payload"])  # noqa: S301  written by the task before
 
 
-def _record(bucket: int, part: int, many: int, found: Any) -> Any:
+def _record(bucket: int, part: int, many: int, found: object) -> Any:
     pa: Any = import_module("pyarrow")
     payload = pickle.dumps(found, protocol=5)
     numbers = {"bucket": bucket, "part": part, "many": many}

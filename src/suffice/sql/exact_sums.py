@@ -97,7 +97,7 @@ def level_weights(
     )
 
 
-def _in_parts(rows: SqlRows, cells: Sequence[Cell], ask: Any) -> ClassSums:
+def _in_parts(rows: SqlRows, cells: Sequence[Cell], ask: object) -> ClassSums:
     """Ask about some columns at a time: they have nothing to do with each other."""
     parts = [
         _collected(rows, cells[start : start + COLUMNS], ask)

@@ -59,14 +59,14 @@ NO_COUNTS = "A row that the model would refuse, such as one with a negative coun
 
 def scorer_sql(
     model: GenerativeModel | NaiveBayesModel | LinearForm,
-    columns: Any,
+    columns: object,
     *,
     dialect: str = "duckdb",
     table: str = "new_rows",
     proba: bool = False,
     scores: bool = False,
     filled: Mapping[str, str] | None = None,
-    families: Any = None,
+    families: object = None,
 ) -> str:
     """Return the SELECT that adds a model's answers to every row of a table.
 
@@ -114,7 +114,7 @@ def scorer_sql(
 
 
 def _terms(
-    model: Any, columns: Any, dialect: SqlDialect, filled: Mapping[str, str], families: Any
+    model: object, columns: object, dialect: SqlDialect, filled: Mapping[str, str], families: object
 ) -> SqlTerms:
     if isinstance(model, LinearForm):
         return linear_terms(model, columns, dialect, filled)

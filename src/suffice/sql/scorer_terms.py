@@ -186,12 +186,12 @@ def coded_cells(terms: SqlTerms, columns: Any, filled: Mapping[str, str]) -> lis
     return found
 
 
-def _is(terms: SqlTerms, text: str, level: Any) -> str:
+def _is(terms: SqlTerms, text: str, level: object) -> str:
     return f"{text} IS NULL" if level is None else f"{text} = {terms.dialect.literal(str(level))}"
 
 
 def linear_terms(
-    form: LinearForm, columns: Any, dialect: SqlDialect, filled: Mapping[str, str]
+    form: LinearForm, columns: object, dialect: SqlDialect, filled: Mapping[str, str]
 ) -> SqlTerms:
     """Return weights·(x - origin) + offsets."""
     terms = SqlTerms(dialect, len(form.labels), blanks=False, alias=alias_beside(columns))
@@ -240,7 +240,7 @@ def refuse_curved_laws(model: GenerativeModel) -> None:
 
 
 def normal_terms(
-    model: GenerativeModel, columns: Any, dialect: SqlDialect, filled: Mapping[str, str]
+    model: GenerativeModel, columns: object, dialect: SqlDialect, filled: Mapping[str, str]
 ) -> SqlTerms:
     """Return log p(x, class), up to what classes share, of normal classes."""
     normals = model.densities

@@ -111,7 +111,7 @@ def written_label(label: Any, depth: int = 0) -> Any:
     )
 
 
-def _is_short(label: Any) -> bool:
+def _is_short(label: object) -> bool:
     """Whether a plain label is finite, and no integer that is too long."""
     if type(label) is float:
         return math.isfinite(label)

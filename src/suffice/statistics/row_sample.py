@@ -127,7 +127,7 @@ class RowSample:
         return cls(rows, (high << 32) | low)
 
 
-def _written(cells: Any) -> Any:
+def _written(cells: object) -> Any:
     """Return cells as JSON holds them: tuples of numbers as lists, levels as labels are written."""
     if type(cells) is tuple:
         plain = set(map(type, cells)) <= {float, int, str, bool, type(None)}
@@ -137,7 +137,7 @@ def _written(cells: Any) -> Any:
     )
 
 
-def _tuples(cells: Any) -> Any:
+def _tuples(cells: object) -> Any:
     if isinstance(cells, list):
         plain = not {list, dict} & set(map(type, cells))  # most are, and there may be many
         return tuple(cells) if plain else tuple(map(_tuples, cells))

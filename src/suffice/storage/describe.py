@@ -187,7 +187,7 @@ class Account:
         return "\n".join([*lines, "", _abilities(self.can_learn, self.can_forget)])
 
 
-def _is_given(value: Any) -> bool:
+def _is_given(value: object) -> bool:
     """Whether a setting is worth a line: what is off, or left to the model, is not."""
     return value is not None and value is not False
 
@@ -354,7 +354,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(held) for key, held in value.items()}
     plain = value is None or isinstance(value, (bool, int, float, str))

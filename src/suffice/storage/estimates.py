@@ -229,7 +229,7 @@ def _parameters(name: str, told: dict[Any, float]) -> dict[tuple[str, str], tupl
     return {(_level(name, level), PROBABILITY): (p, p * (1.0 - p)) for level, p in told.items()}
 
 
-def _level(name: str, level: Any) -> str:
+def _level(name: str, level: object) -> str:
     """Return how a level of a column is called, or a bin, by its edges."""
     if isinstance(level, tuple):
         return f"{name} {level[0]:g} to {level[1]:g}"

@@ -281,7 +281,7 @@ def _members(first: StoredModel, second: StoredModel) -> list[Move]:
     ]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return what JSON can hold: infinite numbers and objects become text."""
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)

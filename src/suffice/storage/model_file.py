@@ -164,7 +164,7 @@ def no_model(path: str | Path, error: Exception) -> BadFile:
     return BadFile(f"{path}: {short}", hint=error.hint.splitlines()[0][:LONGEST])
 
 
-def _words(value: Any) -> dict[str, Any]:
+def _words(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise TypeError
     return value
@@ -271,7 +271,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     return found
 
 
-def _check_parts(held: Any, place: str) -> None:
+def _check_parts(held: object, place: str) -> None:
     """Refuse statistics, columns and families that have not the form of their kind."""
     if isinstance(held, dict):
         for name, part in held.items():

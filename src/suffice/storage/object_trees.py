@@ -100,7 +100,7 @@ def _planted_columns(columns: Columns, arrays: PackedArrays) -> dict[str, Any]:
     }
 
 
-def grown(tree: Any, arrays: StoredArrays, depth: int = 0) -> Any:
+def grown(tree: object, arrays: StoredArrays, depth: int = 0) -> Any:
     """Return the value that `planted` was called on, of a tree that `TreeCheck` has looked through.
 
     >>> from suffice.storage.archive import StoredArrays

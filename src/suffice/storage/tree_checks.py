@@ -68,7 +68,7 @@ class TreeCheck:
         self._values = sum(lengths.values())
         self._places = 0
 
-    def check(self, tree: Any) -> None:
+    def check(self, tree: object) -> None:
         """Refuse a tree that asks for what no model is made of, or for more than the file has."""
         ranges: list[Any] = []
         stack: list[tuple[Any, int]] = [(tree, 0)]
@@ -162,7 +162,7 @@ class TreeCheck:
             )
 
 
-def _listed(value: Any, node: Any) -> list[Any]:
+def _listed(value: object, node: object) -> list[Any]:
     if not isinstance(value, list):
         raise strange(node)
     return value
@@ -172,6 +172,6 @@ def _are_axes(shape: list[Any]) -> bool:
     return all(type(axis) is int and 0 <= axis <= FARTHEST for axis in shape)
 
 
-def strange(tree: Any) -> BadFile:
+def strange(tree: object) -> BadFile:
     """Return the refusal of a tree."""
     return BadFile(f"{tree!r:.60} is nothing that a model is made of", hint="write the file again")

@@ -81,7 +81,7 @@ class ClusterNumber(ParamType):
 @columns_options
 def cluster(
     tables: tuple[str, ...],
-    components: Any,
+    components: object,
     model: str,
     covariance: str,
     criterion: str,

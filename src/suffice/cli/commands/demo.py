@@ -118,7 +118,7 @@ def _print_algebra(data: Any) -> None:
     say(f"forget: one half taken back out leaves the other half to {_apart(whole, half, X)}")
 
 
-def _apart(one: GaussianDiscriminant, other: GaussianDiscriminant, X: Any) -> str:
+def _apart(one: GaussianDiscriminant, other: GaussianDiscriminant, X: object) -> str:
     """Return the largest difference between two models' probabilities."""
     return f"{abs(one.predict_proba(X) - other.predict_proba(X)).max():.0e}"
 

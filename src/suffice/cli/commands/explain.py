@@ -155,7 +155,7 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
     return lines
 
 
-def _word(cell: Any) -> str:
+def _word(cell: object) -> str:
     """Return a name or a cell as it is shown: on one line, and not too long."""
     from suffice.cli.terminal.printed_rows import cell_text, plain
     from suffice.printing.terminal_words import cut, printable

@@ -154,7 +154,7 @@ class Costs:
         return cls(tuple(file.names[1:]), np.array([found[name] for name in names]))
 
 
-def _name(cell: Any) -> str:
+def _name(cell: object) -> str:
     from suffice.training.target_labels import label_text
 
     return label_text(cell) or ""

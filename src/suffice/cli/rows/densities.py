@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import NotADensity
@@ -37,8 +38,12 @@ def drawn_rows(
     found: tuple[Any, NDArray[Any]]
     if saved.is_hidden:
         found = saved.model.sample(size, rng, component=label)
-    elif bounded or saved.name == "TextClassifier":
-        found = saved.model.sample(size, label, rng)
+        return found
+    learned = saved.model
+    if learned.frame is not None:  # cells are printed: no library of frames is loaded for them
+        learned = replace(learned, frame=None).knowing(learned.fit)
+    if bounded or saved.name == "TextClassifier":
+        found = learned.sample(size, label, rng)
     else:
-        found = saved.model.sample(size, label, rng, within=None)
+        found = learned.sample(size, label, rng, within=None)
     return found

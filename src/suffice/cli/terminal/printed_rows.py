@@ -58,7 +58,7 @@ class PrintedRows:
         return [printable(cell) for cell in cells]
 
 
-def cell_text(cell: Any, digits: int | None = None) -> str:
+def cell_text(cell: object, digits: int | None = None) -> str:
     """Return a cell as CSV has it: numbers in as few digits as name them, blanks empty.
 
     With `digits`, numbers are rounded to so many significant ones.
@@ -79,19 +79,19 @@ def cell_text(cell: Any, digits: int | None = None) -> str:
     return inert(cell) if isinstance(cell, str) else str(cell)
 
 
-def plain(cell: Any) -> Any:
+def plain(cell: object) -> Any:
     """Return a cell as a plain value that JSON has a word for."""
     cell = cell.item() if hasattr(cell, "item") else cell
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     """Print one JSON document."""
     out = _standard_output()
     out.write(json_text(content, out.isatty(), indent=1) + "\n")
 
 
-def print_line(content: Any) -> None:
+def print_line(content: object) -> None:
     """Print one line of JSON."""
     out = _standard_output()
     out.write(json_text(content, out.isatty()) + "\n")
@@ -108,7 +108,7 @@ def print_text(text: str) -> None:
         out.write(text)
 
 
-def json_text(content: Any, terminal: bool = False, indent: int | None = None) -> str:
+def json_text(content: object, terminal: bool = False, indent: int | None = None) -> str:
     r"""Return JSON; for a `terminal`, with escapes for what it would obey, which mean the same.
 
     >>> print(json_text("caf\u00e9 \u202e", terminal=True))

@@ -98,7 +98,7 @@ class LogisticRegression(LinearClassifier):
         max_passes: int = 1000,
         standard_errors: bool | None = None,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: object = None,
     ) -> None:
         self.penalty = penalty
         self.l1_ratio = l1_ratio

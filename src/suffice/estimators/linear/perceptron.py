@@ -50,7 +50,7 @@ class Perceptron(LinearClassifier):
         epochs: int = 100,
         average: bool = True,
         shuffle: bool = True,
-        random_state: Any = None,
+        random_state: object = None,
     ) -> None:
         self.epochs = epochs
         self.average = average

@@ -112,7 +112,7 @@ class VectorizerLearning(BaseEstimator):
             self._know(self._vocabulary, DocumentCounts(left.weight, names, left.in_terms(names)))
         return self
 
-    def __add__(self, other: Any) -> VectorizerLearning:
+    def __add__(self, other: object) -> VectorizerLearning:
         """Return a vectorizer of the documents of both."""
         if not isinstance(other, VectorizerLearning) or self.get_params() != other.get_params():
             raise DifferentKinds(
@@ -141,7 +141,7 @@ class VectorizerLearning(BaseEstimator):
         names = self._names(start)
         self._know(start, DocumentCounts(0.0, names, np.zeros(len(names))))
 
-    def _collect(self, source: Any, column: str) -> Self:
+    def _collect(self, source: object, column: str) -> Self:
         """Learn the texts of a column of a source."""
         check_settings(self)
         vocabulary, counts = collected_counts(source, column, terms_of(self), self.hashing)
@@ -235,7 +235,7 @@ class CountDocuments:
 
 
 def collected_counts(
-    source: Any, column: str, terms: TermsOfDocuments, hashing: int | None
+    source: object, column: str, terms: TermsOfDocuments, hashing: int | None
 ) -> tuple[Vocabulary, DocumentCounts]:
     """Return the vocabulary and the document counts of a column of texts of any source."""
     from suffice.sources import open_source

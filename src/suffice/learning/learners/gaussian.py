@@ -75,7 +75,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     def check(self) -> None:
         """Refuse settings that have no meaning."""
         self.of_model()
-        checked_calibration_rows(self.calibration_rows)
+        if self.calibration_rows is not None:
+            checked_calibration_rows(self.calibration_rows)
 
     # Rows
 
@@ -270,7 +271,8 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
     def of_model(self) -> GaussianLearner | AveragingLearner:
         """Return family and priors as `suffice.models` has them."""
         family = self.family()
-        temperature = checked_temperature(self.temperature, (LEFT_OUT,))
+        given = self.temperature
+        temperature = 1.0 if given is None else checked_temperature(given, (LEFT_OUT,))
         strengths = isinstance(self.predictive, str)
         if not strengths and not self.average and temperature == 1.0:
             return GaussianLearner(family, self.priors)

@@ -212,7 +212,7 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
         )  # fmt: skip
 
 
-def held_of(statistics: Any) -> Any:
+def held_of(statistics: object) -> Any:
     """Return the sums of statistics that may have a sample of rows beside them."""
     return statistics.held if isinstance(statistics, WithRows) else statistics
 

@@ -81,7 +81,7 @@ class LogisticSettings(LinearLearner[R]):
         """Whether large coefficients cost anything: then every level has a column."""
         return self.is_path or float(self.penalty) > 0.0
 
-    def design(self, table: Any) -> Design:
+    def design(self, table: object) -> Design:
         """Return how the columns of a table are coded."""
         return Design.infer(table, self.is_penalised, bool(self.intercept))
 

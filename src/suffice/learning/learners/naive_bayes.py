@@ -279,7 +279,7 @@ class NaiveBayesClassifierLearner(ColumnsLearner):
         return self.deciding_on(Product.of_columns(families, tied))
 
 
-def check_families(asked: Any) -> None:
+def check_families(asked: object) -> None:
     """Refuse a setting that no table could satisfy, before any row is read."""
     if isinstance(asked, str):
         if asked not in (AUTO, SELECT, *NAMED):
@@ -296,7 +296,7 @@ def check_families(asked: Any) -> None:
 
 
 def chosen_families(
-    asked: Any, batch: LabelledBatch, alpha: float
+    asked: object, batch: LabelledBatch, alpha: float
 ) -> tuple[list[ColumnFamily], list[int]]:
     """Return the family of every column of a first batch, and which columns share one law."""
     table, codes, weights = batch.rows, batch.codes, batch.weights
@@ -327,7 +327,7 @@ def chosen_families(
     return [_cut(family, table, j, weights) for j, family in enumerate(found)], tied
 
 
-def _place(key: Any, names: tuple[str, ...]) -> int:
+def _place(key: object, names: tuple[str, ...]) -> int:
     """Return the position of a column that is named, or given by its position."""
     if isinstance(key, str) and key in names:
         return names.index(key)
@@ -363,7 +363,7 @@ def _checked_temperature(temperature: object) -> float | str:
     return float(temperature)  # type: ignore[arg-type]
 
 
-def _check_collected_alike(known: Any, new: Any) -> None:
+def _check_collected_alike(known: object, new: object) -> None:
     """Refuse to add statistics that were collected for another setting of held-out choices."""
     if isinstance(known, StatisticsLeftOut) or isinstance(new, StatisticsLeftOut):
         return

@@ -135,7 +135,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
 
     # Rows
 
-    def documents(self, X: Any, known: Columns | None) -> tuple[Columns, Documents]:
+    def documents(self, X: object, known: Columns | None) -> tuple[Columns, Documents]:
         """Return the column of texts, and the texts."""
         if isinstance(X, Documents):  # in two views, as mail is
             return known or LISTED, X
@@ -198,7 +198,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
         """Store nothing: how documents are read follows from the settings."""
         return
 
-    def restored_choice(self, stored: Any) -> Reading:  # noqa: ARG002
+    def restored_choice(self, stored: object) -> Reading:  # noqa: ARG002
         """Return how documents are read."""
         return reading_of(self.of_model())
 

@@ -177,7 +177,7 @@ def _driver(module: str, what: str, extra: str) -> Any:
 
 
 def sql_source(
-    connection: Any,
+    connection: object,
     table: str | None = None,
     *,
     query: str | None = None,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=Mergeable)
 
 
-def open_ibis(data: Any, name: str | None = None) -> Source | None:
+def open_ibis(data: object, name: str | None = None) -> Source | None:
     """Return a table of Ibis as a source."""
     ibis: Any = import_module("ibis")
     if not isinstance(data, ibis.Table):
@@ -54,7 +54,7 @@ class OtherTable(ArrowSource):
         return super().collect(summarize, wanted, progress, told)
 
 
-def _name(data: Any) -> str:
+def _name(data: object) -> str:
     has = getattr(data, "get_name", None)
     try:
         return str(has()) if has is not None else "the Ibis table"

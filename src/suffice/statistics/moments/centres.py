@@ -160,7 +160,7 @@ def relative_rounding(counts: FloatArray | float) -> Any:
     return PER_ADDITION * counts
 
 
-def error_of_sums(relative: Any, squares: FloatArray, shift: FloatArray) -> FloatArray:
+def error_of_sums(relative: object, squares: FloatArray, shift: FloatArray) -> FloatArray:
     """Return e (…, d) of sums about centres, given Q about them and the reach √W|mean - centre|.
 
     With the relative error r of sums of products, Q is wrong by rQ and P = Σ w(x - c) by

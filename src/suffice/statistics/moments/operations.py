@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -161,7 +161,7 @@ def more_of_means(weights: FloatArray, means: Pair, sums: Sums) -> FloatArray:
 
 
 def slack_after(
-    ours: Classes, theirs: Classes, weights: Pair | None, kept: Any = slice(None)
+    ours: Classes, theirs: Classes, weights: Pair | None, kept: object = slice(None)
 ) -> FloatArray | None:
     """Return the error (k,) of weights after an operation, or None where there is none."""
     slack = ours.sums.weight_error + theirs.sums.weight_error

@@ -139,7 +139,7 @@ class SecondMoments(ArraysOfFields, ABC):
 M = TypeVar("M", bound="Moments | DiagonalMoments")
 
 
-def with_near_anchor(state: M, weight: Any) -> M:
+def with_near_anchor(state: M, weight: object) -> M:
     """Return the same about an anchor near the mean, given the weight of each column."""
     sums = state._sums
     near = nearer(sums, weight, state.mean, state._variances)

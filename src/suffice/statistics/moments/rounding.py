@@ -126,14 +126,14 @@ def in_units(*weights: Pair) -> tuple[list[Pair], Any]:
     return scaled, np.ldexp(1.0, half)
 
 
-def far_away(weight: Any, gap: FloatArray, variances: FloatArray) -> NDArray[np.bool_]:
+def far_away(weight: object, gap: FloatArray, variances: FloatArray) -> NDArray[np.bool_]:
     """Return where a mean is more than four standard deviations from its anchor."""
     with np.errstate(over="ignore"):
         found: NDArray[np.bool_] = weight * np.square(gap) > FAR * variances
     return found
 
 
-def nearer(sums: Sums, weight: Any, mean: FloatArray, variances: FloatArray) -> Sums:
+def nearer(sums: Sums, weight: object, mean: FloatArray, variances: FloatArray) -> Sums:
     """Return the same about anchors near the means: distant ones would make bounds wide."""
     far = far_away(weight, mean - sums.anchor, variances)
     if not far.any():
@@ -144,7 +144,7 @@ def nearer(sums: Sums, weight: Any, mean: FloatArray, variances: FloatArray) -> 
 
 
 def moving_error(
-    weight: Any, gap: FloatArray, heaviest: Any, mean: FloatArray, other: FloatArray
+    weight: object, gap: FloatArray, heaviest: object, mean: FloatArray, other: FloatArray
 ) -> FloatArray:
     """Return what moving a mean in two doubles adds to E; one that does not move is as it was."""
     size = np.maximum(np.abs(mean), np.abs(other))

@@ -97,7 +97,7 @@ def vanished(
     return gone, gone & constant
 
 
-def last_digits(weight: Any, mean: FloatArray) -> FloatArray:
+def last_digits(weight: object, mean: FloatArray) -> FloatArray:
     """Return the scatter of cells that are the same as their mean but for the last digits."""
     found: FloatArray = weight * np.square(LAST_DIGITS * mean)
     return found

@@ -60,7 +60,7 @@ def check_sound(state: Mapping[str, Any]) -> None:
         _check_rows(state, sizes)
 
 
-def _check_frame(frame: Any) -> None:
+def _check_frame(frame: object) -> None:
     """Refuse a library of frames that is none."""
     if frame is not None and frame not in FRAMES:
         raise refusal("frame", f"is of {frame!r:.30}")
@@ -164,7 +164,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
             raise refusal("statistics", "hold more documents than were learned")
 
 
-def _check_labels(labels: tuple[Any, ...], dtype: Any) -> None:
+def _check_labels(labels: tuple[Any, ...], dtype: object) -> None:
     """Refuse labels that are not of the type that they are said to be."""
     if not isinstance(dtype, str) or len(dtype) > 16:
         raise refusal("labels", "are of no type that is known")
@@ -333,7 +333,7 @@ def _check_coded_sample(sample: Any, model: Any, width: int) -> None:
             raise refusal("statistics.sample", "holds more rows than were learned")
 
 
-def _check_hashes(sample: Any, place: str) -> None:
+def _check_hashes(sample: object, place: str) -> None:
     from suffice.storage.checks.sampled_rows import check_hashes  # few models keep rows
 
     check_hashes(sample, place)

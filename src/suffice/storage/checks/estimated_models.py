@@ -97,7 +97,7 @@ def check_settings(estimator: str, settings: Mapping[str, Any], state: Mapping[s
             raise refusal("model", "is not smoothed as its settings say")
 
 
-def _check_path(penalty: Any, state: Mapping[str, Any]) -> None:
+def _check_path(penalty: object, state: Mapping[str, Any]) -> None:
     """Refuse a path of penalties, or an average over one, that the settings do not ask for."""
     averaged = name_of(state["model"]) == "AveragedForm"
     if state.get("path") is None:
@@ -184,7 +184,7 @@ def _pool(settings: Mapping[str, Any], model: Any, statistics: Any) -> Any:
     return PoolFit(found)
 
 
-def _gaussian(settings: Mapping[str, Any], chosen: Any) -> GaussianLearner | AveragingLearner:
+def _gaussian(settings: Mapping[str, Any], chosen: object) -> GaussianLearner | AveragingLearner:
     """Return the learner of the settings; what they leave open was chosen."""
     from suffice.models.gaussian.family import Gaussian
     from suffice.models.gaussian.learner import GaussianLearner
@@ -331,7 +331,7 @@ def _agree_averages(ours: Any, theirs: Any, room: float) -> bool:
     return _near(said[0], said[1], 10.0 * room)
 
 
-def _near(ours: Any, theirs: Any, room: float) -> bool:
+def _near(ours: object, theirs: object, room: float) -> bool:
     """Whether two arrays, or none, are the same but for rounding."""
     if ours is None or theirs is None:
         return ours is theirs

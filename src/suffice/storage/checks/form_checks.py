@@ -72,7 +72,7 @@ def form_of(text: str) -> Form:
     return Form(word, tuple(sizes), optional)
 
 
-def check_form(value: Any, place: str) -> Sizes:
+def check_form(value: object, place: str) -> Sizes:
     """Refuse an object that has not the form of its kind; return its sizes, by letter."""
     name = name_of(value)
     if name in ("ByClass", "ByPattern"):
@@ -102,11 +102,11 @@ def _form(value: Any, name: str) -> Mapping[str, str]:
     return found
 
 
-def _is_family(value: Any) -> bool:
+def _is_family(value: object) -> bool:
     return hasattr(type(value), "becomes")
 
 
-def _is_laws(value: Any) -> bool:
+def _is_laws(value: object) -> bool:
     return hasattr(type(value), "column_scores")
 
 
@@ -145,7 +145,7 @@ def _check(value: Any, form: Form, place: str, sizes: Sizes) -> None:
         _check_one(value, form.word, place)
 
 
-def _is_of(value: Any, classes: tuple[str, ...]) -> bool:
+def _is_of(value: object, classes: tuple[str, ...]) -> bool:
     """Whether an object is of one of the classes, all of which are known."""
     name = name_of(value)
     if classes == ("family",):
@@ -155,14 +155,14 @@ def _is_of(value: Any, classes: tuple[str, ...]) -> bool:
     return name in classes
 
 
-def _check_labels(value: Any, form: Form, place: str) -> None:
+def _check_labels(value: object, form: Form, place: str) -> None:
     if type(value) is not tuple or not are_labels(value) or len(set(value)) < len(value):
         raise refusal(place, "are no labels")
     if form.shape != ("*",) and value != ordered(value):
         raise refusal(place, "are not in order")
 
 
-def _check_places(value: Any, place: str) -> None:
+def _check_places(value: object, place: str) -> None:
     if isinstance(value, range):
         if value and min(value[0], value[-1]) < 0:
             raise refusal(place, "are no places")
@@ -171,7 +171,7 @@ def _check_places(value: Any, place: str) -> None:
         raise refusal(place, "are no places")
 
 
-def _check_array(value: Any, form: Form, place: str, sizes: Sizes) -> None:
+def _check_array(value: object, form: Form, place: str, sizes: Sizes) -> None:
     expected = TYPES.get(form.word, "float64")
     if not isinstance(value, np.ndarray) or value.dtype.name != expected:
         raise refusal(place, f"is no array of {expected}")

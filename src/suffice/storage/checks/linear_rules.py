@@ -56,7 +56,7 @@ def _separation(value: Any, sizes: Sizes) -> str:
     return "" if value.kind in ("complete", "quasi-complete") else "is of no kind that is known"
 
 
-def _stream(value: Any, sizes: Sizes) -> str:  # noqa: ARG001
+def _stream(value: object, sizes: Sizes) -> str:  # noqa: ARG001
     rows = 1 if sizes["k"] <= 2 else sizes["k"]
     return "" if (sizes["r"], sizes["e"]) == (rows, sizes["d"] + 1) else "has another θ"
 

@@ -179,7 +179,7 @@ def _diagonal(value: Any, sizes: Sizes) -> str:
     return "" if raw.max(initial=0.0) < LARGEST else "has deviations beyond all that can be fitted"
 
 
-def _full_students(value: Any, sizes: Sizes) -> str:
+def _full_students(value: object, sizes: Sizes) -> str:
     return _full(value, sizes) or _students(value)
 
 

@@ -88,7 +88,7 @@ def _check_rows(statistics: Any, model: Any) -> None:
         raise refusal(SAMPLE, "lacks rows that were learned")
 
 
-def _are_cells(cells: Any, kinds: tuple[str, ...]) -> bool:
+def _are_cells(cells: object, kinds: tuple[str, ...]) -> bool:
     """Whether there is one cell a column: finite or NaN in numbers, 0 or 1, or levels."""
     if type(cells) is not tuple or len(cells) != len(kinds):
         return False
