@@ -210,7 +210,7 @@ def test_columns_of_every_kind_are_clustered(
     assert said.code == 0, said.err
     assert said.rows[0] == "2 clusters in 50 rows of 5 columns"
     assert "1 categorical, 1 bernoulli" in " ".join(said.rows)
-    assert "id is left out: it numbers the rows" in said.err
+    assert "id is left out: it runs with the rows" in said.err
     assert "height is lower" in said.out
     assert "LatentClasses of 50 rows" in said.err
     answers = run("predict", file, table)

@@ -99,7 +99,7 @@ def test_many_classes_of_categories_are_told_to_be_separated_and_it_is_true(seed
     with pytest.warns(SeparationWarning):
         model = LogisticRegression().fit(filled(X), y)
     told = model.learned_.statistics.found.separation
-    rows = model._rows(filled(X))
+    rows = model.learned_.rows(filled(X))
     design = np.column_stack([np.ones(len(rows)), (rows - model.learned_.statistics.found.origin)])
     design[:, 1:] *= model.learned_.statistics.found.inverse
     codes = np.searchsorted(model.classes_, y)

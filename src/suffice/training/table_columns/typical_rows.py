@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.errors import NoPValue
+from suffice.errors import NoPValue, SimilarLabels
 from suffice.learning.label_types import class_array
 from suffice.models.typicality.outlier_rates import OutlierRates
 
@@ -41,6 +41,9 @@ def most_typical(
     with warnings.catch_warnings():
         # A class of one row has p = 1 for all: a warning for each chunk would say no more.
         warnings.simplefilter("ignore", NoPValue)
+        warnings.simplefilter(
+            "ignore", SimilarLabels
+        )  # they have been told, when they were learned
         found = np.asarray(learned.typicality(table))
         there = np.array([label is not None for label in labels or ()], dtype=bool)
         if there.any():
