@@ -97,7 +97,7 @@ def test_rows_that_are_filled_already_are_taken_as_they_are(tmp_path: Path) -> N
     _, model, (frame, _) = noted(np.random.default_rng(0), 40)
     model.save(tmp_path / "model")
     back = suffice.load(tmp_path / "model")
-    filled = back._notes.filled.transform(frame)
+    filled = back.learned_.notes.filled.transform(frame)
     assert np.array_equal(back.predict_proba(frame), back.predict_proba(filled))
     assert back.n_features_in_ == filled.shape[1] == frame.shape[1] + 1
 

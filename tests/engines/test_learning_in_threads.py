@@ -151,7 +151,7 @@ def test_a_stream_learned_by_threads_has_seen_every_row() -> None:
         return work
 
     at_once(*map(learn, range(8)))
-    assert logistic._stream.seen.size == 960
+    assert logistic.learned_.statistics.stream.seen.size == 960
     assert perceptron.n_epochs_ == 1 + 930
 
 

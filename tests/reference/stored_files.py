@@ -84,13 +84,20 @@ def models() -> dict[str, tuple[Any, pd.DataFrame]]:
         ("perceptron", suffice.Perceptron(random_state=0), separated),
         ("text", suffice.TextClassifier(), texts()),
         ("pool", suffice.Pool(), gappy),
+        ("mixture_discriminant", suffice.MixtureDiscriminant({"news": 2}, "EEE"), numbers),
     ]
     found = {name: (model.fit(held, labels), held) for name, model, held in fitted}
     law = suffice.MultivariateNormal.fit(blank(frame)[["length", "links"]])
     mixture = suffice.GaussianMixture(2, "VVI", noise=True, random_state=0).fit(
         blank(frame)[["length", "links"]]
     )
-    return {**found, "normal": (law, numbers), "mixture": (mixture, numbers)}
+    latent = suffice.LatentClasses(2, starts=2, random_state=0).fit(gappy)
+    return {
+        **found,
+        "normal": (law, numbers),
+        "mixture": (mixture, numbers),
+        "latent_classes": (latent, gappy),
+    }
 
 
 def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
@@ -99,7 +106,7 @@ def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
     if isinstance(model, suffice.MultivariateNormal):
         densities, typicality = model.log_density(some), model.typicality(some)
         return {"log densities": [densities.tolist()], "typicality": [typicality.tolist()]}
-    if isinstance(model, suffice.GaussianMixture):
+    if isinstance(model, suffice.GaussianMixture | suffice.LatentClasses):
         return {
             "probabilities": model.predict_proba(some).tolist(),
             "log densities": [model.score_samples(some).tolist()],
@@ -107,7 +114,7 @@ def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
     # Scores of a perceptron are no probabilities.
     ask = model.decision_function if isinstance(model, suffice.Perceptron) else model.predict_proba
     first = ask(some).tolist()
-    if getattr(model, "penalty", None) == "average":  # which does not go on
+    if getattr(model, "penalty", None) == "average" or not hasattr(model, "partial_fit"):
         return {"classes": list(model.classes_), "probabilities": first}
     again = list(model.classes_[:2])
     model.partial_fit(frame.head(2), again)
