@@ -36,7 +36,8 @@ PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "tutorial", "likelihood", "decisions", "normal", "playground", "gallery",
     )),
     "How to": ("One task each: from a table, a database or a mailbox to a model.", (
-        "tour", "tables", "train", "report", "page", "compare", "guarantees", "text-classifier", "mail",
+        "tour", "tables", "train", "report", "page", "compare", "guarantees", "text-classifier",
+        "mail",
         "sources", "sql", "spark", "serving", "model-files", "cli",
     )),
     "Models": ("What each one assumes, what its settings mean, how it is fitted.", (

@@ -73,8 +73,9 @@ class RowSample:
                 rows[h] = row if held is None else held._replace(weight=held.weight + row.weight)
         return type(self)(rows, limit).cut()
 
-    def cut(self, most: int = MOST) -> Self:
-        """Return the sample without the rows that are too many."""
+    def cut(self, most: int | None = None) -> Self:
+        """Return the sample without the rows that are too many, as a rule beyond `MOST`."""
+        most = MOST if most is None else most
         if len(self.rows) <= most:
             return self
         kept = sorted(self.rows)

@@ -92,9 +92,9 @@ def prediction_set(
     >>> from suffice import GaussianDiscriminant
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GaussianDiscriminant().fit(X[::2], y[::2])
-    >>> found = model.prediction_set(X[[71, 133]], coverage=0.98, rows=(X[::2], y[::2]))
+    >>> found = model.prediction_set(X[[71, 77]], coverage=0.98, rows=(X[::2], y[::2]))
     >>> found.sets
-    [(1, 2), (1, 2)]
+    [(1,), (1, 2)]
     """
     level = checked(coverage, within)
     if not hasattr(estimator, "predict_proba"):

@@ -55,7 +55,7 @@ class BoundedLaws:
     >>> laws = BoundedLaws.of(np.array([0.3]), np.array([0.6]), np.zeros(1), np.full(1, 4.0),
     ...                       np.ones(1))
     >>> laws.at(0, np.array([0.1, 0.7, 0.8, 0.99]))
-    array([0., 0., 1., 3.])
+    array([0., 0., 1., 2.])
     """
 
     starts: FloatArray
