@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,9 +150,10 @@ def test_a_path_that_its_model_does_not_have_is_refused(tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     with pytest.raises(BadFile, match="none that the settings ask for"):
         suffice.load(tmp_path / "model")
-    other = LogisticRegression("auto").fit(X, y)
-    other._path = LogisticRegression("auto").fit(X, np.arange(150) % 2)._path
-    other.save(tmp_path / "model")
+    learned = LogisticRegression("auto").fit(X, y).learned_
+    third = LogisticRegression("auto").fit(X, np.arange(150) % 2).learned_
+    mixed = replace(learned.statistics, path=third.statistics.path)
+    LogisticRegression.of_learned(learned.holding(mixed)).save(tmp_path / "model")
     with pytest.raises(BadFile, match="another penalty than its path"):
         suffice.load(tmp_path / "model")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.columns.shown import shown_by, shown_by_both
 from suffice.errors import BadLabels, BadSetting, ForgettingUnseen, SufficeError, listed
+from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.table_recipe import filled_table
 from suffice.rows.labels import similar_labels
 from suffice.sources.arrow_frames import some_rows
@@ -55,6 +56,8 @@ def learn_more(
 def _notice(saved: Saved, table: Table) -> None:
     """Count how far out new rows lie, before they are learned, and note what columns show."""
     rates, shown = saved.notes.rates, saved.notes.shown
+    if isinstance(saved.model.statistics, StatisticsLeftOut):
+        return  # nothing will be learned: it is refused when that is tried
     if rates is not None and saved.offers("typicality"):
         rates = rates + rates_of_new(saved.model, table)
     if shown is not None:

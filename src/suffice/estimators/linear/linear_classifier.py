@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from suffice.errors import BadSetting
 from suffice.estimators.statistics_classifier import StatisticsClassifier
 
@@ -43,7 +45,8 @@ class LinearClassifier(StatisticsClassifier):
         at_zero = self._attribute("intercept_").intercepts
         if len(at_zero) == 2:
             return at_zero[1:] - at_zero[:1]
-        found: FloatArray = at_zero - at_zero.mean()
+        # A class of prior zero is at -inf, and takes no part in the mean.
+        found: FloatArray = at_zero - at_zero[np.isfinite(at_zero)].mean()
         return found
 
     @property

@@ -11,6 +11,7 @@ from suffice.errors import Approximation, BadSetting, NotFinite, warn
 from suffice.learning.answers import LearnedDensity, checked_size, comparison
 from suffice.learning.frames import back_to_frame
 from suffice.learning.labelled_batch import naming_cells
+from suffice.learning.left_out import StatisticsLeftOut
 from suffice.learning.randomness import random_generator
 from suffice.learning.results import Explanation
 from suffice.models.gaussian.averages.learner import AveragingLearner, averaged_leave_one_out
@@ -204,6 +205,8 @@ class LearnedDiscriminant(LearnedDensity[Any, Fit]):
             return averaged_leave_one_out(
                 learner, averaged, held, rows, codes, weights, given, complete=complete
             )
+        if isinstance(held, StatisticsLeftOut):
+            fit.summary  # noqa: B018  it refuses, in words
         if family.keeps_patterns and not getattr(held_of(held), "is_complete", True):
             return leave_one_out_missing(family, held_of(held), fit, rows, codes, weights, given)
         return leave_one_out(

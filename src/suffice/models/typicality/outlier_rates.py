@@ -100,7 +100,8 @@ class OutlierRates:
         known = (beyond[: start + 1] + 1.0) / (size + 1.0)
         inner = np.interp(s, edges[: start + 1], np.minimum(known, 1.0))
         far = known[-1] * np.exp(-np.maximum(s - edges[start], 0.0) / mean)
-        return np.where(s <= edges[start], inner, far)
+        # Rounded to zero, a p-value would say that a row is impossible.
+        return np.maximum(np.where(s <= edges[start], inner, far), np.nextafter(0.0, 1.0))
 
     def to_list(self) -> list[list[int]]:
         """Return it as what a file holds: pairs of a cell and its rows."""
