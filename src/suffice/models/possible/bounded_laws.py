@@ -177,7 +177,9 @@ def _largest_entropy(z: FloatArray, there: NDArray[np.bool_]) -> FloatArray:
     down = np.where(there & (z <= 0.0), z, -np.inf).max(axis=1)
     least = np.where(np.isfinite(up) & np.isfinite(down), -up * down, 0.0)
     room = MARGIN * (largest - least)
-    wanted = np.clip(1.0, least + room, largest - room)
+    # Near the least variance a law has the two points beside its mean: room is in their distance.
+    apart = np.square(z[:, 1] - z[:, 0])
+    wanted = np.clip(1.0, least + np.minimum(room, MARGIN * apart), largest - room)
     squares = np.where(there, np.square(z), 0.0)
     blocked = np.where(there, 0.0, -np.inf)
     slope, bend = np.zeros(len(z)), np.full(len(z), -0.5)
