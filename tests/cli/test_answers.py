@@ -140,7 +140,7 @@ def test_logistic_regression_has_no_law_of_x(
     path = fitted(measurements, "class", "logistic")
     done = run(command, path, *([measurements] if command == "outliers" else []))
     assert done.code == 1
-    assert "LogisticRegression: it says nothing about p(x)" in done.err
+    assert "LogisticRegression: it has no model of p(x)" in done.err
 
 
 def test_costs_change_decisions(

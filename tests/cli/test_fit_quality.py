@@ -239,7 +239,7 @@ def test_a_named_model_whose_folds_take_too_long_is_not_judged(run: Any, tmp_pat
         "--time-limit", "1e-9", "-o", tmp_path / "m.suffice",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "note: how good it is was not found out within the time limit of 1e-09" in done.err
+    assert "note: how good it is was not measured within the time limit of 1e-09" in done.err
     assert json.loads(done.out)["judged"] is None
     assert done.err.splitlines()[-1].endswith("3 classes of kind")
 

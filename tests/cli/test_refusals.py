@@ -42,7 +42,7 @@ BAD_TABLES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "one column": (b"y\nx\nz\n", ("has no column besides the target",)),
     "an infinite cell": (b"a,y\n1,x\ninf,x\n2,z\n3,z\n", ("line 3, a: inf is not a finite",)),
     "bytes that are no text": (b"a,y\n1,\xe9\x81\n2,z\n", ("0xe9 is not utf-8", "--encoding")),
-    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ("is not text",)),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ("is not a table format",)),
     "a spreadsheet": (b"PK\x03\x04rest", ("a damaged zip file",)),
     "a JSON array": (b'{"a": 1\n{"a": 2}\n', ("line 1",)),
     "nested JSON": (b'{"a": [1], "y": "x"}\n', ("line 1, a: a list is no cell",)),
@@ -73,7 +73,7 @@ def test_missing_files_and_folders_are_refused(run: Any, flowers: Path, tmp_path
     refused(run("fit", tmp_path / "no.csv", "-t", "y", "-o", out), "no.csv: no such file")
     refused(run("fit", tmp_path, "-t", "y", "-o", out), "is a folder")
     refused(run("predict", tmp_path / "no.suffice", flowers), "no.suffice", "no such file")
-    refused(run("predict", flowers, flowers), "is no model file")
+    refused(run("predict", flowers, flowers), "is not a model file")
     nowhere = tmp_path / "nowhere" / "m.suffice"
     refused(
         run("fit", flowers, "-t", "kind", "--model", "gda", "-o", nowhere), "no such file or dir"
@@ -286,7 +286,7 @@ def test_a_model_is_no_table_and_a_table_is_no_model(
         ("inspect", flowers),
         ("diff", model, flowers),
     ):
-        refused(run(*command), "flowers.csv is no model file")
+        refused(run(*command), "flowers.csv is not a model file")
     assert model.read_bytes() == before
     assert not out.exists()
 

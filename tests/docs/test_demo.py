@@ -86,7 +86,7 @@ def test_a_place_that_cannot_be_written_is_one_line_and_a_hint(
     assert main(["demo", "--output", str(place)]) == 1
     assert capsys.readouterr().err.splitlines() == [
         f"error: {place}: no such file or directory",
-        f"Hint: there is no folder {place.parent}: is the name right? Folders are not made",
+        f"Hint: there is no folder {place.parent}: is the name right? The folder must exist",
     ]
     with pytest.raises(FileNotFoundError):
         main(["--debug", "demo", "--output", str(place)])

@@ -146,8 +146,8 @@ def test_the_machinery_of_these_tests_writes_files_that_are_read() -> None:
 
 
 def test_other_things_by_the_name_of_a_model_are_refused(tmp_path: Path) -> None:
-    refused(pickle.dumps({"a": 1}), "does not begin like one")
-    refused(b"", "does not begin like one")
+    refused(pickle.dumps({"a": 1}), "is not a model file")
+    refused(b"", "is not a model file")
     refused(b"PK\x03\x04", "does not end like one")
     stream = io.BytesIO()
     np.savez(stream, a=np.arange(3))

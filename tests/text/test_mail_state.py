@@ -305,7 +305,7 @@ def test_files_that_are_no_filter_are_refused_in_words(place: Path, tmp_path: Pa
         MailState(tmp_path)
     for content, words in (
         (b"", "is empty"),
-        (b"PK\x03\x04 and so on", "does not begin like one"),
+        (b"PK\x03\x04 and so on", "is not a mail filter"),
         (whole[:50], "is cut off"),
         (whole[:5000], "is cut off"),
         (whole[:-1], "is cut off"),

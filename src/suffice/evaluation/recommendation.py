@@ -67,7 +67,7 @@ class Recommendation:
         found = (
             ("Why", self.reasons),
             ("What generative models assume", self.assumptions),
-            ("To worry about", self.worries),
+            ("Warnings", self.worries),
         )
         return tuple((head, lines) for head, lines in found if lines)
 

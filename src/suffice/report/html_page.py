@@ -121,7 +121,7 @@ def _sections(contents: Contents, target: str, album: Album) -> list[tuple[str, 
         ("columns", "Informative columns", "" if found is None else _columns(found, album)),
         ("rows", "Two rows explained", rows),
         ("assumptions", "Assumptions", _assumptions(contents)),
-        ("worries", "What to worry about", _care(contents.worries)),
+        ("worries", "Warnings", _care(contents.worries)),
     ]
     return [part for part in every if part[2]]
 

@@ -228,7 +228,7 @@ def _read_members(
 ) -> tuple[dict[str, Any], StoredArrays]:
     if file.read(4) != b"PK\x03\x04":
         raise BadFile(
-            f"{path} is no model file: it does not begin like one",
+            f"{path} is not a model file",
             hint="model files are written by save(), or by suffice fit",
         )
     try:

@@ -63,7 +63,7 @@ def judge(
     from suffice.evaluation.work_progress import TimeLimit
 
     if met.resumed:
-        hooks.note("how good it is was not found out: the run was taken up again")
+        hooks.note("how good it is was not measured: the run was taken up again")
         return None
     allowed = TimeLimit(limit)
     try:
@@ -77,11 +77,11 @@ def judge(
     except Exception as error:  # noqa: BLE001  the model is there, and as good as it is
         from suffice.evaluation.cross_validation import refusal
 
-        hooks.note(f"how good it is could not be found out: {refusal(error)}")
+        hooks.note(f"how good it is could not be measured: {refusal(error)}")
         return None
     if found is None:
         hooks.note(
-            f"how good it is was not found out within {allowed}; {hooks.option('time_limit')} "
+            f"how good it is was not measured within {allowed}; {hooks.option('time_limit')} "
             "gives more"
         )
     return found

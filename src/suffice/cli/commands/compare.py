@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--folds", type=click.IntRange(min=2),
-    help="Parts of the rows.  [default: 10, or fewer where that would take long]",
+    help="Number of cross-validation folds.  [default: 10, or fewer where that would take long]",
 )  # fmt: skip
 @click.option("--curves/--no-curves", default=True, help="Whether to make learning curves.")
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")

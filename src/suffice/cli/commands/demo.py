@@ -113,7 +113,7 @@ def _print_algebra(data: Any) -> None:
     half = GaussianDiscriminant().fit(X[odd], y[odd])
     merged = half + GaussianDiscriminant().fit(X[even], y[even])
     say("Models are sums, so they add up and can be taken apart, without the rows:")
-    say(f"merge:  halves fitted apart and added give the whole to {_apart(merged, whole, X)}")
+    say(f"merge:  halves trained separately and added give the whole to {_apart(merged, whole, X)}")
     whole.forget(X[even], y[even])
     say(f"forget: one half taken back out leaves the other half to {_apart(whole, half, X)}")
 

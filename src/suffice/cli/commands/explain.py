@@ -33,11 +33,11 @@ WIDEST = 60
     "--row", type=click.IntRange(min=1), metavar="N",
     help=f"Which row; the first is 1. Without it, the first {SHOWN}; with --json, all.",
 )  # fmt: skip
-@click.option("--of", "first", metavar="LABEL", help="The class to speak for.")
+@click.option("--of", "first", metavar="LABEL", help="The class to explain.")
 @click.option("--against", "second", metavar="LABEL", help="The class to compare it with.")
 @click.option(
     "--most", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-    help="Columns to name, the weightiest first.",
+    help="How many columns to name, the largest contributions first.",
 )  # fmt: skip
 @json_option("everything")
 @reading_options

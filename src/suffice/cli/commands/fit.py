@@ -88,7 +88,7 @@ class Priors(ParamType):
     "--model", "name", type=click.Choice(MODELS), default="auto", show_default=True,
     help="gda: classes are normal and vary alike. qda: each varies in its own way. naive-bayes: "
     "columns of any kind that say different things. logistic: only how likely each class is. text: "
-    "columns of text are documents, told apart by their words and bytes. best: the one model that "
+    "columns of text are documents, classified by their words and bytes. best: the one model that "
     "is least wrong about rows held out, among all that `suffice compare` tries. auto: what "
     "`suffice compare` recommends: of up to 2,048 rows a pool of models, unless the best single "
     "one is clearly better.",
@@ -126,7 +126,7 @@ class Priors(ParamType):
 @click.option(
     "--smoothing", metavar="N", type=Smoothing(),
     help="naive-bayes, text: rows added to each category, or times each term is added to a class; "
-    "held-out finds it out.  [default: 1; of text, held-out]",
+    "held-out chooses it.  [default: 1; of text, held-out]",
 )  # fmt: skip
 @click.option(
     "--temperature", metavar="P", type=Smoothing(),
@@ -134,7 +134,7 @@ class Priors(ParamType):
 )  # fmt: skip
 @click.option(
     "--penalty", metavar="N", type=Penalty(),
-    help="logistic: what large coefficients cost; auto finds it out, average keeps the average "
+    help="logistic: what large coefficients cost; auto chooses it, average keeps the average "
     "over many.  [default: 0]",
 )  # fmt: skip
 @click.option(
@@ -143,7 +143,7 @@ class Priors(ParamType):
 )  # fmt: skip
 @click.option(
     "--correction", type=click.Choice(["firth"]),
-    help="logistic: finite coefficients where the classes can be told apart without error.",
+    help="logistic: finite coefficients where the classes can be separated without error.",
 )  # fmt: skip
 @click.option(
     "--priors", type=Priors(), help="Shares of the classes, if not those of TABLE: spam=.2,ham=.8."
@@ -160,7 +160,7 @@ class Priors(ParamType):
     "removed.",
 )  # fmt: skip
 @time_limit_option()
-@seed_option("how rows are parted to compare and to judge models")
+@seed_option("how rows are split into folds to compare and to judge models")
 @json_option("a summary")
 @reading_options
 @columns_options

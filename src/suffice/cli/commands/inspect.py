@@ -19,7 +19,7 @@ def inspect(model: Path, as_json: bool) -> None:
     """Print in words what MODEL holds.
 
     Classes and columns, what is assumed, the settings, how many rows it was learned from, and
-    whether it can learn more. A mail filter is told likewise.
+    whether it can learn more. So it does for a mail filter.
 
     Example: suffice inspect flowers.suffice
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @wait_option()
 @json_option("a summary")
 def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_json: bool) -> None:
-    """Merge MODELs that were learned apart into one of all their rows.
+    """Merge MODELs that were trained separately into one of all their rows.
 
     The same as if all rows had been in one table. Their settings and columns must be the same;
     their classes and categories need not be. Mail filters merge into a mail filter.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
     "--folds", type=click.IntRange(min=2),
-    help="Parts of the rows.  [default: 10, or fewer where that would take long]",
+    help="Number of cross-validation folds.  [default: 10, or fewer where that would take long]",
 )  # fmt: skip
 @click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
 @time_limit_option()

@@ -34,7 +34,7 @@ AT_ONCE = 1_000_000
 def sample(
     model: Path, size: int, label: str | None, bounded: bool, seed: int, as_json: bool
 ) -> None:
-    """Print rows that MODEL makes up.
+    """Generate rows from MODEL.
 
     A table like the one it was fitted to: classes are drawn by their shares, then cells as they
     vary in the class. Categories come out as their names, numbers with as many digits as they had,

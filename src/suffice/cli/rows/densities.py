@@ -24,9 +24,9 @@ def with_density(path: Path, what: str = "typicality") -> Saved:
 def check_density(path: Path, saved: Saved, what: str = "typicality") -> None:
     """Refuse a model that has no class densities."""
     if not saved.offers(what):
-        cannot = "cannot make rows up" if what == "sample" else "cannot say how typical a row is"
+        cannot = "cannot generate rows" if what == "sample" else "cannot say how typical a row is"
         raise NotADensity(
-            f"{path} is a {saved.name}: it says nothing about p(x), and {cannot}",
+            f"{path} is a {saved.name}: it has no model of p(x), and {cannot}",
             hint="gda, qda and naive-bayes can: fit with --model",
         )
 

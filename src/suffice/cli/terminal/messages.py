@@ -229,7 +229,7 @@ def _missing(name: str) -> str:
         from suffice.passwords import without_secrets
 
         shown = without_secrets(str(folder))
-        return f"there is no folder {shown}: is the name right? Folders are not made"
+        return f"there is no folder {shown}: is the name right? The folder must exist"
     try:
         near = meant(Path(name).name, (each.name for each in folder.iterdir()))
     except OSError:

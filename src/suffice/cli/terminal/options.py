@@ -58,21 +58,21 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--delimiter",
         default=None,
         metavar="CHARACTER",
-        help="What stands between cells: a character, or tab, semicolon, space, pipe. By default "
-        "it is found out.",
+        help="What separates cells: a character, or tab, semicolon, space, pipe. Detected "
+        "automatically by default.",
     )
     @click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line names the columns. By default it is found out; columns "
+        help="Whether the first line names the columns. Detected automatically by default; columns "
         "without names are x0, x1, …",
     )
     @click.option(
         "--decimal",
         type=click.Choice([".", ","]),
         default=None,
-        help="What sets decimals off in numbers that may be read in two ways: 1,234. By default it "
-        "is found out from all cells of a column, or known from the model.",
+        help="The decimal mark, for numbers that can be read in two ways, such as 1,234. "
+        "Detected by default from all cells of a column, or known from the model.",
     )
     @click.option(
         "--encoding",

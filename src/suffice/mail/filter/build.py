@@ -174,7 +174,7 @@ def _new_file(
     if target.is_dir():
         raise BadFile(f"{path} is a folder", hint="name a file in it")
     if not target.parent.is_dir():
-        raise BadFile(f"{path} is in no folder that exists", hint="folders are not made")
+        raise BadFile(f"{path} is in no folder that exists", hint="make the folder first")
     with file_beside(target) as beside, refusals(path):
         connection = made(beside)
         try:

@@ -59,7 +59,7 @@ def checked(path: str | Path) -> None:
     if not head:
         raise BadFile(f"{path} is empty, and no mail filter", hint=MADE)
     if head[: len(MAGIC)] != MAGIC[: len(head)]:
-        raise BadFile(f"{path} is no mail filter: it does not begin like one", hint=MADE)
+        raise BadFile(f"{path} is not a mail filter", hint=MADE)
     cut = BadFile(
         f"{path} is cut off: it has {size:,} bytes only",
         hint="copy it again, with the file that ends in -wal if there is one; or fit a new one",

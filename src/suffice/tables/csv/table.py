@@ -287,7 +287,7 @@ def _refuse_nul(source: TableBytes) -> None:
     if b"\0" in head:
         line = head[: head.index(b"\0")].count(b"\n") + 1
         raise BadFile(
-            f"{source.name}, line {line}: NUL is no character of a text: it is not text, and no "
-            "table that is known",
+            f"{source.name}, line {line}: NUL is no character of a text: it is not a table "
+            "format suffice can read",
             hint="tables are CSV, Parquet, Arrow, JSON or .xlsx; save or export it as one",
         )
