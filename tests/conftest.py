@@ -39,6 +39,10 @@ settings.register_profile(
 settings.register_profile("check", settings.get_profile("default"), max_examples=5)
 settings.load_profile(os.environ.get("SUFFICE_PROFILE", "default"))
 
+# Compiled loops are tested wherever an input is large enough for them, whether or not this machine
+# has them on disk; tests of the choice itself unset it.
+os.environ.setdefault("SUFFICE_COMPILE", "always")
+
 NEEDS = {
     "server": {"postgres_server"},
     "cluster": {"spark", "any_spark", "dask_cluster"},

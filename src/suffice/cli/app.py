@@ -38,6 +38,7 @@ COMMANDS = {
     "serve": "suffice.cli.serving.serve",
     "replay": "suffice.cli.serving.replay",
     "play": "suffice.cli.web.play",
+    "warm": "suffice.cli.serving.warm",
     "mail": "suffice.cli.mail.group",
 }
 """Where each command is, in the order of use: what `--help` shows."""

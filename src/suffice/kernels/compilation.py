@@ -1,8 +1,9 @@
 """When a compiled loop pays, how a kernel chooses between its twins, and how loops are compiled.
 
-A compiled loop is worth its price (importing numba, compiling or loading from the cache) on large
-inputs only. An engine that cuts a large input into blocks says so with `part_of`, so that the
-choice depends on the input alone: not on the number of cores, and not on what ran before.
+A compiled loop is worth its price on large inputs only: importing numba and reading the loop where
+`suffice warm` has compiled all of them (`kept_loops`), and seconds of compiling where nobody has.
+An engine that cuts a large input into blocks says so with `part_of`, so that the choice depends on
+the input and on the machine: not on the number of cores, and not on what ran before.
 
 A kernel is written twice. Its plain form, in NumPy or Python, is the function that everybody
 calls; `twin` names the module in which the compiled form has the same name and parameters:
@@ -14,7 +15,6 @@ calls; `twin` names the module in which the compiled form has the same name and 
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -24,12 +24,16 @@ import threading
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
+from suffice.kernels.kept_loops import all_are_kept, cache_of, mark
+from suffice.kernels.kept_loops import folder as _kept_folder
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -41,13 +45,32 @@ P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
 WORTH_COMPILING = 1_000_000
-"""Cells from which a compiled loop is used: below, NumPy is done before numba is imported."""
+"""Cells from which compiled loops are used: below, NumPy is done before numba is imported."""
+
+PAUSE = 5e9
+"""What compiling the loops of one fit takes, in ns: 3 to 7 s where docs/benchmarks.md was measured.
+Where they are not on disk, a compiled loop has to save as much."""
+
+SAVED = 2.5
+"""ns that a compiled loop saves for each cell of dense rows, if they are gone through once."""
+
+COMPILE = "SUFFICE_COMPILE"
+"""The variable with which one says `always` (for large inputs, pause or not) or `never`."""
 
 NO_WEIGHTS = np.empty(0)
 """What a compiled loop is given where rows have no weights: its arguments have one type."""
 
-STAMP = "suffice-kernels.txt"
-"""What a cache of compiled loops was made from."""
+DENSE = ("<f8", "<f4")
+"""Types of the cells that dense rows have."""
+
+STORED = (
+    ("<f8", "<i4", "<i4"), ("<f4", "<i4", "<i4"), ("<i8", "<i4", "<i4"), ("<i4", "<i4", "<i4"),
+    ("<f8", "<i8", "<i8"),
+)  # fmt: skip
+"""Types of the arrays of sparse rows that are usual: cells, columns, and where rows begin."""
+
+_makers: list[tuple[Callable[..., Any], Callable[[], Iterable[tuple[Hashable, ...]]]]] = []
+"""What makes loops, and for which arguments."""
 
 _whole: ContextVar[int] = ContextVar("whole", default=0)
 
@@ -62,9 +85,18 @@ def part_of(cells: int) -> Iterator[None]:
         _whole.reset(token)
 
 
-def worth_compiling(cells: int, *_: object) -> bool:
-    """Return whether so many cells, or what they are part of, are worth numba, which is here."""
-    return (cells >= WORTH_COMPILING or _whole.get() >= WORTH_COMPILING) and numba_is_here()
+def worth_compiling(cells: int, saved: float = SAVED) -> bool:
+    """Return whether so many cells, or what they are part of, are worth numba, which is here.
+
+    `saved` is what a compiled loop saves, in ns for each of them.
+    """
+    most = max(cells, _whole.get())
+    return most >= WORTH_COMPILING and numba_is_here() and (most * saved >= PAUSE or ready())
+
+
+def ready() -> bool:
+    """Return whether compiled loops can be had without a pause, or somebody said: always."""
+    return os.environ.get(COMPILE) == "always" or all_are_kept()
 
 
 def readable(cells: NDArray[Any] | ColumnsApart) -> bool:
@@ -77,18 +109,21 @@ def pays(cells: NDArray[Any] | ColumnsApart, *_: object) -> bool:
 
     It is asked at every call of a kernel, whose other arguments do not matter here.
     """
-    large = cells.size >= WORTH_COMPILING or _whole.get() >= WORTH_COMPILING
-    return large and readable(cells) and numba_is_here()
+    return worth_compiling(cells.size) and readable(cells)
+
+
+def pays_if_saved(saved: float) -> Callable[..., bool]:
+    """Return `pays` for a kernel whose compiled form saves so many ns for each cell."""
+
+    def pays_then(cells: NDArray[Any] | ColumnsApart, *_: object) -> bool:
+        return worth_compiling(cells.size, saved) and readable(cells)
+
+    return pays_then
 
 
 def stored_cells_pay(rows: SparseRows, *_: object) -> bool:
     """Return the same of the cells that sparse rows store."""
     return pays(rows.cells)
-
-
-def whole_pays(*_: object) -> bool:
-    """Return whether what is at hand is part of a large input, however large it is itself."""
-    return worth_compiling(0)
 
 
 class Twin(Protocol[P, R_co]):
@@ -150,9 +185,13 @@ def twin(
     return decorated
 
 
-@functools.cache
 def numba_is_here() -> bool:
-    """Whether there is a compiler."""
+    """Whether there is a compiler, and nobody said that it should stay where it is."""
+    return _numba_is_installed() and os.environ.get(COMPILE) != "never"
+
+
+@functools.cache
+def _numba_is_installed() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
@@ -190,41 +229,38 @@ def compiled(loop: Callable[..., None], *arguments: Any) -> Callable[..., None]:
 
     It runs without the GIL. A cache that cannot be read or written costs time, not the answer.
     """
-    njit = _numba().njit
+    fast: Any = _numba().njit(nogil=True)(loop)
+    place = _kept_folder()
     try:
-        fast: Any = njit(cache=True, nogil=True)(loop)
-        _forget_stale(str(fast._cache.cache_path))
+        if place is not None:
+            fast._cache = cache_of(loop, arguments, place)
         fast.compile(arguments)
     except (RuntimeError, OSError, EOFError, pickle.PickleError, AttributeError):
-        fast = njit(nogil=True)(loop)
+        fast = _numba().njit(nogil=True)(loop)
         fast.compile(arguments)
     fast.disable_compile()
     made: Callable[..., None] = fast
     return made
 
 
-@functools.cache
-def _forget_stale(folder: str) -> None:
-    """Remove compiled loops from a cache that was made from other sources than these.
-
-    numba looks at the file of the loop only; what the loop calls may be in another one, in any
-    folder, and would stay as it was after an upgrade.
-    """
-    sources = sorted(Path(__file__).parent.rglob("*_numba.py"))
-    content = b"".join(source.read_bytes() for source in sources)
-    mark, stamp = hashlib.sha256(content).hexdigest(), Path(folder) / STAMP
-    if stamp.exists() and stamp.read_text(encoding="ascii") == mark:
-        return
-    for stale in Path(folder).glob("*_numba.*.nb?"):
-        stale.unlink(missing_ok=True)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    beside = stamp.with_suffix(f".{os.getpid()}")
-    beside.write_text(mark, encoding="ascii")
-    beside.replace(stamp)
-
-
 def once(make: Callable[..., Made]) -> Callable[..., Made]:
     """Return the function with a memory: threads that need the same loop compile it only once."""
+    return _remembering(make, lambda: [()])
+
+
+def once_for(
+    kinds: Callable[[], Iterable[tuple[Hashable, ...]]],
+) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
+    """Let a function that makes loops for several kinds of cells have a memory, as `once` does.
+
+    `kinds` returns the arguments of all that are usual, which `warm` compiles.
+    """
+    return lambda make: _remembering(make, kinds)
+
+
+def _remembering(
+    make: Callable[..., Made], kinds: Callable[[], Iterable[tuple[Hashable, ...]]]
+) -> Callable[..., Made]:
     made: dict[tuple[Hashable, ...], Made] = {}
     guard = threading.RLock()
 
@@ -236,7 +272,27 @@ def once(make: Callable[..., Made]) -> Callable[..., Made]:
                     made[arguments] = make(*arguments)
         return made[arguments]
 
+    _makers.append((remembered, kinds))
     return remembered
+
+
+def warm(tell: Callable[[int, int], None] = lambda *_: None) -> int:
+    """Compile every loop and keep it on disk, and return how many there are now.
+
+    `tell` hears how many are done, and of how many. An OSError says that nothing can be kept.
+    """
+    if _kept_folder() is None:
+        raise PermissionError("there is no folder that can be written to")
+    for module in walk_packages([str(Path(__file__).parent)], "suffice.kernels."):
+        if module.name.endswith("_numba"):
+            importlib.import_module(module.name)
+    wanted = [(make, kind) for make, kinds in _makers for kind in kinds()]
+    for done, (make, kind) in enumerate(wanted):
+        tell(done, len(wanted))
+        make(*kind)
+    tell(len(wanted), len(wanted))
+    mark()
+    return len(wanted)
 
 
 def _numba() -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.kernels.compilation import numba_is_here, worth_compiling
+from suffice.kernels.compilation import numba_is_here, ready, worth_compiling
 from suffice.linear_algebra import two_sum
 
 Pair = tuple[Any, Any]
@@ -21,6 +21,9 @@ Pair = tuple[Any, Any]
 WORTH_COMPILING = 2_000
 """Merges and subtractions in one process from which they are compiled: half a second of them in
 NumPy, as long as loading the compiler takes."""
+
+WORTH_A_PAUSE = 10
+"""As many times more are needed where the loops are not on disk, and compiling takes 5 s."""
 
 SPLITTER = 2.0**27 + 1.0
 """Veltkamp's: it cuts 53 bits into 26 and 26, and a sign."""
@@ -48,17 +51,21 @@ _operations = 0
 def compiled_twin() -> Any:
     """Return `double_double_numba` if there is enough to do for it, else None; count one more."""
     global _operations  # noqa: PLW0603  a count that is lost between two threads does no harm
-    if _operations < WORTH_COMPILING:
+    if not _enough():
         _operations += 1
-        return None
-    if not numba_is_here():
         return None
     return import_module("suffice.kernels.dense.double_double_numba")
 
 
 def worth_a_twin() -> bool:
     """Return whether merges are compiled: in a stream that is long, or in a fit of many rows."""
-    return worth_compiling(0) or (_operations >= WORTH_COMPILING and numba_is_here())
+    return worth_compiling(0) or _enough()
+
+
+def _enough() -> bool:
+    if _operations < WORTH_COMPILING or not numba_is_here():
+        return False
+    return _operations >= WORTH_A_PAUSE * WORTH_COMPILING or ready()
 
 
 def quick_two_sum(a: Any, b: Any) -> Pair:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import boolean, float64, intp, types
 
-from suffice.kernels.compilation import array, compiled, once, target
+from suffice.kernels.compilation import array, compiled, once, once_for, target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,7 +70,7 @@ def _exponentials(odds: Floats, buffer: Floats) -> Floats:
     return np.exp(np.negative(smalls, out=smalls), out=smalls)
 
 
-@once
+@once_for(lambda: [(_odds,), (_log_odds,)])
 def _binary(loop: Callable[..., None]) -> Callable[..., None]:
     return compiled(loop, array(float64, 1, "A"), array(float64, 1), target(2, "A"))
 

@@ -27,7 +27,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import float64, intp, njit
 
-from suffice.kernels.compilation import NO_WEIGHTS, array, cells_type, compiled, once, target
+from suffice.kernels.compilation import (
+    DENSE,
+    NO_WEIGHTS,
+    array,
+    cells_type,
+    compiled,
+    once_for,
+    target,
+)
 from suffice.kernels.dense.columns_apart import ColumnsApart, together
 from suffice.kernels.lanes.intrinsics_numba import intrinsic, types
 
@@ -65,7 +73,7 @@ def sampled_centres(rows: Rows, codes: Codes, size: int, step: int) -> Floats:
     return centres
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _centre_loop(cells: str) -> Callable[..., None]:
     rows = array(cells_type(cells), 2, "A")
     return compiled(_add_deviations, rows, array(intp, 1, "A"), intp, target(2))
@@ -129,7 +137,9 @@ def class_scatters(
     return totals, sums, scatters
 
 
-@once
+@once_for(
+    lambda: [(loop, cells, size) for loop, size in ((_pool, 2), (_separate, 3)) for cells in DENSE]
+)
 def _loop(loop: Callable[..., None], cells: str, dimensions: int) -> Callable[..., None]:
     """Return a loop compiled for float32 or float64 cells, with products of these dimensions."""
     rows = array(cells_type(cells), 2, "A")
@@ -292,7 +302,7 @@ def _pooled_columns(
     return totals, sums, scatter
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _column_loop(cells: str) -> Callable[..., None]:
     """Return the loop compiled for columns of float32 or float64."""
     kind = cells_type(cells)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import float64, njit
 
-from suffice.kernels.compilation import array, cells_type, compiled, once, target
+from suffice.kernels.compilation import DENSE, array, cells_type, compiled, once_for, target
 from suffice.kernels.lanes.intrinsics_numba import CELLS_AHEAD, prefetch_row
 
 if TYPE_CHECKING:
@@ -87,7 +87,13 @@ def diagonal_odds(
     _diagonal(_score_odds, *_kind(rows), 1)(rows, origin, curves, slopes, np.array([offset]), out)
 
 
-@once
+@once_for(
+    lambda: [
+        (loop, cells, side)
+        for loop, side in ((_score_one, True), (_score_one, False), (_score_all, False))
+        for cells in DENSE
+    ]
+)
 def _linear(loop: Callable[..., None], cells: str, contiguous: bool) -> Callable[..., None]:
     rows = array(cells_type(cells), 2, "C" if contiguous else "A")
     return compiled(
@@ -95,7 +101,7 @@ def _linear(loop: Callable[..., None], cells: str, contiguous: bool) -> Callable
     )
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _quadratic(cells: str) -> Callable[..., None]:
     inputs = array(float64, 1), array(float64, 3), array(float64, 2), array(float64, 1)
     return compiled(_score_quadratic, array(cells_type(cells), 2, "A"), *inputs, target(2, "A"))
@@ -106,7 +112,14 @@ def _kind(rows: Rows) -> tuple[str, str]:
     return rows.dtype.str, "C" if rows.flags.c_contiguous else "A"
 
 
-@once
+@once_for(
+    lambda: [
+        (loop, cells, layout, size)
+        for loop, size in ((_score_diagonal, 2), (_score_odds, 1))
+        for cells in DENSE
+        for layout in "CA"
+    ]
+)
 def _diagonal(
     loop: Callable[..., None], cells: str, layout: str, dimensions: int
 ) -> Callable[..., None]:

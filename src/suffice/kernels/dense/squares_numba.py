@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import float64, intp, njit
 
-from suffice.kernels.compilation import NO_WEIGHTS, array, cells_type, compiled, once, target
+from suffice.kernels.compilation import (
+    DENSE,
+    NO_WEIGHTS,
+    array,
+    cells_type,
+    compiled,
+    once_for,
+    target,
+)
 from suffice.kernels.dense.columns_apart import ColumnsApart, together
 from suffice.kernels.lanes.intrinsics_numba import CELLS_AHEAD, prefetch_row
 
@@ -47,7 +55,7 @@ def class_squares(
     return totals, counts, sums, squares
 
 
-@once
+@once_for(lambda: [(cells, layout) for cells in DENSE for layout in "CA"])
 def _loop(cells: str, layout: str) -> Callable[..., None]:
     """Return the loop compiled for float32 or float64 cells that lie so."""
     rows = array(cells_type(cells), 2, layout)

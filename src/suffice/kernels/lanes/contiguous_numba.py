@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import types
 
-from suffice.kernels.compilation import array, cells_type, compiled, once
+from suffice.kernels.compilation import DENSE, array, cells_type, compiled, once_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def contiguous_parts(rows: Rows) -> Iterator[tuple[slice, Rows]]:
         yield part, block
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _copying(name: str) -> Callable[..., None]:
     kind = cells_type(name)
     return compiled(_copy, array(kind, 2, "A"), types.Array(kind, 2, "C"))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.compilation import pays, twin
+from suffice.kernels.compilation import pays_if_saved, twin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     LevelSums = tuple[float, float, Floats, Floats, Floats]
 
 
-@twin("suffice.kernels.latent.steps_numba", when=pays)
+SAVED = 390.0
+"""ns that the compiled loop saves for each cell of a fit, times the passes that one counts on."""
+
+
+@twin("suffice.kernels.latent.steps_numba", when=pays_if_saved(SAVED))
 def level_sums(
     places: Places, table: Floats, base: Floats, weights: Floats, keep: bool
 ) -> LevelSums:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import float64, intp, njit
 
-from suffice.kernels.compilation import NO_WEIGHTS, array, cells_type, compiled, once, target
+from suffice.kernels.compilation import (
+    DENSE,
+    NO_WEIGHTS,
+    array,
+    cells_type,
+    compiled,
+    once_for,
+    target,
+)
 from suffice.kernels.dense.scatter_numba import BLOCK, STRIDE, add_products
 from suffice.kernels.lanes.contiguous_numba import contiguous_parts
 from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus
@@ -103,7 +111,7 @@ _TABLE = _BY_COLUMN, float64
 """Slopes with their intercept."""
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _gradient_loop(cells: str) -> Callable[..., None]:
     rows = array(cells_type(cells), 2), array(intp, 1, "A"), _BY_ROW
     return compiled(
@@ -111,21 +119,21 @@ def _gradient_loop(cells: str) -> Callable[..., None]:
     )
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _curvature_loop(cells: str) -> Callable[..., None]:
     rows = array(cells_type(cells), 2), array(intp, 1, "A"), array(float64, 1, "A")
     fixed = array(float64, 1), array(float64, 1), array(float64, 1), float64
     return compiled(_add_curvatures, *rows, *fixed, target(1), target(1), target(2))
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _product_loop(cells: str) -> Callable[..., None]:
     fixed = _BY_COLUMN, _BY_COLUMN, *_TABLE, *_TABLE, intp
     rows = array(cells_type(cells), 2), _BY_ROW
     return compiled(_add_products, *rows, *fixed, target(1), target(1))
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _reach_loop(cells: str) -> Callable[..., None]:
     return compiled(_find_reach, array(cells_type(cells), 2), _BY_COLUMN, _BY_COLUMN, target(1))
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.kernels.compilation import pays, twin
+from suffice.kernels.compilation import pays_if_saved, twin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,19 +77,25 @@ class Standardised:
         return np.ascontiguousarray(self.origin), np.ascontiguousarray(self.inverse)
 
 
+SAVED = 30.0
+"""ns that compiled loops save for each cell in a whole search, which goes over them many times."""
+
+_search_pays = pays_if_saved(SAVED)
+
 # Of all arguments the last is theta, or a direction like it: a row for each class but one.
 
 
 def _sums_pay(table: Standardised, *others: Any) -> bool:
-    return pays(table.rows) and (table.rows.shape[1] <= WIDEST or len(others[-1]) == 1)
+    return _search_pays(table.rows) and (table.rows.shape[1] <= WIDEST or len(others[-1]) == 1)
 
 
 def _hessian_pays(table: Standardised, *others: Any) -> bool:
-    return pays(table.rows) and table.rows.shape[1] <= WIDEST_HESSIAN and len(others[-1]) == 1
+    narrow = table.rows.shape[1] <= WIDEST_HESSIAN
+    return narrow and len(others[-1]) == 1 and _search_pays(table.rows)
 
 
 def _reach_pays(table: Standardised) -> bool:
-    return pays(table.rows)
+    return _search_pays(table.rows)
 
 
 def _by_classes(*arguments: Any) -> int:

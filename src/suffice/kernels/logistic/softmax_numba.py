@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import float64, intp, njit
 
-from suffice.kernels.compilation import NO_WEIGHTS, array, cells_type, compiled, once, target
+from suffice.kernels.compilation import (
+    DENSE,
+    NO_WEIGHTS,
+    array,
+    cells_type,
+    compiled,
+    once_for,
+    target,
+)
 from suffice.kernels.lanes.contiguous_numba import contiguous_parts
 from suffice.kernels.lanes.exponentials_numba import exponential, log_one_plus_any
 
@@ -98,14 +106,14 @@ _FIXED = array(float64, 1), array(float64, 1), array(float64, 2), array(float64,
 """Types of what does not change from row to row: origin, inverse, slopes, intercepts, classes."""
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _gradient_loop(cells: str) -> Callable[..., None]:
     by_row = array(intp, 1, "A"), array(float64, 1, "A")
     written = target(2), target(2), target(2), target(1)
     return compiled(_add_gradients, array(cells_type(cells), 2), *by_row, *_FIXED, *written)
 
 
-@once
+@once_for(lambda: [(cells,) for cells in DENSE])
 def _product_loop(cells: str) -> Callable[..., None]:
     written = target(2), target(2), target(2)
     rows = array(cells_type(cells), 2)

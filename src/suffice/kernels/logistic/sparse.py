@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.kernels.compilation import stored_cells_pay, twin
+from suffice.kernels.compilation import readable, twin, worth_compiling
 from suffice.kernels.logistic.dense import (
     losses_and_residuals,
     probability_derivatives,
@@ -31,8 +31,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.intp]
 
+SAVED = 130.0
+"""ns that compiled loops save for each stored cell in a whole search, which has many steps."""
 
-@twin("suffice.kernels.logistic.sparse_numba", when=stored_cells_pay)
+
+def _search_pays(rows: SparseRows, *_: object) -> bool:
+    return worth_compiling(rows.stored, SAVED) and readable(rows.cells)
+
+
+@twin("suffice.kernels.logistic.sparse_numba", when=_search_pays)
 @np.errstate(all="ignore")
 def loss_and_gradient(
     rows: SparseRows,
@@ -54,7 +61,7 @@ def loss_and_gradient(
     return float(losses.sum()), gradient, residuals.sum(axis=0), smallest
 
 
-@twin("suffice.kernels.logistic.sparse_numba", when=stored_cells_pay)
+@twin("suffice.kernels.logistic.sparse_numba", when=_search_pays)
 @np.errstate(all="ignore")
 def hessian_product(
     rows: SparseRows, weights: Floats | None, scores: Floats, table: Floats, offsets: Floats

@@ -17,9 +17,10 @@ from numba import float64, intp, njit, uint64
 
 from suffice.kernels.compilation import (
     NO_WEIGHTS,
+    STORED,
     array,
     compiled,
-    once,
+    once_for,
     stored_names,
     stored_types,
     target,
@@ -120,13 +121,13 @@ def _inputs(many: int, names: tuple[str, ...]) -> list[Any]:
     return [*rows, array(float64, 1), array(float64, 1), intp, types.UniTuple(float64, many)]
 
 
-@once
+@once_for(lambda: [(many, *kinds) for many in (2, 4, 8) for kinds in STORED])
 def _gradient_loop(many: int, *names: str) -> Callable[..., None]:
     by_row = array(intp, 1, "A"), array(float64, 1, "A"), target(2, "A")
     return compiled(_add_gradients, *_inputs(many, names), *by_row, target(1), target(1), target(1))
 
 
-@once
+@once_for(lambda: [(many, *kinds) for many in (2, 4, 8) for kinds in STORED])
 def _product_loop(many: int, *names: str) -> Callable[..., None]:
     by_row = array(float64, 1, "A"), array(float64, 2, "A")
     return compiled(_add_products, *_inputs(many, names), *by_row, target(1), target(1))
@@ -283,13 +284,13 @@ def _binary_inputs(names: tuple[str, ...]) -> list[Any]:
     return [*stored_types(names), array(float64, 1), float64]
 
 
-@once
+@once_for(lambda: STORED)
 def _binary_gradient_loop(*names: str) -> Callable[..., None]:
     by_row = array(intp, 1, "A"), array(float64, 1, "A"), target(1, "A")
     return compiled(_add_binary_gradients, *_binary_inputs(names), *by_row, target(1), target(1))
 
 
-@once
+@once_for(lambda: STORED)
 def _binary_product_loop(*names: str) -> Callable[..., None]:
     by_row = array(float64, 1, "A"), array(float64, 1, "A")
     return compiled(_add_binary_products, *_binary_inputs(names), *by_row, target(1), target(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ _TABLE, _LONG = (np.frombuffer(held, np.uint8) for held in (TABLE, LONG))
 """Both as arrays, which a loop can read."""
 
 
-@once
+@cache
 def _arrays(rules: Rules) -> Any:
     """Return names and prefixes, one after the other, where they end, and which are beginnings."""
     names = [known.removesuffix(b"*") for known, _ in rules.pairs]

@@ -16,7 +16,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from suffice.kernels.compilation import twin, whole_pays
+from suffice.kernels.compilation import twin
+from suffice.kernels.mail.header_words import mail_pays
 
 FACTS: Final = 400
 """Facts of a page that are kept."""
@@ -64,7 +65,7 @@ so that no page takes long."""
 
 
 # A stranger who sends one large message should not make anyone wait for a compiler.
-@twin("suffice.kernels.mail.html_numba", when=whole_pays)
+@twin("suffice.kernels.mail.html_numba", when=mail_pays)
 def page_text(page: bytes, most: int = FACTS) -> tuple[bytes, bytes]:
     r"""Return the text of a page, and its facts, `most` of them, one a line.
 

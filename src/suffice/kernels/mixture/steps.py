@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.compilation import pays, twin
+from suffice.kernels.compilation import pays_if_saved, twin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,13 +27,19 @@ if TYPE_CHECKING:
 
 BLOCK_CELLS = 1 << 15
 """Cells of one block: a quarter of a megabyte of doubles, gone through several times."""
+SAVED = 10_000.0
+"""ns that the compiled loop saves for each cell of a fit, at least: several starts climb, in dozens
+of steps each."""
+
+_climb_pays = pays_if_saved(SAVED)
+
 WIDEST = 64
 """Columns up to which the compiled loop is used: beyond, products of matrices are BLAS's work. A
 choice."""
 
 
 def _narrow_rows_pay(rows: Floats, *_: object) -> bool:
-    return pays(rows) and rows.shape[1] <= WIDEST
+    return _climb_pays(rows) and rows.shape[1] <= WIDEST
 
 
 @twin("suffice.kernels.mixture.steps_numba", when=_narrow_rows_pay)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import float64, njit
 
-from suffice.kernels.compilation import array, compiled, once, target
+from suffice.kernels.compilation import array, compiled, once_for, target
 from suffice.kernels.lanes.exponentials_numba import exponential
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def mixture_sums(
     return float(totals[0]), float(totals[1]), held, firsts, products
 
 
-@once
+@once_for(lambda: [(True,), (False,)])
 def _loop(diagonal: bool) -> Callable[..., None]:
     inputs = (array(float64, 2), array(float64, 1), array(float64, 2), array(float64, 2))
     more = (array(float64, 1), array(float64, 1))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.kernels.compilation import part_of, pays, twin
+from suffice.kernels.compilation import part_of, pays_if_saved, twin
 from suffice.kernels.ngrams.texts import BITS, BOS, EOT
 
 if TYPE_CHECKING:
@@ -28,13 +28,18 @@ if TYPE_CHECKING:
 SMALLEST = float(np.finfo(np.float64).tiny)
 """A probability is no smaller, whatever the weights are: its logarithm is finite."""
 
+SAVED = 160.0
+"""ns that compiled loops save for each symbol, times the order."""
+
+ngrams_pay = pays_if_saved(SAVED)
+
 
 def _buffer_pays(texts: Texts, *_: object) -> bool:
-    return pays(texts.buffer)
+    return ngrams_pay(texts.buffer)
 
 
 def _shorter_pays(keys: Keys, _: Floats, more: Keys, *__: object) -> bool:
-    return pays(keys if len(keys) < len(more) else more)
+    return ngrams_pay(keys if len(keys) < len(more) else more)
 
 
 def count_ngrams(texts: Texts, order: int, weights: Floats | None) -> tuple[Keys, Floats]:
@@ -81,14 +86,14 @@ def ngram_keys(texts: Texts, order: int) -> Keys:
     return keys[predicted]
 
 
-@twin("suffice.kernels.ngrams.counts_numba")
+@twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)
 def count_keys(keys: Keys, bits: int) -> tuple[Keys, Floats]:  # noqa: ARG001
     """Return the different keys, sorted, and how often each is there; they may be overwritten."""
     different, counts = np.unique(keys, return_counts=True)
     return different, counts.astype(np.float64)
 
 
-@twin("suffice.kernels.ngrams.counts_numba")
+@twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)
 def sort_keys(keys: Keys, bits: int) -> tuple[Keys, Places]:  # noqa: ARG001
     """Return the keys sorted, and where each was before; the same ones stay in their order.
 
@@ -136,7 +141,7 @@ def runs(keys: Keys) -> Places:
     return np.flatnonzero(new)
 
 
-@twin("suffice.kernels.ngrams.counts_numba")
+@twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)
 def run_sums(counts: Floats, places: Places, firsts: Places) -> Floats:
     """Return Σ counts[places[i]] (r, k) over the runs of i that begin at `firsts`.
 
@@ -148,7 +153,7 @@ def run_sums(counts: Floats, places: Places, firsts: Places) -> Floats:
     return sums
 
 
-@twin("suffice.kernels.ngrams.counts_numba")
+@twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)
 def successor_sums(counts: Floats, firsts: Places) -> tuple[Floats, Floats]:
     """Return c and T (r, k) of runs of rows: the sum of counts, and how many are not zero.
 
@@ -159,7 +164,7 @@ def successor_sums(counts: Floats, firsts: Places) -> tuple[Floats, Floats]:
     return np.add.reduceat(counts, firsts, axis=0), kinds
 
 
-@twin("suffice.kernels.ngrams.counts_numba")
+@twin("suffice.kernels.ngrams.counts_numba", when=ngrams_pay)
 def interpolated(
     counts: Floats,
     contexts: Floats,

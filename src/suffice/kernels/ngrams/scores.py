@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.kernels.compilation import twin, worth_compiling
-from suffice.kernels.ngrams.counts import SMALLEST, ngram_keys
+from suffice.kernels.ngrams.counts import SAVED, SMALLEST, ngram_keys
 from suffice.kernels.ngrams.texts import BITS, SYMBOLS, beginning, mask
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _left_out_scores_pay(texts: Texts, _: Floats, index: NgramIndex, *__: object
 
 def _lookups_pay(texts: Texts, order: int) -> bool:
     """Return whether looking up all n-grams of up to so many symbols is worth compiling."""
-    return worth_compiling(max(texts.buffer.size, int(texts.lengths.sum()) * order))
+    return worth_compiling(max(texts.buffer.size, int(texts.lengths.sum()) * order), SAVED)
 
 
 @twin("suffice.kernels.ngrams.scores_numba", when=_scores_pay)

@@ -15,11 +15,13 @@ import numpy as np
 from numba import float64, intp, njit
 
 from suffice.kernels.compilation import (
+    DENSE,
     NO_WEIGHTS,
+    STORED,
     array,
     cells_type,
     compiled,
-    once,
+    once_for,
     stored_names,
     stored_types,
     target,
@@ -104,13 +106,21 @@ def ascend(
     mean *= kept[1]
 
 
-@once
+@once_for(
+    lambda: [
+        (*loop, cells) for loop in ((_correct_dense, 0), (_ascend_dense, 2)) for cells in DENSE
+    ]
+)
 def _dense(loop: Callable[..., None], vectors: int, cells: str) -> Callable[..., None]:
     rows = array(cells_type(cells), 2, "A")
     return compiled(loop, rows, array(float64, 1), *_others(vectors))
 
 
-@once
+@once_for(
+    lambda: [
+        (*loop, *kinds) for loop in ((_correct_sparse, 0), (_ascend_sparse, 2)) for kinds in STORED
+    ]
+)
 def _sparse(loop: Callable[..., None], vectors: int, *names: str) -> Callable[..., None]:
     return compiled(loop, *stored_types(names), *_others(vectors))
 

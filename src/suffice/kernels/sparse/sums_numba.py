@@ -15,9 +15,11 @@ from numba import boolean, float64, intp, njit, uint64
 
 from suffice.kernels.compilation import (
     NO_WEIGHTS,
+    STORED,
     array,
     compiled,
     once,
+    once_for,
     stored_names,
     stored_types,
     target,
@@ -108,13 +110,13 @@ def _limit(threshold: float | None) -> tuple[float, bool]:
     return (0.0, False) if threshold is None else (float(threshold), True)
 
 
-@once
+@once_for(lambda: STORED)
 def _adding(*names: str) -> Callable[..., None]:
     by_row = array(intp, 1, "A"), array(float64, 1, "A")
     return compiled(_add, *stored_types(names), *by_row, float64, boolean, target(2), target(1))
 
 
-@once
+@once_for(lambda: [(many, *kinds) for many in (1, 2, 4, 8) for kinds in STORED])
 def _scoring(many: int, *names: str) -> Callable[..., None]:
     table = array(float64, 1), intp, array(float64, 1)
     zeros = types.UniTuple(float64, many)

@@ -32,8 +32,17 @@ USUAL_LENGTH = 32
 """Characters up to which a word is worth remembering: longer ones hardly come again."""
 
 
-def _characters_pay(documents: Documents, *_: object) -> bool:
-    return worth_compiling(sum(map(len, documents)))
+SAVED = 130.0
+"""ns that compiled loops save for each character."""
+
+
+def characters_pay(characters: int) -> bool:
+    """Return whether so many characters are cut into words by compiled loops."""
+    return worth_compiling(characters, SAVED)
+
+
+def _documents_pay(documents: Documents, *_: object) -> bool:
+    return characters_pay(sum(map(len, documents)))
 
 
 def _is_table(
@@ -70,7 +79,7 @@ def terms_of(document: str | bytes, ngrams: tuple[int, int], lower: bool) -> lis
     ]
 
 
-@twin("suffice.kernels.tokens.documents_numba", when=_characters_pay)
+@twin("suffice.kernels.tokens.documents_numba", when=_documents_pay)
 def hashed_terms(
     documents: Documents, ngrams: tuple[int, int], lower: bool, size: int | None, boolean: bool
 ) -> Rows:

@@ -16,7 +16,7 @@ import numpy as np
 
 from suffice.engines.threads import SLICES_PER_WORKER, SMALL, answers, workers
 from suffice.errors import BadRows, BadSetting
-from suffice.kernels.compilation import part_of, worth_compiling
+from suffice.kernels.compilation import part_of
 from suffice.kernels.tokens import counts as kernels
 from suffice.kernels.tokens.vocabulary_table import VocabularyTable, with_nodes
 from suffice.models.text.tokens import Tokens, read_documents, term_hash
@@ -98,7 +98,7 @@ def count_terms(
     start = Vocabulary() if vocabulary is None else vocabulary
     grow = grow or vocabulary is None
     characters = sum(map(len, texts))
-    if not worth_compiling(characters):
+    if not kernels.characters_pay(characters):
         numbers = start._numbers()
         index = dict(numbers) if grow else numbers
         found = kernels.counted_terms(texts, tokens.ngrams, tokens.lower, index, grow, boolean)
@@ -255,7 +255,7 @@ def _by_shares(work: Callable[[slice], Any], texts: Sequence[str | bytes], each:
     sizes = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     characters = int(sizes[-1]) if len(texts) else 0
     count = workers() * each
-    if characters < SMALL or workers() == 1 or not worth_compiling(characters):
+    if characters < SMALL or workers() == 1 or not kernels.characters_pay(characters):
         count = 1  # plain Python holds the interpreter: a second thread would only wait
     ends = [characters * part // count for part in range(1, count)]
     cuts = sorted({0, *np.searchsorted(sizes, ends).tolist(), len(texts)})
