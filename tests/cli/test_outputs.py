@@ -228,3 +228,34 @@ def test_files_that_others_are_writing_are_not_swept(tmp_path: Path) -> None:
     assert place.read_bytes() == b"first"
     found = {path.name for path in tmp_path.iterdir()}
     assert found == {*strangers, ".page.html.0123abcd", "page.html"}
+
+
+def test_warm_says_where_compiled_loops_are_kept_and_refuses_a_place_that_cannot_be(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba", reason="numba is not installed: there is nothing to warm")
+    from suffice.kernels import compilation, kept_loops
+
+    known = (kept_loops.folder, kept_loops.all_are_kept)
+    monkeypatch.setattr(compilation, "_makers", [(lambda: None, lambda: [()])])
+    monkeypatch.setattr(compilation, "walk_packages", lambda *_: [])
+    try:
+        for name, code in (("here", 0), ("a file", 1)):
+            if code:
+                (tmp_path / name).write_bytes(b"")
+            monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / name))
+            for each in known:
+                each.cache_clear()
+            done = run("warm")
+            assert done.code == code, done
+            assert done.out == ""
+            if code:
+                assert "compiled loops cannot be kept" in done.err
+                assert "Hint: set NUMBA_CACHE_DIR" in done.err
+            else:
+                assert done.err == f"{tmp_path / name / 'suffice'}: 1 loops\n"
+                assert kept_loops.all_are_kept()
+    finally:
+        monkeypatch.undo()
+        for each in known:
+            each.cache_clear()
