@@ -120,6 +120,7 @@ def test_diagonal_forms_are_left_out_exactly(
 @pytest.mark.parametrize("setting", FULL, ids=named)
 @examples(4)
 @given(seeds)
+@example(1616444167)  # without a row, a class's weights are one but for rounding
 def test_complete_rows_are_left_out_exactly(setting: dict[str, Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y, w = drawn(rng, int(rng.integers(8, 24)), int(rng.integers(1, 5)), 0.0)

@@ -634,3 +634,25 @@ def test_lost_digits_are_said_and_the_last_ones_are_not_given_up(setting):
     model = fitted(setting, X, y).partial_fit(wider, np.arange(60) % 3)
     with pytest.raises(ForgettingUnseen, match="no digits"):
         model.forget(wider, np.arange(60) % 3)
+
+
+@pytest.mark.parametrize(
+    "form", ["shared", "per-class", "diagonal", "shared-diagonal", "spherical"]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_that_add_up_to_one_leave_no_degree_of_freedom(form: str, seed: int) -> None:
+    """1 - 1 may be 1e-16, and a scatter that is divided by it a variance of 1e15."""
+    rng = np.random.default_rng(seed)
+    parts = int(rng.integers(6, 12))
+    x = rng.normal(size=(2 * parts, 2))
+    y, w = np.repeat([0, 1], parts), rng.uniform(0.2, 1.0, 2 * parts)
+    w /= np.repeat([w[:parts].sum(), w[parts:].sum()], parts)
+    w[[0, -1]] += 1e-15  # one, and no rounding below it
+    if not form.startswith("shared"):
+        w[y == 1] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GaussianDiscriminant(form, divisor="unbiased").fit(x, y, sample_weight=w)
+    found = model.covariance_ if form.startswith("shared") else model.covariances_
+    # Whatever stands in for a variance that can't be known comes from the spread of the rows.
+    assert np.abs(found).max() <= 4.0 * np.square(np.ptp(x, axis=0)).max()

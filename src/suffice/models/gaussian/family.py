@@ -17,6 +17,7 @@ from suffice.models.gaussian.floors import (
     VARIANCE_FLOOR,
     Pooled,
     class_covariance,
+    degrees_of_freedom,
     lacking_directions,
     pooled_covariance,
     raised,
@@ -224,7 +225,8 @@ class Gaussian:
         """Return the divisor of each class's scatter, and of the pooled one."""
         if self.divisor == "mle":
             return summary.weights, summary.weight
-        return summary.weights - 1.0, summary.weight - summary.size
+        pooled = degrees_of_freedom(summary.weight, float(summary.size))
+        return degrees_of_freedom(summary.weights, 1.0), float(pooled)
 
     def estimate(self, summary: ClassSummary) -> tuple[NormalClasses, tuple[Note, ...]]:
         """Return the normal of every class, rank-deficient ones included, and reservations."""
@@ -345,7 +347,7 @@ def diagonal_variances(family: Gaussian, summary: ClassSummary) -> tuple[FloatAr
     """Return the variances of every class, (k, d) or (1, d), and what was floored."""
     assert summary.scatters is not None
     less = 0.0 if family.divisor == "mle" else 1.0
-    divisors = np.maximum(summary.counts - less, 0.0)
+    divisors = np.maximum(degrees_of_freedom(summary.counts, less), 0.0)
     scatters, scatter = summary.scatters, summary.scatter
     if scatter.ndim == 2:
         scatters = np.diagonal(scatters, axis1=1, axis2=2)

@@ -34,6 +34,19 @@ EIGENVALUE_FLOOR = 1e-10
 """The least eigenvalue of the pooled correlation matrix."""
 CLASS_FLOOR = 1e-8
 """Below this share of the pooled variance a class's own direction counts as missing."""
+FREEDOM_FLOOR = 1e-12
+"""Degrees of freedom below this share of the weight are none: weights that add up to one, such as
+ten of a tenth, do so but for rounding, which would otherwise be what a scatter is divided by."""
+
+
+def degrees_of_freedom(weights: FloatArray | float, means: float) -> FloatArray:
+    """Return weights less the means that were estimated from them; 0 where only rounding is left.
+
+    >>> degrees_of_freedom(np.array([3.0, 0.7 + 0.2 + 0.1, 0.5]), 1.0)
+    array([ 2. ,  0. , -0.5])
+    """
+    left = np.asarray(weights - means, dtype=np.float64)
+    return np.where(np.abs(left) <= FREEDOM_FLOOR * means, 0.0, left)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from suffice.errors import (
 )
 from suffice.linear_algebra import correlation_scaled
 from suffice.models.gaussian.family import DIVISORS, Gaussian
-from suffice.models.gaussian.floors import EIGENVALUE_FLOOR
+from suffice.models.gaussian.floors import EIGENVALUE_FLOOR, degrees_of_freedom
 from suffice.models.gaussian.law.factored_covariance import Spread
 from suffice.models.gaussian.law.inputs import checked_mean
 from suffice.models.gaussian.law.normal import Normal
@@ -62,7 +62,7 @@ def fit_normal(
     check_divisor(divisor)
     rows, weights = _with_cells(rows, weights, names)
     weight = float(len(rows) if weights is None else weights.sum())
-    by = weight if divisor == "mle" else weight - 1.0
+    by = weight if divisor == "mle" else float(degrees_of_freedom(weight, 1.0))
     if by <= 0.0:
         raise BadRows(
             f"a total weight of {weight:g} has no unbiased covariance",

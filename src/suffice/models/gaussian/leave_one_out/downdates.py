@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.engines.threads import pinned
+from suffice.models.gaussian.floors import degrees_of_freedom
 from suffice.models.gaussian.leave_one_out.shrunk_downdates import (
     LEVERAGE,
     Downdated,
@@ -160,7 +161,8 @@ def diagonal_log_densities(
     divisors, own_divisor, rest = held, left, scatters.sum(axis=0) - lost
     divisor = held.sum(axis=0) - w
     if less:
-        divisors, own_divisor = np.maximum(held - less, 0.0), np.maximum(left - less, 0.0)
+        divisors = np.maximum(degrees_of_freedom(held, less), 0.0)
+        own_divisor = np.maximum(degrees_of_freedom(left, less), 0.0)
         divisor = divisors.sum(axis=0) - divisors[codes] + own_divisor
     pooled = rest / divisor
     if spherical:

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.models.gaussian.floors import EIGENVALUE_FLOOR, VARIANCE_FLOOR
+from suffice.models.gaussian.floors import (
+    EIGENVALUE_FLOOR,
+    VARIANCE_FLOOR,
+    degrees_of_freedom,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -287,18 +291,21 @@ class Removal:
         weights: FloatArray,
     ) -> Removal:
         """Return it for every row."""
-        divisors, divisor = family.divisors(summary)
         held = summary.weights[codes]
         left = held - weights
         stretch = held / left
         # A class that loses its last or second row has no covariance of its own any more.
         unsafe = left <= weights * (1.0 + 1e-12)
+        own, pooled = left, summary.weight - weights
+        if family.divisor == "unbiased":
+            own = degrees_of_freedom(left, 1.0)
+            pooled = degrees_of_freedom(pooled, float(summary.size))
         return cls(
             rows,
             codes,
             stretch,
             weights * stretch,
-            divisors[codes] - weights,
-            divisor - weights,
+            own,
+            pooled,
             unsafe,
         )
