@@ -222,3 +222,15 @@ def test_labels_that_look_the_same_are_told(labels: list[str], named: str, given
 def test_labels_that_look_different_are_not_spoken_of() -> None:
     rows = np.random.default_rng(0).normal(size=(12, 1))
     GaussianDiscriminant().fit(rows, ["a", "A", "ab", "a b"] * 3)
+
+
+def test_zeros_beside_longer_numbers_are_not_looked_at_one_by_one(monkeypatch):
+    from suffice.tables.csv import cells as csv_cells
+
+    asked = []
+    is_code = csv_cells.is_code
+    monkeypatch.setattr(csv_cells, "is_code", lambda cell: asked.append(cell) or is_code(cell))
+    assert csv_cells.plain_numbers(["0", "12", "-0", "0.5", "345"]) is not None
+    assert not asked
+    for code in ("07", "-07", "+00", "0٣", " 07"):
+        assert csv_cells.plain_numbers(["0", "12", code]) is None, code

@@ -37,8 +37,6 @@ LOOK, FEW = 256, 64
 """Cells that are looked at first; and of every chunk, where no cell has been a number yet."""
 MANY = 1000
 """Cells that are no numbers from which on a column is one of words, whatever else is in it."""
-ZEROS = str.maketrans("123456789", "000000000")
-"""Makes every digit a zero, so that one search finds any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +318,6 @@ def _may_hold_codes(joined: str) -> bool:
     """Whether a line of a text may begin with a zero and another digit."""
     if " " in joined or "\t" in joined:
         return re.search(r"\s[+-]?0\d+\s", joined) is not None
-    starts = [start for start in ("\n0", "\n-0", "\n+0") if start in joined]
-    if not starts:
+    if not any(start in joined for start in ("\n0", "\n-0", "\n+0")):
         return False
-    zeros = joined.translate(ZEROS)
-    return any(f"{start}0" in zeros for start in starts)
+    return re.search(r"\n[+-]?0\d", joined) is not None
