@@ -31,6 +31,18 @@ def test_the_page_is_what_help_and_the_examples_say(made: str, root: Path) -> No
         assert float(ours) == pytest.approx(float(theirs), rel=2e-3, abs=2e-3), AGAIN
 
 
+def test_no_answer_names_a_folder_of_the_machine_that_made_the_page(root: Path) -> None:
+    page = (root / reference.PAGE).read_text("utf-8")
+    answers = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(answers) > 20
+    named = [
+        path
+        for answer in answers
+        for path in re.findall(r"(?<![\w.:/])/[\w.-]+(?:/[\w.-]+)+", answer)
+    ]
+    assert named == []
+
+
 @pytest.mark.parametrize("name", sorted(app.commands))
 def test_every_command_is_on_the_page_with_an_example_to_copy(name: str, root: Path) -> None:
     page = (root / reference.PAGE).read_text("utf-8")

@@ -26,9 +26,9 @@ MAKE = "python -m suffice.cli.reference"
 """What makes the page again; it stands in the page itself."""
 SHOWN = 30
 """Lines of what an example says that are on the page."""
-UNHEARD = ("demo", "compare", "report", "serve", "replay")
-"""Commands whose answers are too long for the page, or that go on until they are stopped; other
-pages show them."""
+UNHEARD = ("demo", "compare", "report", "serve", "replay", "warm")
+"""Commands whose answers are too long for the page, that go on until they are stopped, or that name
+a folder of the machine; other pages show them."""
 BEFORE = {
     "merge": (
         "suffice fit north.csv --target species --model gda -o north.suffice",
