@@ -161,6 +161,45 @@ def test_threads_may_pin_at_the_same_time():
     assert blas_threads() == before
 
 
+PINNED = """
+import sys
+import numpy as np
+from threadpoolctl import ThreadpoolController
+from suffice.engines import threads
+
+def counts():
+    found = ThreadpoolController().select(user_api="blas").info()
+    return sorted(library["num_threads"] for library in found)
+
+assert "scipy.linalg._fblas" not in sys.modules and counts() == [2], counts()
+with threads.pinned():
+    import scipy.linalg
+    with threads.pinned():
+        assert set(counts()) == {1}, counts()
+    assert set(counts()) == {1}, counts()
+assert set(counts()) == {2}, counts()
+
+eigh, seen = np.linalg.eigh, []
+np.linalg.eigh = lambda *given: (seen.extend(counts()), eigh(*given))[1]
+from suffice import Pool
+rng = np.random.default_rng(0)
+y = np.arange(40) % 2
+X = rng.normal(size=(40, 3)) + y[:, None]
+Pool().fit(X, y).predict_proba(X)
+assert seen and set(seen) == {1}, seen
+assert set(counts()) == {2}, counts()
+"""
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is one core, and so one thread")
+@pytest.mark.process
+@pytest.mark.slow
+def test_a_blas_that_comes_later_is_pinned_and_a_pool_never_waits_for_its_threads():
+    # Beside other work a decomposition of 60 rows takes 200 times as long on two threads.
+    before = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", PINNED], check=True, env=before)
+
+
 def test_the_number_of_threads_can_be_lowered(monkeypatch):
     cores = threads.workers()
     monkeypatch.setenv("SUFFICE_THREADS", "1")

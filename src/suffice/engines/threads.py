@@ -220,7 +220,7 @@ _inside = _Inside()
 _guard = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pins = 0
-_limit: Any = None
+_limits: list[Any] = []
 _controller: Any = None
 _controller_knows: tuple[bool, ...] = ()
 
@@ -241,13 +241,15 @@ def _enter_pool() -> None:
 def pinned() -> Iterator[None]:
     """Keep BLAS on one thread inside the block; nesting it, also from several threads, is fine.
 
+    SciPy brings a BLAS of its own: where it is loaded inside a block, the next inner block pins it.
+
     >>> with pinned():
     ...     pass
     """
-    global _pins, _limit  # noqa: PLW0603
+    global _pins  # noqa: PLW0603
     with _guard:
-        if _pins == 0:
-            _limit = _blas().limit(limits=1, user_api="blas")
+        if _pins == 0 or _loaded() != _controller_knows:
+            _limits.append(_blas().limit(limits=1, user_api="blas"))
         _pins += 1
     _inside.pins += 1
     try:
@@ -257,17 +259,26 @@ def pinned() -> Iterator[None]:
         with _guard:
             _pins -= 1
             if _pins == 0:
-                _limit.restore_original_limits()
+                _restore()
+
+
+def _restore() -> None:
+    """Give BLAS its threads back: the last limit knows one thread only, the first what was."""
+    while _limits:
+        _limits.pop().restore_original_limits()
+
+
+def _loaded() -> tuple[bool, ...]:
+    return tuple(name in sys.modules for name in ("numpy", "scipy.linalg._fblas"))
 
 
 def _blas() -> Any:
     """Return the controller of the BLAS libraries that are loaded now; looking for them is slow."""
     global _controller, _controller_knows
-    loaded = tuple(name in sys.modules for name in ("numpy", "scipy.linalg._fblas"))
-    if _controller is None or loaded != _controller_knows:
+    if _controller is None or _loaded() != _controller_knows:
         from threadpoolctl import ThreadpoolController
 
-        _controller, _controller_knows = ThreadpoolController(), loaded
+        _controller, _controller_knows = ThreadpoolController(), _loaded()
     return _controller
 
 
@@ -278,7 +289,7 @@ def _after_fork() -> None:
     _pools.clear()
     _inside.active = False
     if _pins and not _inside.pins:
-        _limit.restore_original_limits()
+        _restore()
     _pins = _inside.pins
 
 

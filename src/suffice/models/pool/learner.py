@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from suffice.engines.threads import pinned
 from suffice.errors import BadRows
 from suffice.models.pool.averages import LEAST, cross_fitted_pool
 from suffice.models.pool.coding import Coding
@@ -81,6 +82,15 @@ class PoolLearner:
         progress: Callable[[str], None] | None = None,
     ) -> PoolFit:
         """Judge every member by rows it has not seen, and find their shares."""
+        with pinned():  # matrices are small, and beside other work threads of BLAS wait for it
+            return self._fit(statistics, kinds, progress)
+
+    def _fit(
+        self,
+        statistics: WithRows,
+        kinds: Sequence[str],
+        progress: Callable[[str], None] | None,
+    ) -> PoolFit:
         labels = statistics.labels
         if not labels:
             raise BadRows("there are no rows to learn from", hint="every row has weight zero")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.engines.threads import in_order, pinned
 from suffice.models.pool.coding import Coding
 from suffice.models.pool.folded_rows import FoldedRows
 from suffice.models.pool.members import FALLBACK, MEMBERS
@@ -114,7 +116,8 @@ class PoolModel:
         found = {}
         for place in np.flatnonzero(used).tolist():
             name = self.members[place]
-            answer = ready.get(name) or MEMBERS[name].ready(self._coded[1], self.grids[place])
+            with pinned():
+                answer = ready.get(name) or MEMBERS[name].ready(self._coded[1], self.grids[place])
             found[name] = (float(self.shares[place]) / total, answer)
         return found
 
@@ -140,15 +143,18 @@ class PoolModel:
 
     def _posterior(self, table: Table, answers: dict[str, tuple[float, Answer]]) -> FloatArray:
         coding, training = self._coded
-        size = table.size
-        found = np.zeros((size, len(self.labels)))
+        found = np.zeros((table.size, len(self.labels)))
         step = BLOCK // max(1, training.rows.width * len(self.labels))
         step = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, step))
-        for start in range(0, size, step):
-            some = slice(start, start + step)
+
+        def answer_some(some: slice) -> None:
             new = training.new(coding.code(table.rows(some)))
             for share, answer in answers.values():
                 found[some] += share * answer(new)
+
+        blocks = (slice(start, start + step) for start in range(0, table.size, step))
+        with pinned():
+            deque(in_order(answer_some, blocks), maxlen=0)
         found /= found.sum(axis=1, keepdims=True)
         return found
 
