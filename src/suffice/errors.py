@@ -8,12 +8,12 @@ SufficeError (ValueError)         what is wrong, with the values and the place; 
   BadLabels                       labels that cannot name classes
   BadWeights                      weights that cannot count rows
   BadSetting                      a setting outside its range, or one that does not belong here
-  BadMatrix                       a matrix that is no covariance
+  BadMatrix                       a matrix that is not a covariance
   DifferentKinds                  statistics or models that cannot be merged
   ForgettingUnseen                more is to be forgotten than was learned
   NotLinear                       a boundary that is not flat
   NotADensity                     a classifier with scores, but without p(x | y) behind them
-  BadFile                         a file that is no model file, or a damaged one
+  BadFile                         a file that is not a model file, or a damaged one
   FileInUse                       a file that somebody else is changing, or has changed meanwhile
   TooManyPatterns                 more patterns of missing cells than one pass can hold
 
@@ -239,7 +239,7 @@ class BadSetting(SufficeError):
 
 
 class BadMatrix(SufficeError):
-    """A matrix that is no covariance."""
+    """A matrix that is not a covariance."""
 
 
 class DifferentKinds(SufficeError):
@@ -256,7 +256,7 @@ class ForgettingUnseen(SufficeError):
         said += " of {where}" if str(where) else ""
         return cls(
             Phrase(said, asked=asked, held=held, where=where),
-            hint="subtract only what was merged in before: (a + b) - b",
+            hint="only rows that were learned before can be removed",
         )
 
 
@@ -272,13 +272,13 @@ class NotADensity(SufficeError, AttributeError):
         """Say what was asked for."""
         return cls(
             f"complement naive Bayes has no {asked}: its scores compare a row with the other "
-            "classes, and are no density",
-            hint="MultinomialNaiveBayes has one",
+            "classes, and are not a density",
+            hint="use MultinomialNaiveBayes",
         )
 
 
 class BadFile(SufficeError):
-    """A file that is no model file, or a damaged one; or a model that has no plain form."""
+    """A file that is not a model file, or a damaged one; or a model that has no plain form."""
 
 
 class FileInUse(SufficeError):
@@ -380,7 +380,7 @@ class RoundedNumbers(SufficeWarning):
 
 
 class OddCells(SufficeWarning):
-    """A few cells that are no numbers make categories of a column of numbers."""
+    """A few cells that are not numbers make categories of a column of numbers."""
 
 
 class GuessedEncoding(SufficeWarning):

@@ -166,9 +166,9 @@ def test_costs_that_do_not_name_the_classes_are_refused(
     costs.write_text("truth,x,y\nx,0,1\nw,1,0\n")
     done = run("predict", path, measurements, "--cost", costs)
     assert done.code == 1
-    assert "has no row for y, z and a row for w, which is no class" in done.err
+    assert "has no row for y, z and a row for w, which is not a class" in done.err
     costs.write_text("truth,x,y\nx,0,1\ny,1,much\nz,1,1\n")
-    assert "y, y: 'much' is no cost" in run("predict", path, measurements, "--cost", costs).err
+    assert "y, y: 'much' is not a cost" in run("predict", path, measurements, "--cost", costs).err
 
 
 def test_rows_can_be_rejected_by_probability_and_by_typicality(
@@ -194,7 +194,7 @@ def test_settings_reach_the_model_and_strange_ones_are_wrong_usage(
     model = suffice.load(path)
     assert model.pool == 0.5
     assert model.priors == {"x": 0.5, "y": 0.25, "z": 0.25}
-    for more in (["--model", "gda", "--penalty", 1], ["--penalty", 1], ["--model", "lda"]):
+    for more in (["--model", "gda", "--penalty", 1], ["--penalty", 1], ["--model", "lde"]):
         done = run("fit", measurements, "-t", "class", "-o", tmp_path / "m", *more)
         assert done.code == 2, done.err
         assert done.err.startswith("error: ")
@@ -282,10 +282,10 @@ def test_what_just_reaches_the_threshold_is_not_rejected(run: Any, even: Any) ->
         ("truth,a,b\n", "has no row for a, b"),
         ("truth,a,b\na,0,1\n", "has no row for b"),
         ("truth,a,b\na,0,1\nb,1,0\na,0,2\n", "more than one row for a"),
-        ("truth,a,b\na,0,1\nb,1,\n", "b, b: a blank cell is no cost"),
-        ("truth,a,b\na,0,1\nb,1,inf\n", "is no cost"),
+        ("truth,a,b\na,0,1\nb,1,\n", "b, b: a blank cell is not a cost"),
+        ("truth,a,b\na,0,1\nb,1,inf\n", "is not a cost"),
         ("truth,a,b\na,0\nb,1,0\n", "line 2: 2 cell(s) where the header names 3"),
-        ("truth,a,b\na,0,1\nb,1,0\nc,1,1\n", "a row for c, which is no class"),
+        ("truth,a,b\na,0,1\nb,1,0\nc,1,1\n", "a row for c, which is not a class"),
     ],
 )
 def test_costs_of_the_wrong_shape_are_refused(
@@ -309,7 +309,7 @@ def test_a_category_that_is_new_at_predict_is_said_once(
         done = run("predict", fitted(flowers, "kind", model), new)
         assert done.code == 0
         assert done.err.count("violet") == 1
-        assert "note: new to the model, and none of its categories: colour=violet" in done.err
+        assert "note: values the model has not seen before: colour=violet" in done.err
 
 
 def test_outliers_come_least_typical_first_and_no_more_than_are_asked_for(
@@ -399,7 +399,7 @@ def test_no_more_than_one_training_row_in_a_hundred_is_an_outlier(
     table.to_csv(place, index=False)
     assert run("fit", place, "-t", "state", "--model", model, "-o", path).code == 0
     done = run("outliers", path, place)
-    assert "if they are its rows, --training" in done.err
+    assert "if these are the training rows, use --training" in done.err
     # Four standard deviations of one in a hundred of 500; counts are not quite normal.
     assert len(done.rows) - 1 <= 5 + 4 * np.sqrt(5)
     taken = run("outliers", path, place, "--training", "--all", "--json")

@@ -99,7 +99,7 @@ def test_a_checkpoint_of_something_else_is_refused(parts: Path, run: Any) -> Non
         assert done.code == 1, others
         error, hint = done.err.splitlines()[-2:]
         assert error.startswith(f"error: {state} belongs to another ")
-        assert hint == "Hint: remove it to begin anew, or name another"
+        assert hint == "Hint: delete it to start again, or name another file"
     assert out.read_bytes() == before
     state.write_text("something else")
     done = run("fit", *files, *arguments, "gda")

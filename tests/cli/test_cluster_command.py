@@ -46,7 +46,7 @@ def test_clusters_are_told_in_words(table: Path, run: Callable[..., Run], tmp_pa
     file = tmp_path / "m.suffice"
     said = run("cluster", table, "-k", "1-3", "--covariance", "EEE", "-o", file)
     assert said.code == 0, said.err
-    assert said.rows[0] == "2 clusters in 50 rows of 3 columns of numbers"
+    assert said.rows[0] == "2 clusters in 50 rows of 3 numeric columns"
     assert "ellipsoids of one size, one shape and one direction (EEE)" in said.out
     assert "Chosen by BIC" in said.out
     first, second = said.out.partition("cluster 0\n")[2].split("cluster 1\n")
@@ -151,16 +151,16 @@ def test_constant_and_declared_columns(run: Callable[..., Run], tmp_path: Path) 
 
 
 BAD = {
-    "none.csv": ("a,b\nx,y\nu,v\nx,v\n", ("--model", "gaussian"), 1, "no column of numbers"),
-    "blank.csv": ("a,b\n,\n,\n", (), 1, "no column of numbers"),
+    "none.csv": ("a,b\nx,y\nu,v\nx,v\n", ("--model", "gaussian"), 1, "no numeric columns"),
+    "blank.csv": ("a,b\n,\n,\n", (), 1, "no numeric columns"),
     "rowless.csv": ("a,b\n", (), 1, "has no rows"),
     "one.csv": ("a,b\n1,2\n", (), 1, "1 row with a number"),
     "equal.csv": ("a,b\n1,2\n1,2\n1,2\n", (), 1, "all rows are equal"),
     "many.csv": ("a,b\n1,2\n3,2\n1,5\n", ("-k", "4"), 1, "3 rows with a number"),
     "repeated.csv": ("a,b\n1,2\n3,2\n1,2\n", ("-k", "3"), 1, "2 different rows"),
-    "zero.csv": ("a,b\n1,2\n3,2\n", ("-k", "0"), 2, "at least 1 cluster"),
-    "words.csv": ("a,b\n1,2\n3,2\n", ("-k", "few"), 2, "neither a number"),
-    "turned.csv": ("a,b\n1,2\n3,2\n", ("-k", "5-2"), 2, "smaller one"),
+    "zero.csv": ("a,b\n1,2\n3,2\n", ("-k", "0"), 2, "number of clusters must be at least 1"),
+    "words.csv": ("a,b\n1,2\n3,2\n", ("-k", "few"), 2, "must be a number such as 3"),
+    "turned.csv": ("a,b\n1,2\n3,2\n", ("-k", "5-2"), 2, "from the smaller to the larger"),
     "form.csv": ("a,b\n1,2\n3,2\n", ("--covariance", "XYZ"), 2, "XYZ"),
     "infinite.csv": ("a,b\n1,2\n3,inf\n2,2\n", (), 1, "not a finite number"),
     "strange.csv": ("a,b\n1,2\n3,2\n", ("--drop", "c"), 1, "no column 'c'"),
@@ -210,7 +210,7 @@ def test_columns_of_every_kind_are_clustered(
     assert said.code == 0, said.err
     assert said.rows[0] == "2 clusters in 50 rows of 5 columns"
     assert "1 categorical, 1 bernoulli" in " ".join(said.rows)
-    assert "id is left out: it runs with the rows" in said.err
+    assert "id is left out: it counts the rows" in said.err
     assert "height is lower" in said.out
     assert "LatentClasses of 50 rows" in said.err
     answers = run("predict", file, table)
@@ -228,7 +228,7 @@ def test_a_form_or_a_name_says_which_model(
     table: Path, run: Callable[..., Run], tmp_path: Path
 ) -> None:
     numbers = run("cluster", table, "-k", "2", "--model", "gaussian", "-o", tmp_path / "a")
-    assert "columns of numbers" in numbers.rows[0]
+    assert "numeric columns" in numbers.rows[0]
     assert "kind is left out: it holds text" in numbers.err
     every = run(
         "cluster", table, "-k", "2", "--model", "latent-classes", "--drop", "kind", "--drop", "ok",

@@ -66,7 +66,9 @@ def test_how_many_there_are_is_said_and_the_first_is_named(tmp_path: Path, capsy
     path = written(tmp_path / "a.csv", table)
     main(["fit", str(path), "-t", "y", "-o", str(tmp_path / "m"), "--model", "naive-bayes"])
     said = capsys.readouterr().err
-    assert "line 59: 'abc' is no number; 3 of 120 cells that are not blank are no number" in said
+    assert (
+        "line 59: 'abc' is not a number; 3 of 120 cells that are not blank are not numeric" in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_an_odd_cell_far_down_a_large_file_is_named_by_its_line(
     path.write_text(path.read_text().replace("3,8,1\n", '3,8,1\n\n"3",8,1\n', 1))  # an empty line
     main(["fit", str(path), "-t", "y", "-o", str(tmp_path / "m"), "--model", "naive-bayes"])
     line = path.read_text()[: path.read_text().index("abc")].count("\n") + 1
-    told = f"x is read as categories: {path}, line {line}: 'abc' is no number; 1 of 5,001 cells"
+    told = f"x is read as categories: {path}, line {line}: 'abc' is not a number; 1 of 5,001 cells"
     assert told in capsys.readouterr().err
     monkeypatch.setattr("suffice.tables.table_file.NUMBERED", 100)
     main(["fit", str(path), "-t", "y", "-o", str(tmp_path / "m"), "--model", "naive-bayes"])
@@ -171,7 +173,7 @@ def test_a_code_where_numbers_were_is_refused_by_its_line(tmp_path: Path, capsys
         capsys.readouterr()
         assert main([command, model, str(later)]) == 1
         said = capsys.readouterr().err
-        assert f"{later}, line 59, x: '007' begins with 0, as codes do" in said
+        assert f"{later}, line 59, x: '007' begins with 0, like a code" in said
 
 
 @pytest.mark.parametrize("model", ["naive-bayes", "auto"])

@@ -35,5 +35,7 @@ def test_what_is_no_estimator_of_scikit_learn_is_not_imported(
 ) -> None:
     done = run("compare", flowers, "-t", "kind", "--no-curves", "--with", name)
     assert done.code == 1
-    assert done.err.splitlines()[-2:][0].startswith(f"error: {name!r} is no estimator")
+    assert done.err.splitlines()[-2:][0].startswith(
+        f"error: {name!r} is not a scikit-learn classifier"
+    )
     assert not done.out

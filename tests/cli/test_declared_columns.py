@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_refused_with_its_cell(run: Any, tmp_path: Path) ->
     fit = ("fit", table, "-t", "y", "-o", tmp_path / "m", "--model", "naive-bayes")
     done = run(*fit, "--column", "weight=number")
     assert done.code == 1
-    assert f"weight is declared a number: {table}, line 9: 'heavy' is no number" in done.err
+    assert f"weight is declared a number: {table}, line 9: 'heavy' is not a number" in done.err
     assert "flag is declared a number" in run(*fit, "--column", "flag=number").err
     assert "no column 'wieght'" in run(*fit, "--column", "wieght=number").err
     assert "is the target" in run(*fit, "--column", "y=category").err
@@ -137,7 +137,7 @@ def test_python_refuses_the_same(tmp_path: Path) -> None:
     with pytest.raises(NotANumber, match="weight is declared a number: row 4: 'heavy'"):
         suffice.train(frame, target="y", columns={"weight": "number"})
     frame.to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(NotANumber, match="its type holds a category"):
+    with pytest.raises(NotANumber, match="its type has a category"):
         suffice.train(tmp_path / "a.parquet", target="y", columns={"weight": "number"})
 
 

@@ -44,7 +44,10 @@ def test_every_command_reads_other_encodings_with_one_note(tmp_path: Path, capsy
 def test_an_encoding_that_does_not_fit_is_refused(tmp_path: Path, capsys: Said) -> None:
     table = tmp_path / "latin.csv"
     table.write_bytes(ROWS.encode("latin-1"))
-    for name, problem in (("utf-8", "line 1: the byte 0xf6 is not utf-8"), ("x", "no encoding")):
+    for name, problem in (
+        ("utf-8", "line 1: the byte 0xf6 is not utf-8"),
+        ("x", "not a known text encoding"),
+    ):
         model = tmp_path / "a.suffice"
         assert main(["fit", str(table), "-t", "y", "-o", str(model), "--encoding", name]) == 1
         assert problem in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`suffice fit --model logistic --penalty auto`: the words that let the rows decide."""
+"""`suffice fit --model logistic --penalty auto`: the words that let chosen from the rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_command_takes_the_words(
     assert run("inspect", place).code == 0
     refused = run(*given, "most")
     assert refused.code == 2
-    assert "neither a number nor auto nor average" in refused.err
+    assert "must be a number, auto or average" in refused.err
 
 
 def test_an_average_has_no_form_in_sql(measurements: Path, tmp_path: Path, run: Any) -> None:
@@ -34,4 +34,4 @@ def test_an_average_has_no_form_in_sql(measurements: Path, tmp_path: Path, run: 
     assert run(*given, "average", "-o", place).code == 0
     done = run("sql", place)
     assert done.code != 0
-    assert "has no form in SQL" in done.err
+    assert "cannot be written as SQL" in done.err

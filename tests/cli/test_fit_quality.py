@@ -257,7 +257,7 @@ def test_compare_ends_at_its_limit_with_what_it_has() -> None:
     assert str(whole.recommendation) == str(free.recommendation)
     assert list(whole.scores) == list(free.scores)
     np.testing.assert_array_equal(whole.curves.errors, free.curves.errors)
-    with pytest.raises(BadSetting, match="is no time"):
+    with pytest.raises(BadSetting, match="is not a time"):
         suffice.compare(X, y, time_limit=0.0)
 
 
@@ -298,7 +298,7 @@ def test_best_is_a_single_model_and_chooses_by_itself(run: Any, tmp_path: Path) 
     assert not isinstance(suffice.load(tmp_path / "m"), suffice.Pool)
     done = run("fit", tmp_path / "t.csv", "-t", "kind", "--model", "best", "--penalty", 1)
     assert done.code == 2
-    assert "--penalty needs --model: best chooses by itself" in done.err
+    assert "--penalty needs --model: best chooses them itself" in done.err
 
 
 def test_the_place_to_write_to_is_looked_at_before_anything_is_read(

@@ -166,7 +166,7 @@ def test_a_model_of_arrays_takes_columns_by_their_place(
     assert run("predict", path, table).rows[1:] == list(expected)
     done = run("learn", path, measurements)
     assert done.code == 1
-    assert "does not say which column holds the labels" in done.err
+    assert "does not record which column has the labels" in done.err
     assert run("learn", path, measurements, "--target", "class").code == 0
 
 
@@ -320,4 +320,4 @@ def test_an_l1_ratio_leaves_columns_out(run: Any, tmp_path: Path) -> None:
     assert "coefficients are small or zero" in run("inspect", place).out
     refused = run(*asked, "--model", "gda", "--l1-ratio", "1")
     assert refused.code == 2
-    assert "--penalty, --l1-ratio does not belong to --model gda" in refused.err
+    assert "--penalty, --l1-ratio does not apply to --model gda" in refused.err

@@ -24,7 +24,7 @@ HEADER, ROW = b"a,b,c\n", b"0,0,0\n"
 
 
 class Live:
-    """A command that reads standard input while its answers are read."""
+    """A command that reads standard input while its predictions are read."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -199,6 +199,6 @@ def test_a_packed_stream_that_breaks_off_is_refused_where_it_does(
     for line in (f"suffice predict {model} {packed}", f"cat {packed} | suffice predict {model} -"):
         done = shell(line)
         assert done.code == 1
-        assert "the gzip data cannot be unpacked beyond byte" in done.err
-        assert "cut short or damaged" in done.err
+        assert "the gzip data cannot be decompressed beyond byte" in done.err
+        assert "incomplete or damaged" in done.err
         assert "Traceback" not in done.err

@@ -130,7 +130,7 @@ def test_a_column_that_is_blank_only_now_keeps_to_its_mean() -> None:
 DAMAGED: dict[str, Any] = {
     "no dictionary": 3,
     "no target": {"dropped": [], "filled": None},
-    "a target that is no text": {"target": 3, "dropped": [], "filled": None},
+    "a target that is not text": {"target": 3, "dropped": [], "filled": None},
     "names that are none": {"target": None, "dropped": [3], "filled": None},
     "no means": {"target": None, "dropped": [], "filled": {"columns": {}, "means": []}},
     "means of other columns": {
@@ -159,7 +159,7 @@ def test_a_mean_that_is_no_number_is_refused(tmp_path: Path) -> None:
     filled["means"] = [float("nan"), *filled["means"][1:]]
     state = {**held.state, "table": {**held.state["table"], "filled": filled}}
     write_model(tmp_path / "model", StoredModel(held.estimator, held.settings, state))
-    with pytest.raises(BadFile, match="does not say how its table is read"):
+    with pytest.raises(BadFile, match="does not record how its table is read"):
         suffice.load(tmp_path / "model")
 
 

@@ -80,7 +80,7 @@ def test_a_fit_reads_mail_wherever_it_lies(
     assert json.loads(done.out) == {
         "filter": str(tmp_path / "filter.db"), "ham": 18, "spam": 18, "twice": SIZE, "both": 0,
     }  # fmt: skip
-    assert f"note: {SIZE} messages are there more than once" in done.err
+    assert f"note: {SIZE} messages are repeated" in done.err
     assert documents(tmp_path / "filter.db") == (18, 18)
 
 
@@ -88,11 +88,11 @@ def test_a_filter_is_replaced_on_demand_only_and_never_by_half(
     run: Callable[..., Any], mail_filter: Path, boxes: tuple[Path, Path], tmp_path: Path
 ) -> None:
     before = mail_filter.read_bytes()
-    refused(run("mail", "fit", *boxes, "-o", mail_filter), "is there already", "--force")
+    refused(run("mail", "fit", *boxes, "-o", mail_filter), "already exists", "--force")
     bad = tmp_path / "no-mail"
     bad.mkdir()
     (bad / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    refused(run("mail", "fit", boxes[0], bad, "-o", mail_filter, "--force"), "is no Maildir")
+    refused(run("mail", "fit", boxes[0], bad, "-o", mail_filter, "--force"), "is not a Maildir")
     assert mail_filter.read_bytes() == before
     with MailState(mail_filter) as reader:
         more = ["--spam", tmp_path / "more.eml"]
@@ -122,10 +122,10 @@ def test_mail_that_is_read_is_not_replaced_by_its_filter(
     before = place.read_bytes()
     for force in ((), ("--force",)):
         done = run("mail", "fit", ham, spam, *force, "-o", place)
-        refused(done, "is what is read: it would be replaced by a mail filter")
+        refused(done, "is an input: it would be replaced by a mail filter")
         assert place.read_bytes() == before
     other = tmp_path / "mail" / "filter.db"
-    if way == "message of a folder":  # what is no message is not read
+    if way == "message of a folder":  # what is not a message is not read
         assert run("mail", "fit", ham, spam, "-o", other).code == 0
         assert run("mail", "fit", ham, spam, "--force", "-o", other).code == 0
 
@@ -133,7 +133,7 @@ def test_mail_that_is_read_is_not_replaced_by_its_filter(
 def test_a_filter_is_not_replaced_by_its_export(run: Callable[..., Any], mail_filter: Path) -> None:
     before = mail_filter.read_bytes()
     done = run("mail", "export", mail_filter, "-o", mail_filter, "--force")
-    refused(done, "is what is read: it would be replaced by a model file")
+    refused(done, "is an input: it would be replaced by a model file")
     assert mail_filter.read_bytes() == before
 
 
@@ -233,7 +233,7 @@ def test_policies_learn_what_is_misjudged_or_nearly(
 ) -> None:
     correct = ("mail", "correct", mail_filter, letter)
     done = run(*correct, "--spam", "--policy", "errors")
-    assert done.out == f"{letter}: judged spam already, and not learned\n"
+    assert done.out == f"{letter}: already classified as spam, so not learned\n"
     monkeypatch.setattr("suffice.cli.mail.correct.MARGIN", 0.0)
     assert "not learned" in run(*correct, "--spam", "--policy", "near-errors").out
     monkeypatch.setattr("suffice.cli.mail.correct.MARGIN", 1e9)
@@ -248,7 +248,7 @@ def test_many_corrections_calibrate_the_filter_anew(
     done = run("mail", "correct", mail_filter, letter, "--spam")
     assert "calibrated" not in done.err
     assert (
-        "calibrated anew"
+        "recalibrated"
         in run("mail", "correct", mail_filter, letter, "--forget", "--recalibrate").err
     )
     more = tmp_path / "more.mbox"
@@ -257,7 +257,7 @@ def test_many_corrections_calibrate_the_filter_anew(
     assert done.code == 1  # two of them are known
     assert [json.loads(row)["done"] for row in done.rows] == ["learned as spam"] * 2
     assert done.err.count("learned as spam before") == 2
-    assert "calibrated anew" in done.err
+    assert "recalibrated" in done.err
 
 
 def test_a_filter_becomes_a_model_file_and_is_loaded_as_one(

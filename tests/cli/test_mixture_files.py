@@ -101,4 +101,4 @@ def test_noise_is_not_answered_for(command: str, table: Path, run: Callable[...,
     file = mixture(table, components=2, covariance="EEE", noise=True)
     said = run(command, file, *([table] if command == "predict" else []))
     assert said.code == 1
-    assert "component of noise" in said.err
+    assert "noise component" in said.err

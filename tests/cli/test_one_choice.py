@@ -81,5 +81,7 @@ def test_a_file_without_statistics_holds_no_pool(run: Any, tmp_path: Path) -> No
     X.assign(label=[f"class {code}" for code in codes]).to_csv(place, index=False)
     done = run("fit", place, "-t", "label", "--without-statistics", "-o", model)
     assert done.code == 0, done.err
-    assert "note: the best single model is chosen, and no pool: a file without stat" in done.err
+    assert (
+        "note: the best single model is chosen instead of a pool: a file without stat" in done.err
+    )
     assert not isinstance(suffice.load(model), suffice.Pool)

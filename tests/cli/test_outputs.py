@@ -68,8 +68,8 @@ def test_a_table_that_is_read_is_not_replaced(
     else:
         found = run(*arguments, *force, "-o", place)
     assert found.code == 1
-    assert "is what is read" in found.err
-    assert "Hint: write to another file; what is read is not replaced" in found.err
+    assert "is an input" in found.err
+    assert "Hint: write to another file; inputs are never replaced" in found.err
     assert flowers.read_bytes() == before
 
 
@@ -83,7 +83,7 @@ def test_a_database_that_is_read_is_not_replaced(run: Any, tmp_path: Path) -> No
     before = place.read_bytes()
     found = run("fit", f"duckdb://{place}?table=flowers", *FIT, "-o", place, "--force")
     assert found.code == 1
-    assert "is what is read" in found.err
+    assert "is an input" in found.err
     assert place.read_bytes() == before
 
 
@@ -107,7 +107,7 @@ def test_what_is_there_and_not_ours_stays_without_force(
     arguments = writers(flowers, model)[command]
     found = run(*arguments, "-o", place)
     assert found.code == 1
-    assert "is there already" in found.err
+    assert "already exists" in found.err
     assert place.read_bytes() == b"Dear Ada,\n" * 100
     if command != "forget":  # which would leave nothing
         assert run(*arguments, "-o", place, "--force").code == 0
@@ -175,7 +175,7 @@ def test_answers_are_not_printed_into_the_table_they_are_about(
     for command in ("predict", "outliers", "explain"):
         found = shell(f"suffice {command} '{model}' '{flowers}' >> '{flowers}'")
         assert found.code == 1
-        assert "standard output is one of the tables" in found.err
+        assert "standard output is one of the input tables" in found.err
         assert flowers.read_bytes() == before
 
 

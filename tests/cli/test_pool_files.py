@@ -102,11 +102,11 @@ def test_inspect_tells_members_and_what_is_kept(files: Path, run: Callable[..., 
     assert done.code == 0
     for words in (
         "Pool, learned from 40 rows",
-        "4 members, judged by rows that each had not seen",
+        "4 members, evaluated on rows that each had not seen",
         "naive Bayes: share 0.",
         "class shares: share 0.",
         "together: log-loss 0.",
-        "It keeps 40 rows: whoever has the file can read them.",
+        "It keeps 40 rows: anyone with the file can read them.",
         "it can learn more, forget, and be merged",
     ):
         assert words in done.out

@@ -260,7 +260,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
     assert done.code == 1
     assert done.err == (
         f"error: {path}: no space left on device\n"
-        "Hint: make room, or choose another place; what was there before is still there\n"
+        "Hint: free some space, or choose another place; the previous file is unchanged\n"
     )
     assert path.read_bytes() == before
 

@@ -35,7 +35,7 @@ BAD_TABLES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "ragged": (b"a,b,y\n1,2,x\n1,2\n", ("line 3: 2 cell(s) where the header names 3",)),
     "ragged after a quoted newline": (
         b'a,b,y\n1,"p\nq",x\n1,2,x,9\n',
-        ("line 4: 4 cell(s) where the header names 3", "quote those that hold a comma"),
+        ("line 4: 4 cell(s) where the header names 3", "quote cells that contain a comma"),
     ),
     "an open quotation mark": (b'a,y\n"1,x\n2,z\n', ("line",)),
     "a name twice": (b"a,a,y\n1,2,x\n3,4,z\n", ("more than one column is named a",)),
@@ -45,14 +45,14 @@ BAD_TABLES: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ("is not a table format",)),
     "a spreadsheet": (b"PK\x03\x04rest", ("a damaged zip file",)),
     "a JSON array": (b'{"a": 1\n{"a": 2}\n', ("line 1",)),
-    "nested JSON": (b'{"a": [1], "y": "x"}\n', ("line 1, a: a list is no cell",)),
+    "nested JSON": (b'{"a": [1], "y": "x"}\n', ("line 1, a: a list is not a cell",)),
     "a damaged Parquet file": (b"PAR1 and nothing else", ("cannot be read",)),
     "one class": (b"a,y\n1,x\n2,x\n", ("has one value, x",)),
     "no labels": (b"a,y\n1,\n2,\n", ("target 'y': none of 2 rows has a label", "right column?")),
     "a quantity": (b"a,y\n1,0.5\n2,1.5\n3,2.25\n", ("is a quantity: 3 different numbers",)),
     "numbers of rows": (
         b"a,y\n" + b"".join(b"%d,%d\n" % (i % 3, i) for i in range(60)),
-        ("numbers the rows: 60 different whole numbers in 60 rows",),
+        ("row number: 60 different whole numbers in 60 rows",),
     ),
 }
 
@@ -100,7 +100,7 @@ def test_columns_are_found_by_name_and_missing_ones_are_named(
     turned.write_text(text)
     done = run("predict", path, turned)
     assert done.out == expected
-    assert "note: not used, for the model does not know them: extra" in done.err
+    assert "note: not used by the model: extra" in done.err
     turned.write_text(text.replace("colour", "color", 1))
     refused(run("predict", path, turned), "has no column 'colour'", "did you mean 'color'?")
 
@@ -210,7 +210,7 @@ def test_tables_in_other_clothes_are_read(content: bytes, run: Any, tmp_path: Pa
     table.write_bytes(content)
     done = run("fit", table, "-t", "y", "--model", "naive-bayes", "-o", out)
     assert done.code == 0, done.err
-    assert "4 rows, 2 columns: 2 of numbers; 2 classes of y" in done.err
+    assert "4 rows, 2 numeric columns; 2 classes of y" in done.err
 
 
 def test_ten_thousand_columns_are_read(run: Any, tmp_path: Path) -> None:
@@ -368,6 +368,6 @@ def test_a_law_without_classes_has_nothing_to_say_about_them(
     done = run(command, place, measurements)
     assert done.code == 1
     assert done.err.splitlines()[0] == (
-        f"error: {place} is a MultivariateNormal, a law of rows without classes"
+        f"error: {place} is a MultivariateNormal, a distribution of rows without classes"
     )
     assert run("inspect", place).code == 0

@@ -86,7 +86,7 @@ def test_several_files_give_the_model_of_one(
     assert pattern.code == 0, pattern.err
     assert run("fit", *parts, *arguments, named).code == 0
     assert "7 rows without a label left out" in pattern.err
-    assert "593 rows, 4 columns: 2 of numbers, 1 of truths, 1 of categories" in pattern.err
+    assert "593 rows, 4 columns: 2 numeric, 1 yes/no, 1 categorical" in pattern.err
     assert suffice.load(many).classes_.tolist() == [1, 2, 3]
     np.testing.assert_allclose(answers(run, many, whole), answers(run, one, whole), atol=1e-12)
     assert many.read_bytes() == named.read_bytes()

@@ -95,7 +95,7 @@ def test_every_command_reads_what_people_write_as_the_plain_table(
     reasons = [run("explain", files[table], table, "--row", 2, "--json").out for table in tables]
     assert json.loads(reasons[0]) == json.loads(reasons[1])
     assert run("sql", files[people]).out == run("sql", files[plain]).out
-    assert "price has to be a number in the table" in run("sql", files[people]).err
+    assert "price must be a number in the database" in run("sql", files[people]).err
     if model == "logistic":
         return
     more = tmp_path / "more.csv"
@@ -161,7 +161,8 @@ def test_a_cell_that_is_written_otherwise_is_refused_by_its_line(
             done = run(command, model, later)
             assert done.code == 1
             assert (
-                f"{later}, line 9, {column}: {cell!r} cannot be read as the column is" in done.err
+                f"{later}, line 9, {column}: {cell!r} does not match the notation of its column"
+                in done.err
             )
 
 
@@ -172,11 +173,11 @@ def test_decimal_says_which_reading_is_meant(run: Any, tmp_path: Path) -> None:
     fit = ("fit", table, "-t", "y", "--model", "naive-bayes", "-o", model, "--force")
     said = run(*fit).err
     assert f"x: {table}, line 2: '1,100' may be 1100 or 1.1, and is read as 1100" in said
-    assert "--decimal , reads it the other way" in said
+    assert "--decimal , reads it differently" in said
     assert run("sample", model, "-n", 1).out.splitlines()[1].startswith(tuple("123456789"))
     said = run(*fit, "--decimal", ",").err
     assert "x is read as numbers, with decimal commas: '1,100' is 1.1" in said
-    assert "the other way" not in said
+    assert "reads it differently" not in said
     semicolons = write(table, {"x": cells, "y": ["ab"[i % 2] for i in range(60)]}, ";")
     assert "is read as 1.1;" in run("fit", semicolons, *fit[2:]).err
 
@@ -204,7 +205,7 @@ def test_models_of_columns_that_are_written_in_two_ways_are_not_merged(
     assert run("merge", one, one, "-o", tmp_path / "both.suffice").code == 0
     done = run("merge", one, other, "-o", tmp_path / "no.suffice")
     assert done.code == 1
-    assert "member is written in two ways: yes and no (Ja, nein); plain" in done.err
+    assert "member uses two notations: yes and no (Ja, nein); plain" in done.err
 
 
 def test_files_of_plain_tables_hold_nothing_new(

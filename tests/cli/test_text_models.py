@@ -46,8 +46,8 @@ def model(run: Any, mails: Path, tmp_path: Path) -> Path:
     place = tmp_path / "mails.suffice"
     done = run("fit", mails, "--target", "label", "--model", "text", "-o", place)
     assert done.code == 0, done.err
-    assert "TextClassifier of 40 rows, 2 columns: 2 of text; 2 classes of label" in done.err
-    assert "left out, for there is no text in it: id" in done.err
+    assert "TextClassifier of 40 rows, 2 text columns; 2 classes of label" in done.err
+    assert "left out, because it has no text: id" in done.err
     return place
 
 
@@ -86,7 +86,7 @@ def test_learning_and_forgetting_give_the_same_file_back(
 def test_words_explain_and_texts_are_written(run: Any, model: Path, more: Path) -> None:
     told = run("explain", model, more, "--row", 2)
     assert told.rows[0].startswith("row 2: spam rather than ham")
-    assert "before any word is looked at" in told.rows[1]
+    assert "before any word is seen" in told.rows[1]
     assert any(row.split()[-1] in WORDS["spam"] for row in told.rows[2:])
     (one,) = json.loads(run("explain", model, more, "--row", 2, "--json").out)
     assert one["log_odds"] == pytest.approx(one["baseline"] + sum(one["contributions"].values()))
@@ -129,7 +129,7 @@ def test_what_makes_no_sense_is_refused_in_words(
     run("fit", mails, "--target", "label", "--model", "naive-bayes", "-o", other)
     for line, told in (
         (("outliers", model, more), "cannot say how typical a row is"),
-        (("sql", model), "no form in SQL"),
+        (("sql", model), "cannot be written as SQL"),
         (("diff", model, other), "no estimates in common"),
         (("merge", model, other, "-o", tmp_path / "x"), "is a NaiveBayes"),
         (("predict", model, numbers), "has no column 'subject', 'body'"),

@@ -271,17 +271,17 @@ def test_notes_come_at_once_and_progress_is_counted(tmp_path: Path) -> None:
             on_note=heard.append, progress=shown,
         )  # fmt: skip
     assert begun == ["looking", "reading"]
-    left_out = "left out, for there is no text in it: x, count, sold"
+    left_out = "left out, because it has no text: x, count, sold"
     assert heard == ["done", "done", "2 rows without a label left out", left_out]
 
 
 def test_what_cannot_be_is_refused_in_the_words_of_python(tmp_path: Path) -> None:
     table = business()
-    with pytest.raises(BadSetting, match="there is no model 'lda'"):
-        suffice.train(table, target="kind", model="lda")
-    with pytest.raises(BadSetting, match="penalty given, which model='gda' does not take"):
+    with pytest.raises(BadSetting, match="there is no model 'lde'"):
+        suffice.train(table, target="kind", model="lde")
+    with pytest.raises(BadSetting, match="penalty given, which does not apply to model='gda'"):
         suffice.train(table, target="kind", model="gda", penalty=1.0)
-    with pytest.raises(BadSetting, match=r'auto chooses by itself\nHint: .*model="logistic"'):
+    with pytest.raises(BadSetting, match=r'auto chooses them itself\nHint: .*model="logistic"'):
         suffice.train(table, target="kind", penalty=1.0)
     with pytest.raises(BadLabels, match="given twice"):
         suffice.train(table, [1] * SIZE, target="kind")

@@ -119,5 +119,5 @@ def test_a_picture_that_cannot_be_finished_leaves_the_old_one(
 
 
 def test_an_unknown_kind_of_picture_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="no picture can be written as 'doc'"):
+    with pytest.raises(BadSetting, match="pictures cannot be written as 'doc'"):
         save_figure(Figure(), tmp_path / "picture.doc")

@@ -79,7 +79,7 @@ def test_commands_learn_from_a_table_of_a_database(
     assert main(["fit", f"{address}?table=flowers", *arguments, str(there)]) == 0
     said = capsys.readouterr().err
     assert "note: 5 rows without a label left out" in said
-    assert "195 rows, 3 columns: 2 of numbers, 1 of categories; 2 classes of kind" in said
+    assert "195 rows, 3 columns: 2 numeric, 1 categorical; 2 classes of kind" in said
     assert main(["fit", str(file), *arguments, str(here)]) == 0
     one, two = suffice.load(here), suffice.load(there)
     rows = frame(address)
@@ -132,7 +132,7 @@ def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
 
 
 def test_places_that_are_no_databases_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="nothing is known of s3:// addresses"):
+    with pytest.raises(BadSetting, match="s3:// addresses are not supported"):
         open_source("s3://bucket/rows.parquet")
     with pytest.raises(BadFile, match=r"there is no file .*none\.db"):
         open_source(f"duckdb://{tmp_path}/none.db?table=t")

@@ -159,7 +159,7 @@ def test_columns_that_are_not_there_or_not_named_are_refused(frame_of: Any) -> N
     table = pd.DataFrame({"x": [1.0, 2.0], "label": ["a", "b"]})
     with pytest.raises(ColumnMismatch, match="no column 'labels'\nHint: did you mean 'label'"):
         GaussianDiscriminant().fit(frame_of([table]), target="labels")
-    with pytest.raises(BadRows, match="a column is named 0, which is no string"):
+    with pytest.raises(BadRows, match="a column is named 0, which is not a string"):
         GaussianDiscriminant().fit(frame_of([pd.DataFrame([[1.0, 2.0]])]), target="y")
     with pytest.raises(BadRows, match="the Dask DataFrame has no rows"):
         GaussianDiscriminant().fit(frame_of([table.iloc[:0]]), target="label")

@@ -88,7 +88,7 @@ def test_the_number_of_threads_changes_no_bit(
 def test_small_row_groups_are_read_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "CELLS", 110)  # ten rows of eleven columns, thirty of numbers
+    monkeypatch.setattr(local, "CELLS", 110)  # ten rows of eleven numeric columns, thirty
     table = pa.table({name: np.arange(100.0) for name in NAMES} | {"y": np.arange(100) % 2})
     parquet.write_table(table, tmp_path / "a.parquet", row_group_size=12)
     source = open_source(tmp_path / "a.parquet")

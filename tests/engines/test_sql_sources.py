@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def flowers(size: int = 300) -> pa.Table:
-    """Return two columns of numbers and labels."""
+    """Return two numeric columns and labels."""
     rng = np.random.default_rng(1)
     kind = rng.choice(["ash", "beech"], size)
     height = rng.normal(size=size) + (kind == "ash")
@@ -202,7 +202,7 @@ def test_weights_that_count_nothing_are_refused(any_database: Any) -> None:
 def test_columns_of_dates_are_refused_as_anywhere(any_database: Any) -> None:
     any_database.execute("CREATE TABLE d AS SELECT CAST('2020-01-01' AS DATE) AS x, 1 AS kind")
     dates = sql_source(any_database, "d", adds_up=True)
-    with pytest.raises(NotANumber, match=r"'x' is of type (DATE|date), which is neither numbers"):
+    with pytest.raises(NotANumber, match=r"'x' is of type (DATE|date), which is not numeric"):
         GaussianDiscriminant().fit(dates, target="kind")
 
 
@@ -300,7 +300,7 @@ def test_a_connection_alone_is_no_table(duckdb: Any) -> None:
         open_source(duckdb)
     with pytest.raises(BadSetting, match="either a table or a query"):
         sql_source(duckdb)
-    with pytest.raises(BadSetting, match="no connection"):
+    with pytest.raises(BadSetting, match="not a connection"):
         sql_source(object(), "t")
 
 

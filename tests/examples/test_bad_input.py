@@ -107,10 +107,10 @@ BAD_SETTINGS = [
     ({"shrink": "some"}, r"shrink='some'"),
     ({"shrink": 0.1, "shrink_target": "identity"}, r"shrink_target='identity'"),
     ({"covariance": "per-class", "pool": 2}, r"pool=2"),
-    ({"pool": 0.5}, r'pool=0\.5 does not belong to covariance="shared"'),
-    ({"covariance": "diagonal", "shrink": 0.5}, r"shrink=0\.5 does not belong"),
-    ({"covariance": "auto", "pool": 0.5}, r'pool=0\.5 does not belong to covariance="auto"'),
-    ({"covariance": "auto", "shrink": 0.5}, r'shrink=0\.5 does not belong to covariance="auto"'),
+    ({"pool": 0.5}, r'pool=0\.5 does not apply to covariance="shared"'),
+    ({"covariance": "diagonal", "shrink": 0.5}, r"shrink=0\.5 does not apply"),
+    ({"covariance": "auto", "pool": 0.5}, r'pool=0\.5 does not apply to covariance="auto"'),
+    ({"covariance": "auto", "shrink": 0.5}, r'shrink=0\.5 does not apply to covariance="auto"'),
 ]
 
 
@@ -183,7 +183,7 @@ def test_questions_about_bad_rows_are_refused(form, question):
     refused(ColumnMismatch, r"did you mean 'width'", ask, FRAME.rename(columns={"width": "widht"}))
     refused(ColumnMismatch, r"now missing:\n- height", ask, FRAME[["length", "width"]])
     wordy = FRAME.astype(object).assign(width=[1.0, "wide"] + [2.0] * 38)
-    refused(NotANumber, r"row 1, width: 'wide' is no number", ask, wordy)
+    refused(NotANumber, r"row 1, width: 'wide' is not a number", ask, wordy)
     refused(NotANumber, r"Complex", ask, X + 1j)
     refused(BadRows, r"0 sample", ask, X[:0])
     refused(BadRows, r"Expected 2D", ask, X[0])
@@ -225,7 +225,7 @@ def test_a_refused_fit_leaves_the_model_as_it_was(form):
     refused(BadSetting, "priors", model.fit, X, y + 5)
     np.testing.assert_array_equal(model.predict_log_proba(X), given)
     fresh = GaussianDiscriminant(form, priors={"no": 1.0})
-    refused(BadSetting, "'no', which is no class", fresh.fit, X, y)
+    refused(BadSetting, "'no', which is not a class", fresh.fit, X, y)
     assert not hasattr(fresh, "classes_")
 
 
@@ -277,15 +277,15 @@ def test_questions_that_make_no_sense_are_refused():
     refused(BadSetting, r"-1", model.sample, -1)
     refused(BadSetting, r"2\.5", model.sample, 2.5)
     refused(BadSetting, r"no class 9", model.sample, 3, y=9)
-    refused(BadSetting, r"'seed' is no seed", model.sample, 3, random_state="seed")
+    refused(BadSetting, r"'seed' is not a seed", model.sample, 3, random_state="seed")
     refused(BadSetting, r"no class 9", model.explain, X, of=9)
     refused(BadSetting, r"no class 9", model.explain, X, against=9)
     refused(BadSetting, r"against itself", model.explain, X, of=1, against=1)
     refused(BadSetting, r"no class 9", model.to_logistic().against, 9)
-    refused(BadLabels, r"9 is no class", model.typicality, X, [9] * 40)
-    refused(BadLabels, r"9 is no class", model.impute, X, [9] * 40)
+    refused(BadLabels, r"9 is not a class", model.typicality, X, [9] * 40)
+    refused(BadLabels, r"9 is not a class", model.impute, X, [9] * 40)
     refused(BadSetting, r"weight 39.* 40", model.leave_one_out, X[1:], y[1:])
-    refused(BadLabels, r"no class", model.leave_one_out, X, y + 1)
+    refused(BadLabels, r"not a class", model.leave_one_out, X, y + 1)
     refused(SufficeError, r"\[40, 39\]", model.leave_one_out, X, y[1:])
     refused(SufficeError, r"\[40, 39\]|39.*40|40.*39", model.typicality, X, y[1:])
     refused(SufficeError, r"\[40, 39\]|39.*40|40.*39", model.impute, X, y[1:])

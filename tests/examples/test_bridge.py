@@ -163,7 +163,7 @@ def test_the_report_reads_pair_by_pair(flowers: tuple[pd.DataFrame, Array]) -> N
 def test_the_verdict_says_as_much_as_the_p_value_and_no_more(p: float, words: str) -> None:
     said = verdict(ScoreTest(1.0, 3, p))
     assert said.startswith(words)
-    assert ("no proof" in said) == (p >= 0.05)
+    assert ("does not prove" in said) == (p >= 0.05)
     assert ("Prefer logistic regression" in said) == (p < 0.01)
 
 
@@ -257,8 +257,8 @@ def test_one_class_is_no_pair() -> None:
     ("settings", "words"),
     [
         ({"pairs": ("virginica", "setosa")}, "there is no class 'setosa'"),
-        ({"pairs": ("virginica", "virginica")}, "no pair of classes"),
-        ({"pairs": ("virginica",)}, "no pair of classes"),
+        ({"pairs": ("virginica", "virginica")}, "not a pair of classes"),
+        ({"pairs": ("virginica",)}, "not a pair of classes"),
         ({"pairs": 3}, "names no classes"),
         ({"level": 95}, "level=95"),
         ({"bootstrap": -1}, "bootstrap=-1"),

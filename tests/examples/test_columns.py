@@ -142,7 +142,7 @@ def test_numbers_where_words_are_known_are_refused_unless_blank():
 
 def test_words_where_numbers_are_known_are_named():
     columns = Columns.infer(read_table(pd.DataFrame({"a": [1.0], "b": [2.0]})))
-    with pytest.raises(NotANumber, match="row 1, b: 'many' is no number"):
+    with pytest.raises(NotANumber, match="row 1, b: 'many' is not a number"):
         encode(columns, pd.DataFrame({"a": [1.0, 2.0], "b": [3, "many"]}))
     coded = encode(columns, pl.DataFrame({"a": [True, None], "b": ["", None]}))
     np.testing.assert_array_equal(coded, [[1, NAN], [NAN, NAN]])
@@ -178,7 +178,7 @@ def test_the_union_appends_levels_and_keeps_blank_last():
 
 def test_schemas_of_other_columns_do_not_mix():
     number, words = Column("a", "number"), Column("a", "category", ("x",))
-    with pytest.raises(DifferentKinds, match="a is a number here and a category there"):
+    with pytest.raises(DifferentKinds, match="a is a number in one and a category in the other"):
         Columns((number,)).widened(Columns((words,)))
     for other in (Column("b", "number"), Column(None, "number")):
         with pytest.raises(DifferentKinds, match="the columns are not the same"):

@@ -72,7 +72,7 @@ def test_of_a_large_source_rows_are_drawn_from_all_over_it(
     found = compare(str(tmp_path / name), target="kind", **ALONE)
     assert found.rows.classes.tolist() == ["a", "b", "c"]
     assert 30 <= len(found.rows) <= 160
-    said = [text for text in found.notes if "drawn from all over it" in text]
+    said = [text for text in found.notes if "a random sample, were compared" in text]
     assert len(said) == 1
     assert said[0].startswith(f"{len(found.rows)} ")
 

@@ -62,7 +62,7 @@ def test_an_account_tells_classes_columns_rows_and_abilities(tmp_path: Path) -> 
     for line in (
         "GaussianDiscriminant, learned from 5 rows", "2 classes", "  a: 2 rows, prior 0.4",
         "2 columns", "  colour: category (g, r)", "  all classes share one covariance",
-        "It holds its statistics: it can learn more, forget, and be merged.",
+        "It has its statistics: it can learn more, forget, and be merged.",
     ):  # fmt: skip
         assert line in text.splitlines()
 
@@ -82,7 +82,7 @@ def test_a_model_without_statistics_says_so(tmp_path: Path) -> None:
     model = GDA().fit([[1.0], [2.0], [5.0], [6.0]], list("aabb"))
     account = describe(stored(model, tmp_path, statistics=False))
     assert not account.can_learn
-    assert "It holds no statistics: it answers, and learns nothing more." in str(account)
+    assert "It has no statistics: it can predict, but not learn." in str(account)
     assert account.rows == 4.0
 
 
@@ -293,7 +293,7 @@ def test_counts_are_draws_and_complements_no_probabilities(tmp_path: Path) -> No
     assert many.assumptions == (
         "the counts of a row are draws, one by one, with the shares of its class",
     )
-    assert "scores are no probabilities" in other.assumptions[-1]
+    assert "scores are not probabilities" in other.assumptions[-1]
     assert [c.prior for c in other.classes] == [None, None]
 
 
@@ -318,7 +318,7 @@ def test_a_law_has_an_account(tmp_path: Path) -> None:
         "MultivariateNormal, learned from 3 rows", "", "2 columns", "  age: number",
         "  twice: number", "", "It assumes that", "  rows are normal",
         "  they vary in 1 of 2 directions", "",
-        "It holds no statistics: it answers, and learns nothing more.",
+        "It has no statistics: it can predict, but not learn.",
     ]  # fmt: skip
     json.dumps(account.to_dict(), allow_nan=False)
     given = describe(stored_law(suffice.MultivariateNormal([0.0], [[1.0]]), tmp_path))

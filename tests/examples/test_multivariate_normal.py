@@ -177,7 +177,7 @@ def test_a_degenerate_fit_names_the_columns_and_says_where_the_density_lives() -
     (told,) = said
     assert str(told.message) == (
         "rows vary in 3 of 5 directions (flat never varies; a, b, sum are tied to each other): "
-        "the density lives on that support, and is 0 off it"
+        "the density is defined on that subspace only, and is 0 elsewhere"
     )
     assert told.filename == __file__
 
@@ -236,5 +236,5 @@ def test_every_kind_of_random_state_is_understood() -> None:
     assert draws == random_generator(second).random()
     assert draws != random_generator(first).random()
     for bad in (-1, 1.5, "seed", True):
-        with pytest.raises(BadSetting, match="no seed"):
+        with pytest.raises(BadSetting, match="not a seed"):
             random_generator(bad)

@@ -178,7 +178,7 @@ def test_complement_has_no_density_and_says_so():
     ):  # fmt: skip
         assert not hasattr(model, what)
         assert hasattr(BernoulliNaiveBayes(), what)
-        with pytest.raises(NotADensity, match=r"no density\nHint: MultinomialNaiveBayes has one"):
+        with pytest.raises(NotADensity, match=r"not a density\nHint: use MultinomialNaiveBayes"):
             getattr(model, what)
     assert not hasattr(model, "priors_")
     np.testing.assert_allclose(

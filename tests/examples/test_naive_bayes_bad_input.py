@@ -96,31 +96,31 @@ CELLS = [
     ("multinomial", -1.0, BadRows, r"row 2, .*: -1 is negative"),
     ("multinomial", np.nan, BadRows, r"row 2, .*: the count is missing"),
     ("multinomial", np.inf, NotFinite, r"row 2, .*: inf is not a finite number"),
-    ("multinomial", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is multinomial"),
+    ("multinomial", "two", BadRows, r"row 2, .*: 'two' is not a number, but .* is multinomial"),
     ("poisson", -1.0, BadRows, r"row 2, .*: -1 is negative"),
     ("poisson", 0.5, BadRows, r"row 2, .*: 0\.5 is not a whole number"),
     ("poisson", np.inf, NotFinite, r"row 2, .*: inf"),
-    ("poisson", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is poisson"),
+    ("poisson", "two", BadRows, r"row 2, .*: 'two' is not a number, but .* is poisson"),
     ("categorical", 0.5, BadRows, r"row 2, .*: 0\.5 is not a whole number"),
     ("categorical", -np.inf, NotFinite, r"row 2, .*: -inf"),
     ("gaussian", np.inf, NotFinite, r"row 2, .*: inf is not a finite number"),
-    ("gaussian", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is gaussian"),
+    ("gaussian", "two", BadRows, r"row 2, .*: 'two' is not a number, but .* is gaussian"),
     ("shared-gaussian", -np.inf, NotFinite, r"row 2, .*: -inf"),
-    ("shared-gaussian", "two", BadRows, r"row 2, .*: 'two' is no number"),
+    ("shared-gaussian", "two", BadRows, r"row 2, .*: 'two' is not a number"),
     ("predictive-gaussian", -np.inf, NotFinite, r"row 2, .*: -inf"),
-    ("predictive-gaussian", "two", BadRows, r"row 2, .*: 'two' is no number"),
+    ("predictive-gaussian", "two", BadRows, r"row 2, .*: 'two' is not a number"),
     ("lognormal", np.inf, NotFinite, r"row 2, .*: inf"),
-    ("lognormal", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is lognormal"),
+    ("lognormal", "two", BadRows, r"row 2, .*: 'two' is not a number, but .* is lognormal"),
     ("binned", np.inf, NotFinite, r"row 2, .*: inf"),
-    ("binned", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is binned"),
+    ("binned", "two", BadRows, r"row 2, .*: 'two' is not a number, but .* is binned"),
     ("threshold", np.inf, NotFinite, r"row 2, .*: inf"),
-    ("threshold", "two", BadRows, r"row 2, .*: 'two' is no number, but .* is bernoulli"),
+    ("threshold", "two", BadRows, r"row 2, .*: 'two' is not a number, but .* is bernoulli"),
     ("Bernoulli", -np.inf, NotFinite, r"row 2, .*: -inf"),
     ("Multinomial", -1.0, BadRows, r"row 2, .*: -1 is negative"),
     ("Multinomial", np.nan, BadRows, r"row 2, .*: the count is missing"),
     ("Complement", -0.5, BadRows, r"row 2, .*: -0\.5 is negative"),
     ("Complement", np.inf, NotFinite, r"row 2, .*: inf"),
-    ("Complement", "two", BadRows, r"row 2, .*: 'two' is no number"),
+    ("Complement", "two", BadRows, r"row 2, .*: 'two' is not a number"),
 ]  # fmt: skip
 
 
@@ -365,7 +365,7 @@ def test_a_column_of_several_types_is_categorical():
     refused(BadRows, r"row 2, it: 2\.5 is not a whole number", NaiveBayes().fit, broken, y)
     assert model.predict(frame).shape == (6,)
     for family in ("gaussian", "poisson", "bernoulli", "binned"):
-        refused(BadRows, r"row 1, it: 'x' is no number", NaiveBayes(family).fit, frame, y)
+        refused(BadRows, r"row 1, it: 'x' is not a number", NaiveBayes(family).fit, frame, y)
 
 
 def test_more_levels_than_a_column_can_have_are_refused_before_memory_ends(monkeypatch):
@@ -471,19 +471,19 @@ def test_columns_that_the_model_does_not_know_are_refused(name):
 BAD_FAMILIES = [
     ("gauss", r"families='gauss' is not known"),
     ("complement", r"families='complement'"),
-    (None, r"None is no family for all columns"),
-    (["gaussian"] * 3, r"\['gaussian'.* is no family for all columns"),
-    (5, r"5 is no family"),
-    (Gaussian("shared"), r"Gaussian\(covariance='shared'.* is no family"),
-    (Complement(), r"Complement\(.*is no family"),
-    (GaussianColumns, r"class.*is no family"),
-    ({"blue": "gauss"}, r"'gauss' is no family for column 'blue'"),
-    ({"blue": "auto"}, r"'auto' is no family for column 'blue'"),
-    ({"blue": None}, r"None is no family for column 'blue'"),
-    ({"green": "gaussian"}, r"families names 'green', which is no column"),
-    ({7: "gaussian"}, r"families names 7, which is no column"),
-    ({-1: "gaussian"}, r"families names -1, which is no column"),
-    ({True: "gaussian"}, r"families names True, which is no column"),
+    (None, r"None is not a family for all columns"),
+    (["gaussian"] * 3, r"\['gaussian'.* is not a family for all columns"),
+    (5, r"5 is not a family"),
+    (Gaussian("shared"), r"Gaussian\(covariance='shared'.* is not a family"),
+    (Complement(), r"Complement\(.*is not a family"),
+    (GaussianColumns, r"class.*is not a family"),
+    ({"blue": "gauss"}, r"'gauss' is not a family for column 'blue'"),
+    ({"blue": "auto"}, r"'auto' is not a family for column 'blue'"),
+    ({"blue": None}, r"None is not a family for column 'blue'"),
+    ({"green": "gaussian"}, r"families names 'green', which is not a column"),
+    ({7: "gaussian"}, r"families names 7, which is not a column"),
+    ({-1: "gaussian"}, r"families names -1, which is not a column"),
+    ({True: "gaussian"}, r"families names True, which is not a column"),
     ({"blue": "gaussian", 1: "poisson"}, r"families names 'blue' twice"),
     ({("red", "blue"): "multinomial", "red": "poisson"}, r"families names 'red' twice"),
     ({("red", "red"): "multinomial"}, r"families names 'red' twice"),
@@ -538,13 +538,13 @@ BAD_PRIORS = [
     ([0.5, 0.5], r"priors are given as a list"),
     (np.array([0.5, 0.5]), r"priors are given as a ndarray"),
     ("uniform", r"priors are given as a str"),
-    ({0: 0.5}, r"priors do not mention 1"),
+    ({0: 0.5}, r"priors are missing for 1"),
     ({0: 0.5, 1: 0.6}, r"add up to 1\.1"),
     ({0: -0.5, 1: 1.5}, r"the prior of 0 is -0\.5: a probability that is negative"),
     ({0: 2, 1: -1}, r"the prior of 1 is -1: a probability that is negative"),
-    ({0: np.nan, 1: 1.0}, r"the prior of 0 is nan: a probability that is no number"),
+    ({0: np.nan, 1: 1.0}, r"the prior of 0 is nan: a probability that is not a number"),
     ({0: "much", 1: 0.5}, r"the prior of 0 is 'much'"),
-    ({0: 0.5, 1: 0.5, 2: 0.0}, r"priors name 2, which is no class"),
+    ({0: 0.5, 1: 0.5, 2: 0.0}, r"priors name 2, which is not a class"),
     ({"0": 0.5, "1": 0.5}, r"priors"),
 ]
 
@@ -612,7 +612,7 @@ def test_labels_of_another_type_are_refused_later(name):
     before = answers(model)
     for other in (y.astype(str), y.astype(bool), y.astype(float)):
         for learn in (model.partial_fit, model.forget, model.leave_one_out):
-            refused(BadLabels, r"labels were integers so far and are", learn, FRAME, other)
+            refused(BadLabels, r"labels were integers before and are", learn, FRAME, other)
     assert answers(model) == before
 
 
@@ -634,7 +634,7 @@ def test_one_class_is_told_of():
     with pytest.warns(OneClass, match="only one class, 'a'"):
         model = MultinomialNaiveBayes().fit(X, ["a"] * 6)
     np.testing.assert_array_equal(model.predict_proba(X), np.ones((6, 1)))
-    refused(BadSetting, "one class has no odds", model.explain, X)
+    refused(BadSetting, "with one class there are no odds", model.explain, X)
 
 
 # Forgetting, merging, leaving out
@@ -682,7 +682,7 @@ def test_models_that_do_not_fit_together_are_not_merged():
     ]:
         refused(DifferentKinds, words, lambda other=other: model + other)
     text = NaiveBayes(families).fit(FRAME, y.astype(str))
-    refused(BadLabels, r"integers so far and are text", lambda: model + text)
+    refused(BadLabels, r"integers before and are text", lambda: model + text)
     refused(SufficeError, "not fitted yet", lambda: model + NaiveBayes(families))
     for other in (3, "model", MultinomialNaiveBayes().fit(FRAME, y)):
         with pytest.raises((TypeError, DifferentKinds)):
@@ -692,10 +692,10 @@ def test_models_that_do_not_fit_together_are_not_merged():
 def test_families_and_edges_that_were_chosen_differently_are_not_merged():
     reds = (FRAME["red"].astype(int), X[:, 0] - 1.5)
     halves = [NaiveBayes().fit(FRAME.assign(red=red), y) for red in reds]
-    error = refused(DifferentKinds, r"red is Categorical\(\) here and Gauss", lambda: sum(halves))
+    error = refused(DifferentKinds, r"red is Categorical\(\) in one and Gauss", lambda: sum(halves))
     assert "name the families" in error.hint
     edges = [NaiveBayes("binned").fit(rows, y) for rows in (FRAME, FRAME + 1)]
-    refused(DifferentKinds, r"red is Binned.* here and Binned.* there", lambda: sum(edges))
+    refused(DifferentKinds, r"red is Binned.* in one and Binned.* in the other", lambda: sum(edges))
     counts = [kind.fit(X, y) for kind in (BernoulliNaiveBayes(0.0), BernoulliNaiveBayes(1.0))]
     refused(DifferentKinds, r"threshold=0\.0 and 1\.0", lambda: counts[0] + counts[1])
     once = [MultinomialNaiveBayes(boolean=b).fit(X, y) for b in (False, True)]
@@ -705,7 +705,7 @@ def test_families_and_edges_that_were_chosen_differently_are_not_merged():
 @pytest.mark.parametrize("name", ["mixed", "Bernoulli", "Multinomial", "Complement"])
 def test_leaving_one_out_needs_the_rows_of_the_fit(name):
     model = model_of(name).fit(FRAME, y)
-    refused(BadLabels, r"2 is no class of this model", model.leave_one_out, FRAME, y + 1)
+    refused(BadLabels, r"2 is not a class of this model", model.leave_one_out, FRAME, y + 1)
     refused(
         BadSetting, r"weight 5, the model was fitted on 6", model.leave_one_out, FRAME[1:], y[1:]
     )
@@ -730,7 +730,7 @@ def test_a_violation_of_what_was_chosen_is_refused_later():
     for change, words in [
         ({"n": "1"}, r"row 0, n: '1' is text"),
         ({"text": 7}, r"row 0, text: 7\.?0? is a number"),
-        ({"x": "much"}, r"row 0, x: 'much' is no number"),
+        ({"x": "much"}, r"row 0, x: 'much' is not a number"),
         ({"flag": 2}, r"row 0, flag: 2 is neither 1 nor 0"),
         ({"flag": "yes"}, r"row 0, flag: 'yes' is"),
     ]:
@@ -747,7 +747,7 @@ def test_questions_that_make_no_sense_are_refused():
     for n in (-1, 2.5, "3", None, np.nan):
         refused(BadSetting, "cannot draw", model.sample, n)
     refused(BadSetting, r"no class 9", model.sample, 3, y=9)
-    refused(BadSetting, r"'seed' is no seed", model.sample, 3, random_state="seed")
+    refused(BadSetting, r"'seed' is not a seed", model.sample, 3, random_state="seed")
     refused(BadSetting, r"lengths", model.sample, 3, lengths=2)
     refused(BadSetting, r"no class 9", model.explain, FRAME, of=9)
     refused(BadSetting, r"no class 9", model.explain, FRAME, against=9)

@@ -286,7 +286,7 @@ def test_what_is_no_family_is_not_registered() -> None:
     class Half(BaseFamily):
         name: ClassVar[str] = "half"
 
-    with pytest.raises(BadSetting, match="Half is no family of columns: it lacks becomes"):
+    with pytest.raises(BadSetting, match="Half is not a family of columns: it lacks becomes"):
         register_family(Half(), WaitingColumns)  # type: ignore[arg-type]
 
     @dataclass(frozen=True)

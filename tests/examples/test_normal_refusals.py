@@ -1,4 +1,4 @@
-"""What is no normal law, and what cannot be asked of one."""
+"""What is not a normal law, and what cannot be asked of one."""
 
 from __future__ import annotations
 
@@ -68,10 +68,14 @@ def test_a_mean_that_is_none() -> None:
 
 
 def test_columns_that_are_not_there() -> None:
-    for columns, says in (([2], "no column 2"), ([-1], "no column -1"), ([0, 0], "one twice")):
+    for columns, says in (
+        ([2], "no column 2"),
+        ([-1], "no column -1"),
+        ([0, 0], "repeat a column"),
+    ):
         with pytest.raises(ColumnMismatch, match=says):
             UNIT.marginal(columns)
-    with pytest.raises(ColumnMismatch, match="no position"):
+    with pytest.raises(ColumnMismatch, match="not a position"):
         UNIT.marginal([True])
     with pytest.raises(BadSetting, match="no columns"):
         UNIT.marginal([])

@@ -66,7 +66,7 @@ def test_an_average_has_no_coefficients_and_says_why() -> None:
             ask()
     with pytest.raises(AttributeError, match="average of softmaxes"):
         model.summary()
-    with pytest.raises(BadSetting, match="no form in SQL"):
+    with pytest.raises(BadSetting, match="cannot be written as SQL"):
         to_sql(model)
     odds = model.decision_function(X)
     p = model.predict_proba(X)
@@ -87,7 +87,7 @@ def test_an_average_of_three_classes_has_scores_that_add_up_to_nothing() -> None
     [
         ({"solver": "sgd"}, "judged by exact fits"),
         ({"warm_start": True}, "strongest penalty"),
-        ({"correction": "firth"}, "a penalty by itself"),
+        ({"correction": "firth"}, "itself a penalty"),
     ],
 )
 def test_settings_that_do_not_go_with_a_path(

@@ -451,7 +451,7 @@ def test_a_refusal_leaves_the_model_as_it_was():
     for call in (model.fit, model.partial_fit):
         with pytest.raises(NotFinite):
             call(bad, y)
-    with pytest.raises(BadLabels, match="integers so far and are text"):
+    with pytest.raises(BadLabels, match="integers before and are text"):
         model.partial_fit(X, NAMES[y])
     with pytest.raises(ColumnMismatch, match="X has 3 features"):
         model.partial_fit(X[:, :3], y)

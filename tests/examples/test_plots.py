@@ -178,7 +178,7 @@ def test_without_axes_the_current_ones_are_drawn_on() -> None:
 
 
 def test_what_is_no_axes_is_refused(ax: Axes) -> None:
-    with pytest.raises(BadSetting, match="list is given where the Axes belongs"):
+    with pytest.raises(BadSetting, match="list is not an Axes"):
         plots.draw_roc([0, 1], [0, 1], [0.2, 0.3])  # type: ignore[arg-type]
     with pytest.raises(BadSetting, match="this one is flat"):
         plots.draw_surface(ax, TALL)
@@ -259,7 +259,7 @@ def test_degenerate_laws_have_contours_and_no_surface(ax: Axes, solid: Any) -> N
 def test_what_is_no_law_of_a_plane_is_refused(ax: Axes, solid: Any) -> None:
     with pytest.raises(BadSetting, match="this law has 3"):
         plots.draw_contours(ax, Normal(np.zeros(3), np.eye(3)))
-    with pytest.raises(BadSetting, match="str is no normal law"):
+    with pytest.raises(BadSetting, match="str is not a normal law"):
         plots.draw_surface(solid, "normal")
     with pytest.raises(BadMatrix):
         plots.draw_surface(solid, ([0, 0], [[1, 2], [2, 1]]))
@@ -267,7 +267,7 @@ def test_what_is_no_law_of_a_plane_is_refused(ax: Axes, solid: Any) -> None:
         plots.draw_contours(ax, TALL, masses=())
     with pytest.raises(BadSetting, match="are no range"):
         plots.draw_contours(ax, TALL, limits=((1.0, -1.0), (0.0, 1.0)))
-    with pytest.raises(BadSetting, match="no height"):
+    with pytest.raises(BadSetting, match="not a height"):
         plots.draw_surface(solid, TALL, top=0.0)
 
 
@@ -323,13 +323,13 @@ def test_ten_classes_are_named_where_they_lie(ax: Axes, many: tuple[Any, Any]) -
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([[1.0, 2.0], [3.0, np.nan]], r"row 1, column 1: nan has no place"),
-        ([[1.0, 2.0], [np.inf, 2.5]], r"row 1, column 0: inf has no place"),
+        ([[1.0, 2.0], [3.0, np.nan]], r"row 1, column 1: nan cannot be drawn"),
+        ([[1.0, 2.0], [np.inf, 2.5]], r"row 1, column 0: inf cannot be drawn"),
         ([[1.0, 2.0], [1.0, 3.0]], r"column 0 is 1 in every row"),
         ([], "no rows to draw"),
         (np.empty((0, 2)), "no rows to draw"),
         ([[1.0], [2.0]], "a plane has 2 columns"),
-        ([[1.0, "red"], [2.0, "blue"]], "two columns of numbers"),
+        ([[1.0, "red"], [2.0, "blue"]], "two numeric columns"),
     ],
 )
 def test_rows_without_a_place_are_refused(ax: Axes, draw: Any, rows: Any, problem: str) -> None:
@@ -347,7 +347,7 @@ def test_names_that_do_not_fit_are_refused(ax: Axes, many: tuple[Any, Any]) -> N
         plots.draw_regions(ax, model, rows, labels, classes=("a", "b"))
     with pytest.raises(BadSetting, match="names 1 axes of 2"):
         plots.draw_regions(ax, model, rows, labels, columns=("width",))
-    with pytest.raises(BadSetting, match="no grid"):
+    with pytest.raises(BadSetting, match="not a grid"):
         plots.draw_regions(ax, model, rows, labels, grid=1)
     with pytest.raises(BadLabels, match="400 labels for 399 rows"):
         plots.draw_typicality(ax, model, rows[1:], labels)
@@ -448,7 +448,7 @@ def test_columns_without_a_density_are_refused(ax: Axes) -> None:
     with pytest.raises(BadRows, match="x1 does not vary within classes"):
         plots.draw_column(ax, model, 1)
     counted = MultinomialNaiveBayes().fit([[1, 0], [2, 3]], ["a", "b"])
-    with pytest.raises(NotADensity, match="x1 is one of 2 counts that are drawn together"):
+    with pytest.raises(NotADensity, match="x1 is one of 2 counts that form one distribution"):
         plots.draw_column(ax, counted, 1)
     with pytest.raises(BadSetting, match="there is no column 'width'"):
         plots.draw_column(ax, model, "width")
@@ -532,7 +532,7 @@ def test_scores_that_cannot_rank_are_refused(ax: Axes, draw: Any) -> None:
         draw(ax, ["a", "b"], [0.1, 0.2], positive="d")
     with pytest.raises(BadSetting, match="no scores"):
         draw(ax, ["a", "b"], {})
-    with pytest.raises(NotANumber, match="scores are no array of numbers"):
+    with pytest.raises(NotANumber, match="scores are not an array of numbers"):
         draw(ax, ["a", "b"], ["high", "low"])
 
 
@@ -571,14 +571,14 @@ def test_bands_and_crossings_that_are_known_are_drawn(ax: Axes) -> None:
 @pytest.mark.parametrize(
     ("sizes", "curves", "more", "problem"),
     [
-        ([], {"a": []}, {}, "are no sizes"),
-        ([0, 10], {"a": [1, 2]}, {}, "are no sizes"),
+        ([], {"a": []}, {}, "are not sizes"),
+        ([0, 10], {"a": [1, 2]}, {}, "are not sizes"),
         ([10, 10], {"a": [1, 2]}, {}, "do not grow"),
         ([1, 2], {}, {}, "no curves"),
         ([1, 2], {"a": [1, 2, 3]}, {}, r"a: values of shape \(1, 3\) for 2 sizes"),
         ([1, 2], {"a": [1, np.nan]}, {}, "a has no finite value at 2 rows"),
         ([1, 2], {"a": [1, 2]}, {"bands": {"b": ([1, 2], [1, 2])}}, "a band of 'b'"),
-        ([1, 2], {"a": [1, 2]}, {"crossing": (3.0, 2.0)}, "is no size"),
+        ([1, 2], {"a": [1, 2]}, {"crossing": (3.0, 2.0)}, "is not a size"),
     ],
 )
 def test_curves_that_cannot_be_drawn_are_refused(
@@ -592,7 +592,7 @@ def test_the_sigmoid_is_a_half_in_the_middle(ax: Axes) -> None:
     plots.draw_sigmoid(ax)
     curve = max((line.get_xydata() for line in ax.lines), key=len)
     np.testing.assert_allclose(curve[:, 1] + curve[::-1, 1], 1.0)
-    with pytest.raises(BadSetting, match="shows no curve"):
+    with pytest.raises(BadSetting, match="is too small to show a curve"):
         plots.draw_sigmoid(ax, reach=0.0)
 
 
@@ -628,15 +628,15 @@ def test_of_several_classes_the_predicted_one_is_judged(ax: Axes) -> None:
     labels = np.array(["a", "b", "c", "a"])
     claims = np.array([[0.8, 0.1, 0.1], [0.1, 0.7, 0.2], [0.5, 0.4, 0.1], [0.2, 0.2, 0.6]])
     plots.draw_reliability(ax, labels, claims, bins=2)
-    assert ax.get_xlabel() == "claimed probability of what was predicted"
+    assert ax.get_xlabel() == "predicted probability of what was predicted"
     shares = np.concatenate([line.get_ydata() for line in ax.lines if line.get_marker() == "o"])
     assert shares.tolist() == [0.5]
 
 
 def test_claims_that_are_no_probabilities_are_refused(ax: Axes) -> None:
-    with pytest.raises(NotFinite, match=r"1.2 is no probability"):
+    with pytest.raises(NotFinite, match=r"1.2 is not a probability"):
         plots.draw_reliability(ax, [0, 1], [0.2, 1.2])
-    with pytest.raises(NotFinite, match="nan is no probability"):
+    with pytest.raises(NotFinite, match="nan is not a probability"):
         plots.draw_reliability(ax, [0, 1], [0.2, np.nan])
     with pytest.raises(BadRows, match=r"shape \(3,\) for 2 labels"):
         plots.draw_reliability(ax, [0, 1], [0.2, 0.2, 0.3])
@@ -698,7 +698,7 @@ def test_explanations_that_cannot_be_drawn_are_refused(ax: Axes) -> None:
         plots.draw_explanation(ax, odd)
     with pytest.raises(BadSetting, match="there is no row 3 among 1"):
         plots.draw_explanation(ax, odd, 3)
-    with pytest.raises(BadSetting, match="NoneType is no explanation"):
+    with pytest.raises(BadSetting, match="NoneType is not an explanation"):
         plots.draw_explanation(ax, None)  # type: ignore[arg-type]
     with pytest.raises(BadSetting, match="most=0"):
         plots.draw_explanation(ax, odd, most=0)

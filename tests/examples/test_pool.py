@@ -199,7 +199,7 @@ def test_levels_and_blanks_that_were_never_seen() -> None:
 def test_kinds_that_change_are_refused_by_name_or_read() -> None:
     X, y = rows(30)
     model = fitted(X, y, QUICK)
-    with pytest.raises(NotANumber, match=r"row 0, size: 'x' is no number[\s\S]*Hint"):
+    with pytest.raises(NotANumber, match=r"row 0, size: 'x' is not a number[\s\S]*Hint"):
         model.predict(X.assign(size="x"))
     with pytest.raises(NotANumber, match=r"row 0, colour: 1.5 is a number[\s\S]*Hint"):
         model.predict(X.assign(colour=1.5))

@@ -83,7 +83,7 @@ def test_rows_that_were_not_judged_are_refused() -> None:
     rng = np.random.default_rng(0)
     many = rng.normal(size=(2049, 2))
     large = suffice.Pool(["naive Bayes"]).fit(many, many[:, 0] > 0.0)
-    with pytest.raises(BadSetting, match="of more than 2,048 rows a pool judges a sample"):
+    with pytest.raises(BadSetting, match="with more than 2,048 rows a pool evaluates a sample"):
         large.judged_probabilities(many, many[:, 0] > 0.0)
 
 
@@ -194,7 +194,7 @@ def test_what_was_judged_is_what_is_fitted() -> None:
     assert chosen.judged.log_loss == pytest.approx(chosen.choice.losses["pool of models"])
     assert hooks.notes[-2].startswith("chose pool of models: its log-loss on held-out rows is ")
     assert "; the best single model, " in hooks.notes[-2]
-    assert hooks.notes[-1] == "a pool keeps its rows: whoever has its file can read them"
+    assert hooks.notes[-1] == "a pool keeps its rows: anyone with the file can read them"
     single = choose(rows, 0, Hooks(), single=True)
     assert single.learner.name != "Pool"
     assert single.learned is None

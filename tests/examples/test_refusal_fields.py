@@ -140,7 +140,9 @@ def test_braces_in_names_and_cells_are_no_templates() -> None:
     with pytest.raises(NotFinite, match=r"^row 2, \{row\}: inf"):
         GaussianDiscriminant().fit(rows, [0, 1, 0, 1])
     held = pd.DataFrame({"{0}": ["{a}", "b", "{a}", "b"]})
-    with pytest.raises(BadRows, match=r"row 0, \{0\}: '\{a\}' is no number, but \{0\} is gaussian"):
+    with pytest.raises(
+        BadRows, match=r"row 0, \{0\}: '\{a\}' is not a number, but \{0\} is gaussian"
+    ):
         NaiveBayes("gaussian").fit(held, [0, 1, 0, 1])
     assert str(Phrase("{a}", a="{b}")) == "{b}"
 

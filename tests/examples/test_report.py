@@ -167,7 +167,7 @@ def test_every_model_and_every_figure_of_the_comparison_is_on_the_page(
 def test_pictures_are_drawn_into_the_page(iris_page: str) -> None:
     labels = [a["aria-label"] for tag, a in Page(iris_page).elements if tag == "svg"]
     for wanted in (
-        "learning curves, share of errors",
+        "learning curves, error rate",
         "on two columns",
         "all columns in discriminant coordinates",
         "reliability of",
@@ -194,7 +194,7 @@ def test_columns_are_described_by_kind_blanks_and_range() -> None:
     assert "20 of 160 cells are blank, in size, colour." in said
     assert "size number 10 (25 %) 3 1.25 … 2 … 3.5" in said
     assert "red 67 %, blue 33 %" in said
-    assert "Always the same, and so of no use: same." in said
+    assert "Constant, and therefore not used: same." in said
 
 
 def test_a_column_that_gives_the_class_away_is_worried_about() -> None:
@@ -202,7 +202,7 @@ def test_a_column_that_gives_the_class_away_is_worried_about() -> None:
     y = rng.choice(["ill", "well"], 200)
     X = pd.DataFrame({"age": rng.normal(50.0, 9.0, 200), "ward": np.where(y == "ill", "A", "B")})
     found = compare(X, y, models=["naive-bayes"], folds=3, curves=False)
-    assert "ward all but gives the class away" in Page(page(found, pictures=False)).text
+    assert "ward almost gives the class away" in Page(page(found, pictures=False)).text
 
 
 def test_informative_columns_come_in_the_order_of_what_they_tell() -> None:
@@ -228,7 +228,7 @@ def test_many_classes_have_a_list_of_mistakes_instead_of_a_table() -> None:
     counts = np.full((40, 40), 1.0)
     counts[3, 4] = 17.0
     said = Page(confusion_table(counts, list(range(40)))).text
-    assert said.startswith("The commonest mistakes: 3 was taken for 4 17 of 56 times")
+    assert said.startswith("The most common mistakes: 3 was predicted as 4 17 of 56 times")
 
 
 def test_more_than_a_few_classes_have_numbers_for_columns() -> None:
@@ -435,7 +435,7 @@ def test_tables_without_numbers_are_not_asked_whether_they_are_normal() -> None:
     X = pd.DataFrame(rng.choice(["a", "b"], (60, 2)), columns=["one", "other"])
     found = compare(X, rng.choice(["no", "yes"], 60), models=["naive-bayes"], folds=3, curves=False)
     said = Page(page(found)).text
-    assert "There are no numbers, and so nothing that could be normal." in said
+    assert "There are no numeric columns, so normality does not apply." in said
     assert "kurtosis" not in said
 
 

@@ -542,7 +542,7 @@ def test_a_refused_fit_keeps_what_waits():
             with pytest.raises(NotFinite):
                 model.fit(rows, labels)
     model.priors = {0: 1.0}
-    with pytest.raises(BadSetting, match="priors do not mention"):
+    with pytest.raises(BadSetting, match="priors are missing for"):
         model.fit(X, Y)  # refused when it is estimated
     model.priors = None
     assert waiting(model) == 60

@@ -202,9 +202,9 @@ def test_objects_are_no_numbers():
 DAMAGE = [
     ("a column too far", "indices", [1, 3, 0, 2, 4], "row 3 has a cell in column 4 of 4"),
     ("a negative column", "indices", [1, 3, -1, 2, 3], "row 2 has a cell in column -1 of 4"),
-    ("falling pointers", "indptr", [0, 3, 2, 3, 5], "indptr is not 5 numbers that never fall"),
-    ("a negative pointer", "indptr", [-1, 2, 2, 3, 5], "indptr is not 5 numbers"),
-    ("too few pointers", "indptr", [0, 2, 5], "indptr is not 5 numbers"),
+    ("falling pointers", "indptr", [0, 3, 2, 3, 5], "indptr is not 5 non-decreasing numbers"),
+    ("a negative pointer", "indptr", [-1, 2, 2, 3, 5], "indptr is not 5 non-decreasing numbers"),
+    ("too few pointers", "indptr", [0, 2, 5], "indptr is not 5 non-decreasing numbers"),
     ("an end too far", "indptr", [0, 2, 2, 3, 6], "ends at 6, but 5 cells are stored"),
     ("too few columns", "indices", [1, 3, 0, 2], "ends at 5, but 4 cells are stored"),
 ]

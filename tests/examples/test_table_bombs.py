@@ -92,7 +92,7 @@ def test_dictionaries_that_grow_are_counted_together(
         for i in range(20)
     ]
     path.write_bytes(arrow_file(grown, "zstd", "stream"))
-    refused(path, "dictionary 0: .* where 1,000,000 are the most")
+    refused(path, "dictionary 0: .* and at most 1,000,000 are read")
     path.write_bytes(arrow_file(_replaced(8, 100_000), "zstd", "stream"))
     assert rows_of(path) == 32  # one of them at a time
 
@@ -103,7 +103,7 @@ def test_rows_that_take_no_bytes_are_counted(form: str, tmp_path: Path) -> None:
     path.write_bytes(
         arrow_file([batch(x=pa.nulls((1 << 31) - 1), y=pa.nulls((1 << 31) - 1))], None, form)
     )
-    refused(path, "batch 0: 4,294,967,294 cells in .* where 50,000,000 are the most")
+    refused(path, "batch 0: 4,294,967,294 cells in .* and at most 50,000,000 are read")
     runs = batch(x=_run_end(1 << 30, 1.5), y=_run_end(1 << 30, "a"))
     path.write_bytes(arrow_file([runs], None, form))
     refused(path, "batch 0: 2,147,483,648 cells in")
@@ -116,7 +116,7 @@ def test_texts_that_share_their_bytes_are_read_a_few_at_a_time(tmp_path: Path) -
     assert sum(sizes) == 100
     assert max(sizes) <= 32
     path.write_bytes(arrow_file([batch(w=_views(2_000, 1 << 20), y=_run_end(2_000, "a"))], None))
-    refused(path, r"batch 0, w: .* unpack to 2,09\d,\d{3},\d{3} and more, where 1,08")
+    refused(path, r"batch 0, w: .* unpack to 2,09\d,\d{3},\d{3} and more, and at most 1,08")
     path.write_bytes(
         arrow_file([batch(w=_run_end(70_000, "a" * 5_000), y=_run_end(70_000, "a"))], None)
     )
@@ -127,10 +127,10 @@ def test_a_text_has_an_end(tmp_path: Path) -> None:
     texts = pa.array(["a" * (allowances.LONGEST_CELL + 1), "b"])
     path = tmp_path / "a.arrow"
     path.write_bytes(arrow_file([batch(w=texts, y=pa.array(["a", "b"]))], None))
-    refused(path, "w: a text has 33,554,433 bytes, where 33,554,432 are the most")
+    refused(path, "w: a text has 33,554,433 bytes, and at most 33,554,432 are allowed")
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"w": texts, "y": ["a", "b"]}), path, compression="none")
-    refused(path, "w: a text has 33,554,433 bytes, where 33,554,432 are the most")
+    refused(path, "w: a text has 33,554,433 bytes, and at most 33,554,432 are allowed")
 
 
 def test_words_of_many_small_row_groups_are_not_read_all_at_once(tmp_path: Path) -> None:
@@ -157,7 +157,9 @@ def test_pages_are_asked_and_not_the_end_of_the_file(
     parquet.write_table(
         held, path, compression=how, use_dictionary=False, data_page_version=version
     )
-    refused(path, r"row group 0: .* bytes unpack to 5,0\d\d,\d{3} at a time, where 1,048,576 are")
+    refused(
+        path, r"row group 0: .* bytes unpack to 5,0\d\d,\d{3} at a time, and at most 1,048,576 are"
+    )
 
 
 @pytest.mark.slow
@@ -179,7 +181,7 @@ def test_packed_text_that_is_all_the_same_is_refused(
     monkeypatch.setattr(packed_bytes, "FEW", 1 << 18)
     path = tmp_path / "a.csv.bz2"
     path.write_bytes(bz2.compress(b"x,y\n" + b"0,a\n" * 80_000))
-    with pytest.raises(BadFile, match=r"bytes of bzip2 data hold more than .* are the most"):
+    with pytest.raises(BadFile, match=r"bytes of bzip2 data hold more than .* and at most"):
         list(open_table(path).chunks())
     path = tmp_path / "a.csv.gz"  # as sparse as gzip can be
     path.write_bytes(gzip.compress(b"x,y\n" + b"0,a\n" * 80_000))
@@ -305,7 +307,7 @@ def test_long_texts_of_a_small_file_are_not_held_all_at_once(
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(text.encode()))
     source = open_source(str(path))
-    with pytest.raises(BadRows, match=r"w: long texts, .* where 1\d\d,\d{3} are the most"):
+    with pytest.raises(BadRows, match=r"w: long texts, .* and at most 1\d\d,\d{3} are held"):
         source.some(source.wanted("y"), 10_000)
     path = tmp_path / "a.csv"
     path.write_text(text)  # as many bytes as it takes

@@ -100,7 +100,7 @@ def test_a_file_that_is_cut_short_is_refused(form: str, share: float, tmp_path: 
     path.write_bytes(content[: int(share * len(content))])
     with pytest.raises(BadFile, match="cannot be read") as told:
         cells(path)
-    assert "cut short or damaged" in told.value.hint
+    assert "incomplete or damaged" in told.value.hint
 
 
 def test_a_damaged_page_is_refused_by_its_place(tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def cells_of_json(path: Path) -> list[Any]:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('{"a": [1]}\n', "line 1, a: a list is no cell"),
-        ('{"a": 1}\n{"a": {"b": 2}}\n', "line 2, a: a dict is no cell"),
-        ('{"a": 1}\n[2]\n', r"line 2: '\[2\]' is no object"),
+        ('{"a": [1]}\n', "line 1, a: a list is not a cell"),
+        ('{"a": 1}\n{"a": {"b": 2}}\n', "line 2, a: a dict is not a cell"),
+        ('{"a": 1}\n[2]\n', r"line 2: '\[2\]' is not an object"),
         ('{"a": 1}{"a": 2}\n', "line 1: Extra data"),
         ('{"a": 1}\n{"a": \n', "line 2: Expecting value"),
         ('{"a": 1e999}\n', "line 1, a: inf is not a finite number"),
@@ -167,13 +167,13 @@ def test_a_json_array_of_objects_is_the_table_of_its_lines(
     ("content", "problem"),
     [
         ("[]", "has no columns"),
-        ('[{"a": 1} {"a": 2}]', "line 1: .* is no comma"),
-        ('[{"a": 1},\n3]', "line 2: '3]' is no object"),
+        ('[{"a": 1} {"a": 2}]', "line 1: .* is not a comma"),
+        ('[{"a": 1},\n3]', "line 2: '3]' is not an object"),
         ('[{"a": 1},\n{"a": 2}', "line 2: the array has no end"),
-        ('[{"a": 1}]\nmore', "line 2: 'more' stands behind the end"),
+        ('[{"a": 1}]\nmore', "line 2: 'more' comes after the end"),
         ('[{"a": 1},\n\n{"a": tru}]', "line 3: Expecting value"),
-        ('[{"a": 1,\n "a": 2}]', "comes more than once"),
-        ('[{"a": [1]}]', "a list is no cell"),
+        ('[{"a": 1,\n "a": 2}]', "is repeated"),
+        ('[{"a": [1]}]', "a list is not a cell"),
         ('[{"a": "\\ud800"}]', "half a character"),
     ],
 )

@@ -237,7 +237,7 @@ def test_strings_may_come_in_arrays_and_columns(require):
         ({"max_terms": True}, "max_terms is True"),
         ({"hashing": 9, "min_count": 2}, "hashing knows none"),
         ({"dtype": str}, "dtype is"),
-        ({"dtype": np.int64, "weighting": "tf"}, "no whole numbers"),
+        ({"dtype": np.int64, "weighting": "tf"}, "not whole numbers"),
     ],
 )
 def test_settings_outside_their_range_are_refused(given, words):

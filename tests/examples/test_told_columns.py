@@ -81,7 +81,7 @@ def test_what_changes_smoothly_is_no_code(shape: str) -> None:
               "step": np.minimum(6 * x, 2.0)}[shape]  # fmt: skip
     y = np.where(effect - effect.mean() + rng.logistic(size=SIZE) > 0, "a", "b")
     found = suffice.train(pd.DataFrame({"x": cells, "y": y}), target="y", model="naive-bayes")
-    assert found.table == "1 column: 1 of numbers"
+    assert found.table == "1 numeric column"
 
 
 def test_an_order_of_codes_is_smooth_by_chance_as_often_as_any() -> None:
@@ -98,10 +98,10 @@ def test_an_order_of_codes_is_smooth_by_chance_as_often_as_any() -> None:
 @pytest.mark.parametrize(
     ("name", "cells", "why"),
     [
-        ("n", range(1, 201), "it runs with the rows, from 1 to 200: row numbers"),
-        ("n", range(200, 0, -1), "it runs with the rows, from 200 to 1: row numbers"),
-        ("customer_id", [17 * i + 1000 for i in range(200)], "every row has a number of its own"),
-        ("orderID", [(7 * i) % 997 for i in range(200)], "every row has a number of its own"),
+        ("n", range(1, 201), "it counts the rows, from 1 to 200: row numbers"),
+        ("n", range(200, 0, -1), "it counts the rows, from 200 to 1: row numbers"),
+        ("customer_id", [17 * i + 1000 for i in range(200)], "every row has a different number"),
+        ("orderID", [(7 * i) % 997 for i in range(200)], "every row has a different number"),
         ("year", range(1820, 2020), None),
         ("width", [17 * i + 1000 for i in range(200)], None),
         ("id", [i % 150 for i in range(200)], None),
@@ -157,7 +157,5 @@ def test_an_order_that_is_not_known_is_refused(tmp_path: Path) -> None:
     table.write_text(
         "c,y\n" + "".join(f"{['red', 'blue'][i % 2]},{'ab'[i % 3 > 0]}\n" for i in range(40))
     )
-    with pytest.raises(
-        suffice.errors.BadSetting, match="c: 'red', 'blue' have no order that is known"
-    ):
+    with pytest.raises(suffice.errors.BadSetting, match="c: 'red', 'blue' have no known order"):
         suffice.train(table, target="y", model="naive-bayes", columns={"c": "ordered"})

@@ -75,7 +75,7 @@ def test_other_faults_are_found() -> None:
     assert pairs[1, 101] is True
     assert pairs[50, 51] is False
     assert 90 in found.strangers
-    assert "say the same as others with another label" in str(found)
+    assert "equal others with a different label" in str(found)
 
 
 def test_half_of_the_labels_may_be_wrong() -> None:

@@ -219,14 +219,14 @@ def test_a_class_of_few_rows_is_in_every_set() -> None:
     model = GaussianDiscriminant().fit(X, y)
     found = model.prediction_set(X[:20], 0.9, "class", rows=(X, y))
     assert all(2 in each for each in found.sets)
-    assert "Too few rows for 0.9, so in every set: 2" in found.promise
+    assert "Too few rows for 0.9, so these are in every set: 2" in found.promise
 
 
 def test_fewer_rows_than_the_coverage_takes_exclude_nothing() -> None:
     X, y, x = numbers(0, 9)
     found = GaussianDiscriminant("diagonal").fit(X, y).prediction_set(x, 0.95, rows=(X, y))
     assert found.sets == [(0, 1, 2)]
-    assert "sets are everything" in found.promise
+    assert "every set has all classes" in found.promise
 
 
 def test_the_likeliest_class_is_in_the_set() -> None:
@@ -331,13 +331,13 @@ Y0 = ["a", "a", "b", "b"]
 @pytest.mark.parametrize("coverage", [0.0, 1.0, 1.5, -0.1, "much", True, float("nan")])
 def test_a_coverage_is_a_share(coverage: Any) -> None:
     model = GaussianDiscriminant().fit(X0, Y0)
-    with pytest.raises(BadSetting, match="is no share between 0 and 1"):
+    with pytest.raises(BadSetting, match="is not a share between 0 and 1"):
         model.prediction_set(X0, coverage, rows=(X0, Y0))
 
 
 def test_what_cannot_be_ranked_is_refused() -> None:
     model = GaussianDiscriminant().fit(X0, Y0)
-    with pytest.raises(BadSetting, match="none are given or kept"):
+    with pytest.raises(BadSetting, match="none are given or stored"):
         model.prediction_set(X0)
     with pytest.raises(BadSetting, match="within='row'"):
         model.prediction_set(X0, within="row", rows=(X0, Y0))
@@ -345,7 +345,7 @@ def test_what_cannot_be_ranked_is_refused() -> None:
         model.prediction_set(X0, rows=X0)
     with pytest.raises(BadSetting, match="weight 3"):
         model.prediction_set(X0, rows=(X0[:3], Y0[:3]))
-    with pytest.raises(BadLabels, match="no class of this model"):
+    with pytest.raises(BadLabels, match="not a class of this model"):
         model.prediction_set(X0, rows=(X0, ["a", "a", "b", "c"]))
     half = GaussianDiscriminant().fit(X0, Y0, [0.5, 1.5, 1, 1])
     with pytest.raises(BadWeights, match="covariate shift"):

@@ -40,7 +40,7 @@ def test_sets_are_printed_from_a_file_alone(
     assert all(row["set_size"] == len(row["set"]) for row in rows)
     assert "Full conformal among 60 kept rows" in told.err.replace("\n", " ")
     assert main(["predict", model, new, "--coverage", "2"]) == 1
-    assert "is no share between 0 and 1" in capsys.readouterr().err
+    assert "is not a share between 0 and 1" in capsys.readouterr().err
     assert main([*fit, "--force"]) == 0
     assert main(["predict", model, new, "--coverage", ".9"]) == 1
-    assert "none are given or kept" in capsys.readouterr().err.replace("\n", " ")
+    assert "none are given or stored" in capsys.readouterr().err.replace("\n", " ")

@@ -45,7 +45,7 @@ def test_what_moved_is_named(model: Any) -> None:
     what = {(test.column, test.what) for test in found.moved}
     assert {("x1", "mean"), ("x2", "shape"), ("x3", "blanks")} <= what
     assert not any(column == "x0" for column, _ in what)
-    assert "columns have moved" in found.verdict
+    assert "columns have drifted" in found.verdict
     assert list(found.columns.columns)[:5] == ["column", "what", "old", "new", "z"]
 
 
@@ -113,9 +113,9 @@ def test_priors_labels_and_levels_that_moved() -> None:
     lied = np.where(rng.random(400) < 0.5, "no", "yes")
     found = suffice.watch(model, X.assign(label=lied), target="label")
     assert found.worse
-    assert "less often right" in found.verdict
+    assert "right less often" in found.verdict
     merged = NaiveBayes(calibration_rows=400).fit(other, y)
-    assert "columns have moved" in suffice.watch(model, merged).verdict
+    assert "columns have drifted" in suffice.watch(model, merged).verdict
     assert suffice.watch(model, model).ok
 
 
@@ -124,8 +124,8 @@ def test_without_kept_rows_it_says_what_is_missing() -> None:
     X, y = drawn(rng, 300)
     found = suffice.watch(GaussianDiscriminant().fit(X, y), X[:100])
     assert found.expected is None
-    assert any("no rows are kept" in note for note in found.notes)
-    with pytest.raises(BadSetting, match="it keeps none"):
+    assert any("keeps no rows" in note for note in found.notes)
+    with pytest.raises(BadSetting, match="this one keeps none"):
         suffice.watch(GaussianDiscriminant().fit(X, y), X, stream=True)
     with pytest.raises(BadSetting, match="keeps no statistics"):
         suffice.watch(LogisticRegression(1.0).fit(X, y), X)
@@ -148,7 +148,7 @@ def test_the_command_leaves_with_a_code_for_schedulers(tmp_path: Path, capsys: A
     assert main(["watch", model, str(new), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ok"] is True
     assert main(["watch", model, str(moved)]) == 3
-    assert "columns have moved: b" in capsys.readouterr().out
+    assert "columns have drifted: b" in capsys.readouterr().out
     assert main(["watch", model, model]) == 0
     lacking = tmp_path / "lacking.csv"
     frame[["a", "b"]].to_csv(lacking, index=False)

@@ -251,5 +251,5 @@ def test_classes_of_too_few_rows_and_copies_of_columns_have_answers(form: str) -
     "settings", [{"divisor": "unbiased"}, {"predictive": 1.0}, {"pool": 0.5}, {"shrink": 0.1}]
 )
 def test_settings_that_tied_forms_have_not_are_refused(settings: dict[str, object]) -> None:
-    with pytest.raises(BadSetting, match='does not belong to covariance="VEV"'):
+    with pytest.raises(BadSetting, match='does not apply to covariance="VEV"'):
         GaussianDiscriminant("VEV", **settings).fit([[0.0], [1.0], [2.0]], [0, 0, 1])  # type: ignore[arg-type]

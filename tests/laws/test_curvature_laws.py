@@ -125,7 +125,7 @@ def test_a_row_of_weight_zero_adds_nothing(data: st.DataObject, k: int) -> None:
     weights = data.draw(row_weights(len(table)))
     kept = weights > 0.0
     a, b = summarize(table, weights), summarize(table[kept], weights[kept])
-    assert_same(without_margin(a), without_margin(b), law="weight zero is no row")
+    assert_same(without_margin(a), without_margin(b), law="weight zero is not a row")
 
 
 @given(st.data(), SIZES)

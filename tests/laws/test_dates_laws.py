@@ -146,14 +146,14 @@ def test_what_is_no_date_is_none(cell: str) -> None:
 def test_a_column_of_two_orders_is_no_column_of_dates_and_names_both_cells() -> None:
     found = spelling_of_column(evidence(["13/5/2020", "1/1/2020", "5/13/2020"]))
     assert found.spelling is None
-    assert "'5/13/2020' is no date with the day first" in found.doubt
+    assert "'5/13/2020' is not a date with the day first" in found.doubt
     assert "'13/5/2020' none with the month" in found.doubt
 
 
 def test_one_strange_cell_among_dates_is_named() -> None:
     found = spelling_of_column(evidence(["2020-01-05", "2020-01-06", "soon", "2020-01-07"]))
     assert found.spelling is None
-    assert "'soon' is no date; 1 of 4 cells that are not blank is none" in found.doubt
+    assert "'soon' is not a date; 1 of 4 cells that are not blank is none" in found.doubt
 
 
 @given(st.datetimes(dt.datetime(1901, 1, 1), dt.datetime(2200, 1, 1)))  # noqa: DTZ001
@@ -200,7 +200,7 @@ def test_times_without_a_date_are_hours(seconds: int) -> None:
     ],
 )
 def test_a_file_that_says_no_such_thing_is_refused(held: dict[str, object]) -> None:
-    with pytest.raises(BadFile, match="how its table is written"):
+    with pytest.raises(BadFile, match="record the notation of its table"):
         spellings_from({"a": held})
 
 

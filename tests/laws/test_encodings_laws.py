@@ -158,5 +158,5 @@ def test_what_is_no_text_is_refused_by_its_line(name: str, tmp_path: Path) -> No
 def test_an_encoding_that_is_not_known_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"a,y\n1,x\n2,z\n")
-    with pytest.raises(BadSetting, match="is no encoding of text"):
+    with pytest.raises(BadSetting, match="is not a known text encoding"):
         train(path, target="y", encoding=name)

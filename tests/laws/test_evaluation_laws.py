@@ -233,7 +233,7 @@ def test_a_learning_curve_of_sums_is_that_of_refits() -> None:
 
     models = {
         "merged": GaussianDiscriminant("per-class"),
-        # A pipeline is no sum: it is fitted for every size.
+        # A pipeline is not a sum: it is fitted for every size.
         "refitted": make_pipeline(GaussianDiscriminant("per-class")),
         "logistic": LogisticRegression(1e-4, standard_errors=False),
     }

@@ -311,12 +311,12 @@ BAD: dict[str, tuple[Any, Any, Any, str]] = {
     "no class": (LatentClasses(0), [["a"], ["b"]], BadSetting, "components=0"),
     "more than rows": (LatentClasses(3), [["a"], ["b"]], BadSetting, "n_samples=2"),
     "more than contents": (LatentClasses(3), [["a"], ["b"], ["a"]], BadSetting, "2 different rows"),
-    "blank": (LatentClasses(1), [[None], [None]], BadRows, "no row has a cell"),
+    "blank": (LatentClasses(1), [[None], [None]], BadRows, "all cells are blank"),
     "select": (LatentClasses(2, "select"), [["a"], ["b"]], BadSetting, "labels"),
     "held out": (LatentClasses(2, smoothing="held-out"), [["a"]], BadSetting, "labels"),
     "predictive": (
         LatentClasses(2, "predictive-gaussian"), [[1.5], [2.5]], BadSetting,
-        "x0: hidden classes have no columns of family 'predictive-gaussian'",
+        "x0: latent classes cannot have columns of family 'predictive-gaussian'",
     ),
     "infinite": (
         LatentClasses(2, "gaussian"), [[1.0], [np.inf], [2.0]], NotFinite, "row 1"),

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::suffice.errors.DegenerateData"),
     pytest.mark.filterwarnings("ignore::suffice.errors.DidNotConverge"),
     pytest.mark.filterwarnings("ignore::suffice.errors.OneClass"),
-    pytest.mark.filterwarnings("ignore:EM had not come to rest:suffice.errors.Approximation"),
+    pytest.mark.filterwarnings("ignore:EM had not converged:suffice.errors.Approximation"),
 ]
 
 seeds = st.integers(0, 2**32 - 1)
@@ -94,7 +94,7 @@ def assert_refitted(make: Any, x: Any, y: Any, w: Any, tolerance: float, some: A
     places = np.arange(len(y)) if some is None else some
     found = make().fit(x, y, sample_weight=w).leave_one_out(x, y, sample_weight=w)
     # A refit may not come to rest either; nothing else is approximated.
-    assert found.approximate in ("", "EM had not come to rest for some of the rows left out")
+    assert found.approximate in ("", "EM had not converged for some of the rows left out")
     assert len(found.log_posterior) == len(y)
     expected = refitted(make, x, y, w, places)
     finite = np.isfinite(expected)

@@ -179,7 +179,7 @@ def test_a_column_twice_shares_its_coefficient_by_least_norm(
     unit = -unit if turned else unit
     wide = np.column_stack([X, X[:, place] * unit + 7.0])
     before = fitted(X, y)
-    with pytest.warns(DegenerateData, match="add up from each other"):
+    with pytest.warns(DegenerateData, match="are linearly dependent"):
         after = LogisticRegression().fit(wide, y)
     assert after.converged_
     np.testing.assert_allclose(after.predict_proba(wide), before.predict_proba(X), atol=1e-7)

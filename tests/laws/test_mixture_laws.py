@@ -302,7 +302,7 @@ def test_bic_icl_and_uncertainty_are_what_they_say() -> None:
         ({"components": 7}, "6 different"),
         ({"covariance": "full"}, "covariance='full' is not known"),
         ({"criterion": "cv"}, "criterion='cv'"),
-        ({"noise": -1.0}, "noise=-1.0 is no volume"),
+        ({"noise": -1.0}, "noise=-1.0 is not a volume"),
         ({"tol": -1.0}, "tol=-1.0"),
         ({"max_iter": 0}, "max_iter=0"),
         ({"start": [0, 1]}, "start has shape"),

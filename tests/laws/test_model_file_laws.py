@@ -166,7 +166,7 @@ def test_a_model_that_answers_from_its_rows_is_not_saved_without_them(
     name: str, tmp_path: Path
 ) -> None:
     model, _ = fitted(name, rng_of(name))
-    with pytest.raises(BadSetting, match=r"rows that it keeps.*\nHint: "):
+    with pytest.raises(BadSetting, match=r"rows it stores.*\nHint: "):
         model.save(tmp_path / "model", statistics=False)
     assert not (tmp_path / "model").exists()
 

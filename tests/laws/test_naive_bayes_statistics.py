@@ -310,7 +310,7 @@ def test_a_row_of_weight_zero_is_not_looked_at(kind: str, data: st.DataObject) -
     other[~kept, MIXED] = "a level that nobody has seen"
     assert_same(
         KINDS[kind](other, weights), KINDS[kind](table[kept], weights[kept]), relative=0.0,
-        law="weight zero is no row",
+        law="weight zero is not a row",
     )  # fmt: skip
 
 

@@ -165,7 +165,7 @@ def test_a_row_of_weight_zero_is_not_looked_at(kind: str, data: st.DataObject) -
         )
     kept = weights > 0.0
     a, b = summarize(table, weights), summarize(table[kept], weights[kept])
-    assert_same(a, b, law="weight zero is no row")
+    assert_same(a, b, law="weight zero is not a row")
 
 
 @every_kind

@@ -331,7 +331,7 @@ def test_packed_tables_that_are_cut_short_are_refused(
     text = as_csv(frame, ",", csv.QUOTE_MINIMAL).encode()
     content = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}[how](text)
     length = data.draw(st.integers(12, len(content) - 1))
-    with pytest.raises(BadFile, match=f"the {how} data cannot be unpacked beyond byte"):
+    with pytest.raises(BadFile, match=f"the {how} data cannot be decompressed beyond byte"):
         read(open_table(written(content[:length], "a.csv"), delimiter=",", header=True))
 
 

@@ -209,7 +209,7 @@ def test_the_hash_of_a_term_never_changes():
 @pytest.mark.parametrize("odd", ["", " ", "a  b", "a ", "a\0", "\ud800", 5, None])
 def test_what_can_be_no_term_is_refused(odd):
     for make in (lambda: Vocabulary(["a", odd]), lambda: Vocabulary(["a"]).add([odd])):
-        with pytest.raises(BadSetting, match="is no term"):
+        with pytest.raises(BadSetting, match="is not a term"):
             make()
     assert Vocabulary([]).terms == []
 

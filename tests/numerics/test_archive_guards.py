@@ -71,16 +71,16 @@ def test_a_checksum_is_no_longer_than_it_may_be() -> None:
 def test_arrays_that_nobody_names_are_refused() -> None:
     name = "arrays/float32.npy"
     more = zipped({**members_of(), name: members_of()["arrays/float64.npy"]})
-    refused(more, "the arrays are not those that model.json names")
+    refused(more, "the arrays differ from those that model.json names")
     fewer = {entry: held for entry, held in members_of().items() if "float64" not in entry}
-    refused(zipped(fewer), "the arrays are not those that model.json names")
+    refused(zipped(fewer), "the arrays differ from those that model.json names")
 
 
 @pytest.mark.parametrize(
     "end", [b"", b"PK\x05\x06" + bytes(16), b"PK\x05\x06" + bytes(16) + b"\1\0"]
 )
 def test_a_file_that_does_not_end_like_one_is_refused(end: bytes) -> None:
-    refused(file_of("shared")[0][:-22] + end, "it does not end like one")
+    refused(file_of("shared")[0][:-22] + end, "its end is missing")
 
 
 def test_a_small_file_does_not_count_its_members_like_a_large_one() -> None:
@@ -185,7 +185,7 @@ UNKNOWN: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", UNKNOWN)
 def test_nothing_is_made_of_a_tree_that_is_not_known(what: str) -> None:
-    with pytest.raises(BadFile, match="is nothing that a model is made of"):
+    with pytest.raises(BadFile, match="is not part of a model"):
         grown_of(UNKNOWN[what])
 
 
@@ -194,7 +194,7 @@ def test_nothing_is_made_of_a_tree_that_is_too_deep() -> None:
     for _ in range(DEEPEST + 1):
         deep = {"is": "tuple", "items": [deep]}
     assert grown_of(deep)
-    with pytest.raises(BadFile, match="is nothing that a model is made of"):
+    with pytest.raises(BadFile, match="is not part of a model"):
         grown_of({"is": "tuple", "items": [deep]})
 
 
@@ -207,7 +207,7 @@ def test_an_object_of_other_fields_may_be_of_a_newer_version(fields: dict[str, A
 @pytest.mark.parametrize(
     ("value", "words"),
     [(object(), "has no plain form to store"),
-     (np.array(["x" * 65]), "an array of text is not stored")],
+     (np.array(["x" * 65]), "an array of text that contains")],
 )  # fmt: skip
 def test_what_could_not_be_read_again_is_not_written(value: Any, words: str) -> None:
     with pytest.raises(BadFile, match=words):
@@ -229,7 +229,7 @@ def test_what_could_not_be_read_again_is_not_written(value: Any, words: str) -> 
 def test_texts_of_statistics_are_lists_of_labels(text: bytes) -> None:
     good = np.frombuffer(b'["a", 1, null]', dtype=np.uint8)
     check_texts({"0/labels": good, "0/sums": np.zeros(3)})
-    with pytest.raises(BadFile, match="are no labels"):
+    with pytest.raises(BadFile, match="are not labels"):
         check_texts({"0/labels": np.frombuffer(text, dtype=np.uint8)})
 
 
@@ -237,7 +237,7 @@ def test_texts_of_statistics_are_lists_of_labels(text: bytes) -> None:
     "array", [[91, 93], np.zeros(2), np.zeros((1, 2), dtype=np.uint8)], ids=["list", "f8", "2-d"]
 )
 def test_texts_of_statistics_are_bytes(array: Any) -> None:
-    with pytest.raises(BadFile, match="are no labels"):
+    with pytest.raises(BadFile, match="are not labels"):
         check_texts({"levels": array})
 
 
@@ -246,7 +246,7 @@ def test_texts_of_statistics_have_no_more_values_than_labels_can_be(
 ) -> None:
     monkeypatch.setattr(stored_labels, "MOST_PARTS", 3)
     check_texts({"labels": np.frombuffer(b"[1, 2, 3]", dtype=np.uint8)})
-    with pytest.raises(BadFile, match="are no labels"):
+    with pytest.raises(BadFile, match="are not labels"):
         check_texts({"labels": np.frombuffer(b"[1, 2, 3, 4]", dtype=np.uint8)})
 
 

@@ -163,7 +163,7 @@ def test_text_and_blanks_are_left_out_and_said_to_be() -> None:
     words = diagnose(LabelledRows.read(frame[["c"]], np.arange(90) % 2))
     assert words.columns == ()
     assert words.box is None
-    assert "no columns of numbers" in str(words)
+    assert "no numeric columns" in str(words)
     assert assumed(words) == []
 
 

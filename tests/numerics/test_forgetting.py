@@ -303,9 +303,9 @@ def test_what_sums_cannot_tell_is_refused_with_what_to_do(form: str) -> None:
         y = np.array(["few"] * 4_000 + ["a", "b"] * 150)
         model = fitted(form, X, y)
         before = model.predict_proba(X[:5])
-        with pytest.raises(ForgettingUnseen, match="no digits of the variance") as refused:
+        with pytest.raises(ForgettingUnseen, match="no reliable digits in the variance") as refused:
             model.forget(X[2:4_000], y[2:4_000])
-        assert "fit again on the rows that are to stay" in str(refused.value)
+        assert "fit again on the rows that remain" in str(refused.value)
         np.testing.assert_array_equal(model.predict_proba(X[:5]), before)
 
 

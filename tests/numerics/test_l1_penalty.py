@@ -315,11 +315,20 @@ def test_one_class_has_no_coefficients() -> None:
         ({"l1_ratio": True}, "l1_ratio=True is not a number"),
         ({"l1_ratio": "l1"}, "l1_ratio='l1' is not a number"),
         ({"l1_ratio": float("nan")}, "l1_ratio=nan is not a number"),
-        ({"l1_ratio": 1.0, "solver": "sgd"}, 'does not go with solver="sgd"'),
-        ({"l1_ratio": 1.0, "standard_errors": True}, "does not go with standard_errors=True"),
-        ({"l1_ratio": 1.0, "correction": "firth"}, "correction='firth' does not go with penalty"),
-        ({"l1_ratio": 1.0, "penalty": "auto"}, "l1_ratio=1.0 does not go with penalty='auto'"),
-        ({"l1_ratio": 0.5, "penalty": "average"}, "does not go with penalty='average'"),
+        ({"l1_ratio": 1.0, "solver": "sgd"}, 'cannot be combined with solver="sgd"'),
+        (
+            {"l1_ratio": 1.0, "standard_errors": True},
+            "cannot be combined with standard_errors=True",
+        ),
+        (
+            {"l1_ratio": 1.0, "correction": "firth"},
+            "correction='firth' cannot be combined with penalty",
+        ),
+        (
+            {"l1_ratio": 1.0, "penalty": "auto"},
+            "l1_ratio=1.0 cannot be combined with penalty='auto'",
+        ),
+        ({"l1_ratio": 0.5, "penalty": "average"}, "cannot be combined with penalty='average'"),
     ],
 )
 def test_settings_that_have_no_meaning_are_refused(settings: dict[str, Any], words: str) -> None:
@@ -338,7 +347,7 @@ def test_what_needs_a_normal_law_is_refused_with_the_reason() -> None:
             ask()
     with pytest.raises(AttributeError, match="l1_ratio=0"):
         _ = model.covariance_
-    with pytest.raises(BadSetting, match="does not go with partial_fit"):
+    with pytest.raises(BadSetting, match="cannot be combined with partial_fit"):
         model.partial_fit(X, y)
     assert np.isinf(model.bound_)
 

@@ -128,7 +128,7 @@ def undecided(monkeypatch):
     monkeypatch.setattr(separation_programs.Budget.__init__, "__defaults__", (0.0,))
     monkeypatch.setattr(separation, "runaway_cone", lambda *_: None)
     X, y = categorical_table(1, 300, 8, 3, confused=0.3)
-    with pytest.warns(DidNotConverge, match="whether the classes are separated is not known"):
+    with pytest.warns(DidNotConverge, match="it is unknown whether the classes are separated"):
         model = LogisticRegression().fit(filled(X), y)
     return model, filled(X), y
 
@@ -141,7 +141,7 @@ def test_what_is_not_known_is_never_told_as_a_standard_error(undecided):
     for told in (model.summary(), model.summary(X, y)):
         for figures in (told.standard_errors, told.z, told.p, told.low, told.high):
             assert np.isnan(figures).all()
-        assert "whether the classes are separated is not known" in str(told)
+        assert "it is unknown whether the classes are separated" in str(told)
         assert "Not converged" in str(told)
     with pytest.raises(BadSetting, match="no standard errors"):
         model.learned_.statistics.found.covariance(1)

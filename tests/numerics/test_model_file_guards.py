@@ -146,13 +146,13 @@ SOUND: dict[str, Case] = {
     "columns are none of texts": ("texts", ("columns",), Columns(())),
     "columns are none of texts ": ("texts", ("columns",), NUMBER),
     "statistics are Totals": ("texts", ("statistics",), Totals.empty(3)),
-    "statistics hold a document that is no text": (
+    "statistics hold a document that is not text": (
         "texts", ("statistics",), with_row(cells=("a", 1)),
     ),
     "statistics hold a document of no class of this model": (
         "texts", ("statistics",), with_row(label="x"),
     ),
-    "statistics hold a document of symbols that are no bytes": (
+    "statistics hold a document of symbols that are not bytes": (
         "texts", ("statistics",), with_row(cells=("a", "\u20ac")),
     ),
     "statistics hold more documents than were learned": (
@@ -170,7 +170,7 @@ SOUND: dict[str, Case] = {
     "found has other coefficients than the model": ("logistic", ("model", "weights"), times(2.0)),
     "seen has other columns than the fit": ("logistic", ("seen", "moments", "mean"), times(2.0)),
     "chosen says nothing about families": ("naive Bayes", ("chosen",), None),
-    "chosen.columns[0] are no places": (
+    "chosen.columns[0] are not places": (
         "naive Bayes", ("chosen", "product", "columns", 0), (0.0,),
     ),
     "chosen has other families than the model": (
@@ -205,7 +205,7 @@ SOUND: dict[str, Case] = {
     "statistics of gaussian columns weigh 9": (
         "naive Bayes", (*STATISTICS, "parts", 0, "weight"), 9.0,
     ),
-    "statistics have bins that are none of the family's": (
+    "statistics have bins that do not match the family": (
         "binned", (*STATISTICS, "parts", 0, "levels"), ((0, 1, 2, 3, 4, 99),),
     ),
     "statistics have more events than cells": (
@@ -225,7 +225,7 @@ SOUND: dict[str, Case] = {
         "held out", ("statistics", "sample", "limit"), 0,
     ),
     # Forms of fields
-    "statistics.limit holds what is no number": ("texts", ("statistics", "limit"), float("nan")),
+    "statistics.limit holds what is not a number": ("texts", ("statistics", "limit"), float("nan")),
     ".usual holds nan to nan, which no float is": (
         "shared", (*STATISTICS, "usual"), np.full(3, np.nan),
     ),
@@ -234,11 +234,11 @@ SOUND: dict[str, Case] = {
     "model.product.columns has 3 where 2 belong": (
         "naive Bayes", ("model", "product", "families"), cut,
     ),
-    "model.labels are no labels": ("shared", ("model", "labels"), ("a", "a", "c")),
+    "model.labels are not labels": ("shared", ("model", "labels"), ("a", "a", "c")),
     "model.labels are not in order": ("shared", ("model", "labels"), ("c", "b", "a")),
-    "model.blank are no places": ("naive Bayes", ("model", "blank"), (-1,)),
-    "model.blank are no places ": ("naive Bayes", ("model", "blank"), range(-3, 0)),
-    "model.weights is no array of float64": ("shared", ("model", "weights"), [1.0, 2.0, 3.0]),
+    "model.blank are not places": ("naive Bayes", ("model", "blank"), (-1,)),
+    "model.blank are not places ": ("naive Bayes", ("model", "blank"), range(-3, 0)),
+    "model.weights is not an array of float64": ("shared", ("model", "weights"), [1.0, 2.0, 3.0]),
     "model.weights has the shape (3, 1)": (
         "shared", ("model", "weights"), lambda weights: weights[:, np.newaxis],
     ),
@@ -246,8 +246,8 @@ SOUND: dict[str, Case] = {
     "model.weights holds -1 to 5, which no weight is": (
         "shared", ("model", "weights"), put((0, -1.0)),
     ),
-    "model.densities.rank is -1: it is no count": ("shared", ("model", "densities", "rank"), -1),
-    "model.temperature is nan: it is no scale": (
+    "model.densities.rank is -1: it is not a count": ("shared", ("model", "densities", "rank"), -1),
+    "model.temperature is nan: it is not a scale": (
         "naive Bayes", ("model", "temperature"), float("nan"),
     ),
     ".keys are not in order, each once": ("texts", (*TERMS, "keys"), lambda keys: keys[::-1]),
@@ -261,7 +261,7 @@ SOUND: dict[str, Case] = {
     "statistics has 3 columns under a pattern of 2": (
         "shared", ("statistics", "groups"), lambda groups: {b"\1\1\0": groups[b"\1\1\1"]},
     ),
-    "statistics has groups that are no classes": (
+    "statistics has groups that are not classes": (
         "diagonal", ("statistics", "groups"),
         lambda groups: {frozenset(key): group for key, group in groups.items()},
     ),
@@ -749,7 +749,7 @@ STRANGE: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", STRANGE)
 def test_a_tree_that_no_model_is_made_of_is_refused(what: str) -> None:
-    with pytest.raises(BadFile, match="is nothing that a model is made of"):
+    with pytest.raises(BadFile, match="is not part of a model"):
         TreeCheck(FILE).check({"part": STRANGE[what]})
 
 
@@ -758,7 +758,7 @@ def test_a_tree_is_looked_through_however_deep_it_is() -> None:
     for _ in range(DEEPEST + 1):
         deep = {"is": "tuple", "items": [deep]}
     TreeCheck(FILE).check(deep)
-    with pytest.raises(BadFile, match="is nothing that a model is made of"):
+    with pytest.raises(BadFile, match="is not part of a model"):
         TreeCheck(FILE).check({"is": "tuple", "items": [deep]})
 
 

@@ -148,7 +148,7 @@ def test_the_machinery_of_these_tests_writes_files_that_are_read() -> None:
 def test_other_things_by_the_name_of_a_model_are_refused(tmp_path: Path) -> None:
     refused(pickle.dumps({"a": 1}), "is not a model file")
     refused(b"", "is not a model file")
-    refused(b"PK\x03\x04", "does not end like one")
+    refused(b"PK\x03\x04", "its end is missing")
     stream = io.BytesIO()
     np.savez(stream, a=np.arange(3))
     refused(stream.getvalue(), "does not belong in it")
@@ -187,7 +187,7 @@ def test_links_folders_and_devices_are_refused() -> None:
                 info = zipfile.ZipInfo(entry)
                 info.create_system, info.external_attr = 3, rights << 16
                 archive.writestr(info, held)
-        refused(stream.getvalue(), "no plain file")
+        refused(stream.getvalue(), "not a plain file")
 
 
 def test_a_header_that_lies_about_its_array_is_refused() -> None:
@@ -236,9 +236,9 @@ STRANGE_JSON: list[tuple[bytes, str]] = [
     (b'{"format": -Infinity}', "holds -Infinity"),
     (b'"\xff\xfe"', "codec can't decode"),
     (b"", "Expecting value"),
-    (b"null", "the arrays are not those that model.json names"),
-    (b"[]", "the arrays are not those that model.json names"),
-    (b"{}", "the arrays are not those that model.json names"),
+    (b"null", "the arrays differ from those that model.json names"),
+    (b"[]", "the arrays differ from those that model.json names"),
+    (b"{}", "the arrays differ from those that model.json names"),
     (b'{"checksums": {}}', "is not a suffice model"),
     (b'{"name": "suffice model", "checksums": {}, "format": 1e999}', "has the format inf"),
     (b'{"name": "suffice model", "checksums": {}, "format": true}', "has the format True"),
@@ -364,7 +364,7 @@ IMPOSSIBLE: dict[str, tuple[str, Any]] = {
             origin_low=first(c["state"], "FullNormals")["fields"]["origin"]),
     ),
     "numbers that nobody uses": ("shared", lambda _, a: a.update(float32=np.zeros(3, np.float32))),
-    "a label that is no number": (
+    "a label that is not a number": (
         "fractions", lambda c, _: first(c["state"], "GenerativeModel")["fields"]["labels"].update(
             items=[1.0, {"is": "float", "value": "nan"}]),
     ),

@@ -235,11 +235,11 @@ def test_it_is_saved_and_loaded(tmp_path, penalty, classes):
 
 def test_what_steps_of_single_rows_cannot_do_is_said():
     X, y, _ = drawn(8, 2)
-    with pytest.raises(BadSetting, match="intercept=False does not go with partial_fit"):
+    with pytest.raises(BadSetting, match="intercept=False cannot be combined with partial_fit"):
         model_of().partial_fit(X, y)
-    with pytest.raises(BadSetting, match="intercept=False does not go with partial_fit"):
+    with pytest.raises(BadSetting, match="intercept=False cannot be combined with partial_fit"):
         model_of().fit(X, y).partial_fit(X, y)
-    with pytest.raises(BadSetting, match='intercept=False does not go with solver="sgd"'):
+    with pytest.raises(BadSetting, match='intercept=False cannot be combined with solver="sgd"'):
         model_of(solver="sgd").fit(X, y)
     with pytest.raises(BadSetting, match="intercept='no' is not known"):
         LogisticRegression(intercept="no").fit(X, y)

@@ -167,7 +167,7 @@ def _class_weight(file: Opened) -> None:
 LIES: dict[str, tuple[Callable[[Opened], None], str]] = {
     "shares of more than 1": (_shares(_swapped), "do not add up to 1"),
     "a negative share": (_shares(_negative), "which no weight is"),
-    "a share that is no number": (_shares(_nan), "which no weight is"),
+    "a share that is not a number": (_shares(_nan), "which no weight is"),
     "a grid of more than 1": (_shares(_swapped, "grids"), "do not add up to 1"),
     "an infinite log-loss": (_set("log_loss", {"is": "float", "value": "inf"}), "no weight"),
     "judged log-losses that are none": (_shares(_nan, "log_losses"), "which no weight is"),

@@ -406,7 +406,7 @@ def test_a_prior_of_zero_gives_the_limit(setting):
     np.testing.assert_array_equal(sole.predict_proba(X), np.tile([0.0, 1.0, 0.0], (len(X), 1)))
 
 
-# 5. A weight of 2 is two rows, a weight of 0 is no row
+# 5. A weight of 2 is two rows, a weight of 0 is not a row
 
 
 @pytest.mark.parametrize("setting", ALL, ids=ids)
@@ -632,7 +632,7 @@ def test_lost_digits_are_said_and_the_last_ones_are_not_given_up(setting):
     )
     wider = wide * 1e3
     model = fitted(setting, X, y).partial_fit(wider, np.arange(60) % 3)
-    with pytest.raises(ForgettingUnseen, match="no digits"):
+    with pytest.raises(ForgettingUnseen, match="no reliable digits"):
         model.forget(wider, np.arange(60) % 3)
 
 

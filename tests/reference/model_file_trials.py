@@ -141,7 +141,7 @@ def _asked(model: Any, X: Any, questions: Any = QUESTIONS) -> str:
 
 
 def _is_far(model: Any, X: Any) -> bool:
-    """Whether rows are so far out that squares of what they contribute are no numbers."""
+    """Whether rows are so far out that squares of what they contribute are not numbers."""
     try:
         return not bool((model.log_density(X) > -1e270).all())
     except SufficeError:

@@ -92,7 +92,7 @@ def terms() -> Cases:
 def comparisons() -> Cases:
     """Return what compare and bridge refuse."""
     for what, more in {
-        "no candidate": {"models": ["lda"]}, "no estimator": {"models": {"odd": 3}},
+        "no candidate": {"models": ["lde"]}, "no estimator": {"models": {"odd": 3}},
         "one twice": {"models": ["gda", "gda"]}, "one fold": {"folds": 1},
         "half a fold": {"folds": 2.5}, "none at all": {"models": []},
         "weights": {"sample_weight": -np.ones(12)}, "target and labels": {"target": "red"},

@@ -120,7 +120,7 @@ def whole_frame(rng: Generator, size: int) -> Rows:
 
 
 def texts(rng: Generator, size: int) -> Rows:
-    """Return a frame of documents in two columns of text, some blank, and a column of numbers."""
+    """Return a frame of documents in two numeric columns of text, some blank, and a column."""
     _, y = numbers(rng, size)
     words = np.array(["free", "lunch", "at", "ONE", "ünï", "pills", "$$$", "see", "\n", "日本語"])
 

@@ -111,7 +111,7 @@ def answers(model: Any, frame: pd.DataFrame) -> dict[str, Any]:
             "probabilities": model.predict_proba(some).tolist(),
             "log densities": [model.score_samples(some).tolist()],
         }
-    # Scores of a perceptron are no probabilities.
+    # Scores of a perceptron are not probabilities.
     ask = model.decision_function if isinstance(model, suffice.Perceptron) else model.predict_proba
     first = ask(some).tolist()
     if getattr(model, "penalty", None) == "average" or not hasattr(model, "partial_fit"):

@@ -1,4 +1,4 @@
-"""Friedman's six settings: covariance="auto" errs no more than his method."""
+"""Friedman's six settings: covariance="auto" has no higher error than his method."""
 
 from __future__ import annotations
 

@@ -259,7 +259,10 @@ def test_a_state_in_use_of_another_file_or_a_newer_version_is_refused(
     path = model_files / "gda.suffice"
     with served(path, state=state) as ask:
         learn(ask, "gda", NEW[0])
-        with pytest.raises(FileInUse, match="a server that runs"), served(path, state=state):
+        with (
+            pytest.raises(FileInUse, match="belongs to a running server"),
+            served(path, state=state),
+        ):
             pass
     other = tmp_path / "gda.suffice"
     suffice.NaiveBayes().fit(flowers(ROWS[1:]), np.array(LABELS[1:])).save(other)

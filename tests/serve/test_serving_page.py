@@ -102,7 +102,7 @@ def test_the_page_says_what_happens(
             one.sendall(body[20:])
             assert one.recv(4096).startswith(b"HTTP/1.1 200")
         assert server.stop() == 0
-        assert "left in order" in server.said
+        assert "stopped cleanly" in server.said
         assert "Traceback" not in server.said
     finally:
         server.process.kill()

@@ -359,5 +359,5 @@ def test_settings_and_counts_that_do_not_fit_are_refused() -> None:
         Language(limit=0)
     with pytest.raises(BadSetting, match="no class"):
         Language().estimate([])
-    with pytest.raises(DifferentKinds, match="of 3 symbols are no model of order 5"):
+    with pytest.raises(DifferentKinds, match="of 3 symbols are not a model of order 5"):
         Language().estimate([NgramCounts.empty(5), NgramCounts.empty(3)])

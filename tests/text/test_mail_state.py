@@ -249,7 +249,7 @@ def test_a_filter_that_has_forgotten_a_class_says_so_and_learns_it_again(place: 
     write_filter(place, [MAIL[0], MAIL[1]])
     with MailState(place, write=True) as state:
         state.forget(letter_of(MAIL[0][0]))
-        with pytest.raises(BadFile, match="has learned no ham"):
+        with pytest.raises(BadFile, match="has not learned any ham"):
             judged(state, letter_of(MAIL[1][0]))
         calibrate(state)
         state.learn(letter_of(MAIL[0][0]), HAM)
@@ -317,7 +317,7 @@ def test_files_that_are_no_filter_are_refused_in_words(place: Path, tmp_path: Pa
         assert str(place) in refusal.value.problem
     place.write_bytes(whole)
     damaged(place, 60, VERSION + 1)
-    with pytest.raises(BadFile, match=f"has the version {VERSION + 1}"):
+    with pytest.raises(BadFile, match=f"has version {VERSION + 1}"):
         MailState(place)
     place.write_bytes(whole)
     damaged(place, 68, APPLICATION + 1)

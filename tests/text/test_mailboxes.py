@@ -269,10 +269,10 @@ def test_what_may_not_be_read_is_refused(tmp_path):
 
 
 def test_a_folder_without_mail_is_refused(tmp_path):
-    with pytest.raises(BadFile, match=r"no Maildir .* is empty"):
+    with pytest.raises(BadFile, match=r"not a Maildir .* is empty"):
         list(read_mailbox(tmp_path))
     (tmp_path / "notes.txt").write_bytes(b"Dear diary\n")
-    with pytest.raises(BadFile, match=r"no Maildir .* holds no messages"):
+    with pytest.raises(BadFile, match=r"not a Maildir .* holds no messages"):
         list(read_mailbox(tmp_path))
 
 

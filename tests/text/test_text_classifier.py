@@ -165,14 +165,14 @@ def test_settings_that_decide_how_documents_are_read_stay() -> None:
         questions = [("predict", [TEXTS]), ("explain", [TEXTS]), ("partial_fit", [TEXTS, LABELS]),
                      ("forget", [TEXTS[:1], LABELS[:1]])]  # fmt: skip
         for question, asked in questions:
-            with pytest.raises(BadSetting, match=rf"{name} was set otherwise.*\nHint: set it back"):
+            with pytest.raises(BadSetting, match=rf"{name} was different.*\nHint: set it back"):
                 getattr(model, question)(*asked)
     plain = TextClassifier("boolean", smoothing=1.0, calibrated=False).fit(TEXTS, LABELS)
     kept = TextClassifier("boolean", smoothing=1.0).fit(TEXTS, LABELS).set_params(calibrated=False)
     assert_same(kept, plain, ODD)
-    with pytest.raises(BadSetting, match="smoothing or calibrated was set otherwise"):
+    with pytest.raises(BadSetting, match="smoothing or calibrated was different"):
         kept.partial_fit(TEXTS, LABELS)
-    with pytest.raises(BadSetting, match="smoothing or calibrated was set otherwise"):
+    with pytest.raises(BadSetting, match="smoothing or calibrated was different"):
         plain.set_params(calibrated=True).predict(TEXTS)
 
 
@@ -233,7 +233,7 @@ def test_settings_without_a_meaning_are_refused(setting: dict[str, Any], told: s
 
 
 def test_labels_of_another_type_are_refused() -> None:
-    with pytest.raises(BadLabels, match="labels were text so far and are integers now"):
+    with pytest.raises(BadLabels, match="labels were text before and are integers now"):
         TextClassifier().fit(TEXTS, LABELS).partial_fit(TEXTS[:1], [1])
 
 
@@ -298,7 +298,7 @@ def test_densities_are_there_where_there_is_one_law() -> None:
     np.testing.assert_allclose(np.logaddexp.reduce(joint, axis=1), language.log_density(TEXTS))
     plain = TextClassifier("language", calibrated=False).fit(TEXTS, LABELS)
     np.testing.assert_array_equal(plain.log_joint(TEXTS), joint)
-    for event, told in (("both", "two laws"), ("complement", "no density")):
+    for event, told in (("both", "document twice"), ("complement", "no density")):
         with pytest.raises(NotADensity, match=told):
             TextClassifier(event).fit(TEXTS, LABELS).log_density(TEXTS)
 

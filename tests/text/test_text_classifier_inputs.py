@@ -119,8 +119,8 @@ def test_models_of_other_columns_are_not_merged() -> None:
     [
         ("one text", BadRows, "not one string"), (b"bytes", BadRows, "not one string"),
         (None, BadRows, "not None"), (7, BadRows, "not 7"),
-        (["a", None, "b"], BadRows, "document 1 is None, and no text"),
-        (["a", "b", 7.5], BadRows, r"document 2 is 7\.5, and no text"),
+        (["a", None, "b"], BadRows, "document 1 is None, not text"),
+        (["a", "b", 7.5], BadRows, r"document 2 is 7\.5, not text"),
         (pl.Series(["a", None, "b"]), BadRows, "document 1 is None"),
         (pd.Series(["a", np.nan, "b"]), BadRows, "document 1 is nan"),
         ([["a"], ["b"], ["c"]], BadRows, r"document 0 is \['a'\]"),

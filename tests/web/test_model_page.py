@@ -300,7 +300,7 @@ def test_a_large_file_is_refused_in_words(hostile: tuple[Path, Path], opened: An
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("pool", "a pool of models holds the rows"), ("perceptron", "no probabilities")],
+    [("pool", "a pool of models needs its training rows"), ("perceptron", "no probabilities")],
 )
 def test_models_without_a_page_are_refused(
     kind: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -55,7 +55,7 @@ OK, REFUSED, USAGE, IN_USE, INTERRUPTED = 0, 1, 2, 75, 130
 @click.version_option(__version__, prog_name="suffice")
 @click.option("--debug", is_flag=True, help="Show the whole traceback of an error.")
 def app(debug: bool) -> None:
-    """Learn how each class makes its data.
+    """Learn what each class of a table looks like, and classify new rows.
 
     Results go to standard output, notes to standard error; - is standard input. Exit codes: 0
     done, 1 refused (data or model), 2 wrong usage, 75 a file is being changed by others (try

@@ -105,7 +105,7 @@ _SUFFICE_COMPLETE=fish_source suffice | source
 ```
 
 The examples below can be run one after the other. They need some small tables, which this makes of
-data that come with scikit-learn, and some letters, which it makes up:
+data that come with scikit-learn, and some letters, which it invents:
 
 ```python
 {TABLES}```

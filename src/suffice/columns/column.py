@@ -81,7 +81,7 @@ def numbers_of(column: Column, kind: str, cells: NDArray[Any], name: str) -> Flo
         allowed = numbers.Real if column.kind == NUMBER else bool
         for row, value in enumerate(cells):
             if not (value is None or isinstance(value, allowed)):
-                _refuse_cell(row, name, value, f"no {column.kind}")
+                _refuse_cell(row, name, value, f"not a {column.kind}")
     elif kind == NUMBER and column.kind == BOOLEAN:
         bad = ~((cells == 0.0) | (cells == 1.0) | np.isnan(cells))
         if bad.any():
@@ -96,5 +96,5 @@ def _refuse_cell(row: int, name: str, value: object, what: str) -> NoReturn:
         name,
         f"{value!r} is {what}",
         value=value,
-        hint="pass the column as it was when the model was fitted",
+        hint="pass the column with the same type as in training",
     )

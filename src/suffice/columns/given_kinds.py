@@ -47,7 +47,7 @@ def _levels_of(column: Any, kind: str, cells: Any, name: str) -> Any:
             name,
             f"{cells[row]:g} is a number: {name} holds categories",
             value=float(cells[row]),
-            hint="pass the column as it was when the model was fitted",
+            hint="pass the column with the same type as in training",
         )
     found = np.full(len(cells), None, dtype=object)
     if kind != NUMBER:

@@ -51,8 +51,8 @@ class Columns:
         known = {name for name in given if name is not None}
         if known and len(known) < len(given):
             raise BadSetting(
-                f"columns {listed(given)} are not named each by its own name",
-                hint="name all columns, each differently, or none",
+                f"columns {listed(given)} do not have distinct names",
+                hint="give every column a distinct name, or none of them",
             )
         derive = object.__setattr__
         derive(self, "is_plain", all(column.kind == NUMBER for column in self.columns))
@@ -232,7 +232,7 @@ class Columns:
         if set(theirs) != {c.name if self.named else j for j, c in enumerate(self.columns)}:
             raise DifferentKinds(
                 f"the columns are not the same: {listed(self.names)} and {listed(other.names)}",
-                hint="merge what was learned from the same columns, by the same names",
+                hint="merge models of the same columns, with the same names",
             )
         union: list[Column] = []
         ours_at: list[int] = []
@@ -242,7 +242,7 @@ class Columns:
             match, place = theirs[column.name if self.named else j]
             if match.kind != column.kind:
                 raise DifferentKinds(
-                    f"{self.names[j]} is a {column.kind} here and a {match.kind} there",
+                    f"{self.names[j]} is a {column.kind} in one and a {match.kind} in the other",
                     hint="read the column as the same kind in both",
                 )
             both = dict.fromkeys((*column.levels, *match.levels))

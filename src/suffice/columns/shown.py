@@ -124,7 +124,7 @@ def shown_from(held: Any) -> dict[str, ColumnShown]:
     pairs = held.items() if isinstance(held, dict) else [(None, None)]
     if not all(isinstance(name, str) and _is_sound(one) for name, one in pairs):
         raise BadFile(
-            "the model file does not say what its columns have shown",
+            "the model file does not record the values of its columns",
             hint="it is damaged: fit again",
         )
     return {name: ColumnShown(*one) for name, one in held.items()}

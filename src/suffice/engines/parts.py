@@ -72,7 +72,7 @@ def collect(summarize: Callable[[B], S], batches: Iterable[B]) -> S:
     if merged is None:
         raise BadRows(
             "there is no batch to learn from",
-            hint="an iterator can be read only once; give a list, or make the iterator anew",
+            hint="an iterator can be read only once; give a list, or create a new iterator",
         )
     return merged
 

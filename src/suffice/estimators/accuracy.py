@@ -28,8 +28,8 @@ def share_right(
     known, given = label_kind(classes), label_kind(labels.classes)
     if (known == "text") != (given == "text"):
         raise BadLabels(
-            f"the classes are {known}, the labels are {given}: none of them can be right",
-            hint="pass labels of the type that was learned",
+            f"the classes are {known}, the labels are {given}: no prediction can be right",
+            hint="pass labels of the same type as in training",
         )
     places = {label: i for i, label in enumerate(classes.tolist())}
     true = np.array([places.get(label, -1) for label in labels.classes.tolist()], dtype=np.intp)

@@ -71,7 +71,8 @@ def bridge(
     checked_level(level)
     if isinstance(bootstrap, bool) or not isinstance(bootstrap, Integral) or bootstrap < 0:
         raise BadSetting(
-            f"bootstrap={bootstrap!r} is no number of draws", hint="a whole number ≥ 0, such as 199"
+            f"bootstrap={bootstrap!r} is not a number of draws",
+            hint="a whole number ≥ 0, such as 199",
         )
     rng = random_generator(random_state)
     learner = GaussianClassifierLearner()
@@ -118,7 +119,7 @@ def _pairs(pairs: Any, labels: tuple[Label, ...]) -> tuple[tuple[int, int], ...]
                 hint=f"the classes are {listed(labels)}",
             )
         if len(pair) != 2 or pair[0] == pair[1]:
-            raise BadSetting(f"{tuple(pair)!r} is no pair of classes", hint=hint)
+            raise BadSetting(f"{tuple(pair)!r} is not a pair of classes", hint=hint)
         return places[pair[0]], places[pair[1]]
 
     try:

@@ -238,7 +238,7 @@ def verdict(test: ScoreTest) -> str:
     if test.p_value >= SOME:
         return (
             f"No sign ({chance}) that the classes are not normal with one covariance, as far as θ "
-            "shows it. This is no proof that they are; if they are, GDA's θ is the more exact one."
+            "can show. This does not prove that they are; if they are, GDA's θ is more precise."
         )
     differ = "that the classes are not normal with one covariance: the two θ differ by more than"
     if test.p_value >= CLEAR:
@@ -248,7 +248,7 @@ def verdict(test: ScoreTest) -> str:
         )
     return (
         f"Clear sign ({chance}) {differ} chance explains. Prefer logistic regression, or per-class "
-        "covariances; how much it matters, the differences tell, and not p."
+        "covariances; how much it matters can be seen from the differences, not from p."
     )
 
 
@@ -258,7 +258,7 @@ def reservations(bridge: Bridge, logistic: LogisticFit) -> list[str]:
     if logistic.separation is not None:
         found.append(
             "Logistic regression has no figures here: a flat boundary separates classes, so that "
-            "the likelihood has no maximum. The test needs none."
+            "the likelihood has no maximum. The test does not need them."
         )
     elif not logistic.converged:
         found.append("Logistic regression has no figures here: it did not converge.")
@@ -275,7 +275,7 @@ def reservations(bridge: Bridge, logistic: LogisticFit) -> list[str]:
     elif reach > FAR:
         found.append(
             f"The means are up to {reach:.2g} standard deviations apart: few rows are in doubt, "
-            "and χ² is no good guide. bootstrap=199 is a better one."
+            "and χ² is not a good guide. bootstrap=199 is a better one."
         )
     elif rows < FEW:
         found.append(

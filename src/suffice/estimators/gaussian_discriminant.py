@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from suffice.estimators.linear.logistic_regression import LogisticRegression
+    from suffice.estimators.setting_types import Covariance, Divisor, ShrinkTarget
     from suffice.learning.learners.gaussian_answers import LearnedDiscriminant
     from suffice.learning.results import Explanation
     from suffice.models.gaussian.family import Gaussian
@@ -107,16 +108,16 @@ class GaussianDiscriminant(
 
     def __init__(
         self,
-        covariance: str = "shared",
+        covariance: Covariance = "shared",
         *,
         pool: float | None = None,
         shrink: float | None = None,
-        shrink_target: str = "diagonal",
+        shrink_target: ShrinkTarget = "diagonal",
         priors: Mapping[Label, float] | None = None,
-        divisor: str = "mle",
-        predictive: float | str | None = None,
+        divisor: Divisor = "mle",
+        predictive: float | Literal["auto"] | None = None,
         prior_rows: float = 0.0,
-        temperature: float | str | None = None,
+        temperature: float | Literal["held-out", "left-out"] | None = None,
         average: bool = False,
         calibration_rows: int | None = None,
     ) -> None:

@@ -49,7 +49,7 @@ def mail_learned(path: str | Path) -> Learned[Any, Any]:
         summary, statistics = state.summary, statistics_of(state)
     if summary.missing is not None:
         raise BadFile(
-            f"{path} has learned no {summary.missing}",
+            f"{path} has not learned any {summary.missing}",
             hint=f"suffice mail correct … --{summary.missing} teaches it some",
         )
     priors: dict[Label, float] | None = None

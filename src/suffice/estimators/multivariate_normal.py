@@ -228,7 +228,7 @@ class MultivariateNormal:
         try:
             number = operator.index(size)
         except TypeError:
-            raise BadSetting(f"size={size!r} is no number of rows", hint="size=100") from None
+            raise BadSetting(f"size={size!r} is not a number of rows", hint="size=100") from None
         return self._law.sample(number, random_generator(random_state))
 
     # Laws made from it
@@ -296,7 +296,8 @@ class MultivariateNormal:
         if self._columns.named and other._columns.named and self._columns != other._columns:
             if set(self._columns.names) != set(other._columns.names):
                 raise DifferentKinds(
-                    f"laws of {listed(self._columns.names)} and of {listed(other._columns.names)} "
+                    f"distributions of {listed(self._columns.names)} and of "
+                    f"{listed(other._columns.names)} "
                     "have no divergence",
                     hint="take the marginal of the columns they share",
                 )
@@ -365,7 +366,7 @@ def restored_law(state: Mapping[str, Any]) -> tuple[Normal, Columns, Evidence | 
     """Return the law of a file that was found sound."""
     law = state["model"]
     if not isinstance(law, Normal):
-        raise BadFile("the file holds no normal law", hint="it is damaged: write it again")
+        raise BadFile("the file has no normal distribution", hint="it is damaged: write it again")
     return (
         Normal.of_parts(law.mean, law.covariance, state["spread"]),
         state["columns"],

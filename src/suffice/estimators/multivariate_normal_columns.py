@@ -78,7 +78,7 @@ def refuse_categories(columns: Columns) -> None:
     ]
     if other:
         raise NotANumber(
-            f"columns of categories have no normal law: {listed(other)}",
+            f"categorical columns cannot be normally distributed: {listed(other)}",
             hint="leave them out, or code each level as a column of zeros and ones",
         )
 
@@ -97,5 +97,5 @@ def _number(value: object, name: str) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise NotANumber(
-            f"{name} is given as {value!r}, which is no number", hint="give a real number"
+            f"{name} is given as {value!r}, which is not a number", hint="give a real number"
         ) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from suffice.columns.design import Design
 from suffice.estimators.fitting_notes import offered
@@ -225,8 +225,8 @@ class NaiveBayes(IndependentColumns):
         self,
         families: object = "auto",
         *,
-        smoothing: float | str = 1.0,
-        temperature: float | str | None = None,
+        smoothing: float | Literal["held-out"] = 1.0,
+        temperature: float | Literal["held-out", "left-out"] | None = None,
         priors: Mapping[Label, float] | None = None,
         calibration_rows: int | None = None,
     ) -> None:
@@ -271,8 +271,8 @@ class BernoulliNaiveBayes(IndependentColumns):
         self,
         threshold: float = 0.0,
         *,
-        smoothing: float | str = 1.0,
-        temperature: float | str | None = None,
+        smoothing: float | Literal["held-out"] = 1.0,
+        temperature: float | Literal["held-out", "left-out"] | None = None,
         priors: Mapping[Label, float] | None = None,
         calibration_rows: int | None = None,
     ) -> None:
@@ -314,8 +314,8 @@ class MultinomialNaiveBayes(IndependentColumns):
         self,
         boolean: bool = False,
         *,
-        smoothing: float | str = 1.0,
-        temperature: float | str | None = None,
+        smoothing: float | Literal["held-out"] = 1.0,
+        temperature: float | Literal["held-out", "left-out"] | None = None,
         priors: Mapping[Label, float] | None = None,
         calibration_rows: int | None = None,
     ) -> None:
@@ -356,7 +356,7 @@ class ComplementNaiveBayes(IndependentColumns):
         self,
         boolean: bool = False,
         *,
-        smoothing: float | str = 1.0,
+        smoothing: float | Literal["held-out"] = 1.0,
         calibration_rows: int | None = None,
     ) -> None:
         self.boolean = boolean

@@ -77,11 +77,11 @@ class Pool(StatisticsClassifier):
     ) -> Explanation:
         """Split the log odds of every row by column: what a column changes when it is filled in.
 
-        A pool is no sum over columns. From a row of blanks the columns are filled in one after the
-        other, and a contribution is the change in the log odds, averaged over orders of the columns
-        (Shapley's values: all orders of up to three columns, eight fixed ones of more).
-        How a row of blanks differs from the class shares stands in a last column, "all blank".
-        By default the predicted class is compared with the runner-up.
+        A pool is not a sum over columns. From a row of blanks the columns are filled in one
+        after the other, and a contribution is the change in the log odds, averaged over orders
+        of the columns (Shapley's values: all orders of up to three columns, eight fixed ones of
+        more). How a row of blanks differs from the class shares stands in a last column, "all
+        blank". By default the predicted class is compared with the runner-up.
         """
         return self._now().explain(X, of, against)
 

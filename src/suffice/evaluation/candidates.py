@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import BadSetting, listed, meant
 from suffice.learning.learner import Learner
 from suffice.learning.stored import learner_named
+from suffice.printing.model_names import usual_name
 from suffice.rows import BOOLEAN, CATEGORY, NUMBER, is_sparse, read_table
 from suffice.statistics.row_sample import MOST
 
@@ -101,9 +102,9 @@ def usual_candidates(rows: LabelledRows) -> tuple[Candidate, ...]:
 def candidates(models: object, rows: LabelledRows) -> tuple[Candidate, ...]:
     """Return what is to be compared.
 
-    None is the usual ones. {name: estimator} are compared beside them. A list is compared alone:
-    its entries are names of usual ones ("gda"), "single" for all of them but the pool, or pairs
-    (name, estimator).
+    None is the usual ones. {name: estimator} are compared beside them. A list is compared
+    alone: its entries are names of usual ones ("gda", or "lda"), "single" for all of them but
+    the pool, or pairs (name, estimator).
     """
     usual = usual_candidates(rows)
     if models is None:
@@ -118,13 +119,14 @@ def candidates(models: object, rows: LabelledRows) -> tuple[Candidate, ...]:
         if isinstance(entry, str) and entry == SINGLE:
             found += [one for one in usual if not one.is_pool]
         elif isinstance(entry, str):
-            if entry not in known:
+            asked = entry if entry in known else usual_name(entry)
+            if asked not in known:
                 raise BadSetting(
                     f"there is no candidate {entry!r}",
                     hint=f"{meant(entry, known)}name one of {listed(one.key for one in usual)}; "
                     "others are given as estimators",
                 )
-            found.append(known[entry])
+            found.append(known[asked])
         elif isinstance(entry, tuple) and len(entry) == 2:
             found += _given([entry], len(usual) + len(found))
         else:

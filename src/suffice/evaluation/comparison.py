@@ -108,12 +108,12 @@ def compare(
     held, failed, late = _tried(by_cost(asked, extent), rows, split, limit, progress)
     held = {one.name: held[one.name] for one in asked if one.name in held}
     if late:
-        notes.append(f"{listed(late)} could not be judged: {limit} was reached")
+        notes.append(f"{listed(late)} could not be evaluated: {limit} was reached")
     if not any(found.log_posterior is not None for found in held.values()):
         _refuse(held, failed)
     scores = {name: FoldScores.of(found, rows, split) for name, found in held.items()}
     found = diagnose(rows)
-    notes += [f"{name} could not be judged: {refusal(error)}" for name, error in failed.items()]
+    notes += [f"{name} could not be evaluated: {refusal(error)}" for name, error in failed.items()]
     grown = None
     if curves:
         known = [one for one in asked if one.name in held]
@@ -162,7 +162,7 @@ def _refuse(held: dict[str, HeldOut], failed: dict[str, Exception]) -> None:
     """Refuse where no candidate has probabilities: there is nothing to recommend."""
     if held:
         raise BadSetting(
-            f"{listed(held)} give no probabilities: nothing can be recommended by log-loss",
+            f"{listed(held)} give no probabilities, so none can be recommended by log-loss",
             hint="add a model with predict_proba",
         )
     name, error = next(iter(failed.items()))
@@ -223,7 +223,7 @@ def _notes(
     """Return what is to be known of the table: what was done, and to which models."""
     found = [
         (
-            "± is the standard error over folds. Log-loss counts no probability below 2.2e-16. "
+            "± is the standard error over folds. Log-loss cuts probabilities off at 2.2e-16. "
             "ECE is the expected calibration error, in 10 bins of all held-out rows."
         )
     ]
@@ -233,8 +233,8 @@ def _notes(
     silent = [name for name, one in held.items() if one.log_posterior is None]
     if silent:
         found.append(
-            f"{listed(silent)}: no predict_proba, so there is accuracy alone, and no log-loss, "
-            "Brier score or calibration; it cannot be recommended."
+            f"{listed(silent)}: no predict_proba, so only accuracy is known, not log-loss, Brier "
+            "score or calibration; it cannot be recommended."
         )
     if any(one.key == "logistic" and one.name in held for one in asked):
         name = next(one.name for one in asked if one.key == "logistic")

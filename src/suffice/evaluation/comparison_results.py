@@ -133,7 +133,7 @@ class Comparison:
         k = int(self.folds.max()) + 1
         title = (
             f"{len(self.rows):,} rows, {len(self.rows.classes)} classes, {k} folds: "
-            "every row judged by models that have not seen it"
+            "every row predicted by models that have not seen it"
         )
         return TextTable(title, COLUMNS, cells, self.notes)
 

@@ -164,7 +164,7 @@ def judged(
     if np.isnan(log_odds).any():
         name = model.learner.name if ours else type(model).__name__
         raise BadSetting(
-            f"{name} gives probabilities that are no numbers",
+            f"{name} gives probabilities that are not numbers",
             hint="leave it out, or look at what it was trained on",
         )
     known = positions(model.classes if ours else model.classes_, held)

@@ -185,7 +185,8 @@ def _without_failures(
         splits = len(found) + int(np.isfinite(errors[i, s]).sum())
         lost = "" if known[i] else f"{name} has no learning curve. "
         notes.append(
-            f"{lost}{name}, trained on {sizes[s]:,} rows, could not be judged in {len(found)} of "
+            f"{lost}{name}, trained on {sizes[s]:,} rows, could not be evaluated in {len(found)} "
+            f"of "
             f"{splits} splits: {refusal(found[0])}"
         )
     if not known.any():
@@ -291,12 +292,12 @@ class Crossing:
         within = low if low == high else f"{low} to {high}"
         band = f"{100.0 * self.level:.0f} % band of the crossing, over splits: {within} rows"
         if self.size is None:
-            still = f"{self.second} still errs more than {self.first}"
+            still = f"{self.second} still has a higher error than {self.first}"
             return f"With {self.largest:,} rows {still}; {band}."
         start = f"from about {self.size:,} rows on"
         if self.size == self.smallest:
-            start = f"already with {self.smallest:,} rows, the fewest tried"
-        text = f"{self.second} errs no more than {self.first} {start}; {band}."
+            start = f"already with {self.smallest:,} rows, the smallest size tried"
+        text = f"{self.second} has no higher error than {self.first} {start}; {band}."
         return text[0].upper() + text[1:]
 
     def _said(self, size: int | None) -> str:

@@ -76,21 +76,21 @@ class Diagnostics:
             outliers = None if one.outliers is None else 100.0 * one.outliers
             cells.append((one.label, one.rows, *figures, outliers))
         count = len(self.columns)
-        title = f"Are the classes normal? {count:,} column{'s' * (count != 1)} of numbers"
+        title = f"Are the classes normal? {count:,} numeric column{'s' * (count != 1)}"
         return TextTable(title, COLUMNS, tuple(cells), self.notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What else is to be said of these figures."""
         if not self.columns:
-            return ("There are no columns of numbers: normality is not in question.",)
+            return ("There are no numeric columns, so normality does not apply.",)
         if self.failure:
             return (self.failure,)
         found = [
             (
                 "Skewness and kurtosis are Mardia's: near 0 and near d(d + 2) for normal rows. "
-                f"Outliers have a typicality below {OUTLYING:g}, as {100.0 * OUTLYING:.1f} % of "
-                "normal rows have."
+                f"Outliers have a typicality below {OUTLYING:g}, like {100.0 * OUTLYING:.1f} % "
+                "of normal rows."
             )
         ]
         if self.box is None:
@@ -102,7 +102,7 @@ class Diagnostics:
             found.append(
                 f"Box's M, that all classes have one covariance: {b.chi_square:.4g} on "
                 f"{b.degrees_of_freedom:,} degrees of freedom, {chance(b.p_value)}{without}. "
-                "It is sensitive: many rows, or tails that are not normal, make it reject as well."
+                "The test is sensitive: it also rejects with many rows or heavy tails."
             )
         if any(one.complete < one.rows for one in self.classes):
             lost = sum(one.rows - one.complete for one in self.classes)
@@ -148,15 +148,15 @@ def diagnose(rows: LabelledRows) -> Diagnostics:
         return _without_figures(
             rows,
             names,
-            f"With more than {MOST_COLUMNS} columns of numbers normality is not looked at: it "
-            "would take long.",
+            f"Normality is not tested with more than {MOST_COLUMNS} numeric columns: it would "
+            "take long.",
         )
     try:
         # Rows far out overflow on the way; what is not finite in the end is left out.
         with np.errstate(all="ignore"):
             return _diagnosed(matrix, names, rows)
     except (ArithmeticError, np.linalg.LinAlgError) as error:
-        return _without_figures(rows, names, f"Normality could not be looked at: {error}.")
+        return _without_figures(rows, names, f"Normality could not be tested: {error}.")
 
 
 def _without_figures(rows: LabelledRows, names: tuple[str, ...], failure: str = "") -> Diagnostics:
@@ -242,19 +242,25 @@ def assumed(found: Diagnostics) -> list[str]:
     ]
     if not_normal:
         large = all(one.rows >= MANY_ROWS for one in tested)
-        seen = " With so many rows the test also sees what does not matter." if large else ""
-        said.append(f"Not normal in their numbers: {listed(not_normal)} (Mardia, p < 0.01).{seen}")
+        seen = (
+            " With so many rows the test also detects differences that do not matter."
+            if large
+            else ""
+        )
+        said.append(
+            f"Numeric columns not normal in class: {listed(not_normal)} (Mardia, p < 0.01).{seen}"
+        )
     elif tested:
         said.append(
-            f"No sign against normal classes in {len(tested)} of {len(found.classes)} "
-            "(Mardia, p ≥ 0.01), which is no proof."
+            f"No evidence against normal classes in {len(tested)} of {len(found.classes)} "
+            "(Mardia, p ≥ 0.01); this is not a proof."
         )
     if found.box is not None:
         p = chance(found.box.p_value)
         if found.box.p_value < 0.01:
             said.append(f"The covariances of the classes differ (Box's M, {p}; a sensitive test).")
         else:
-            said.append(f"No sign against one shared covariance (Box's M, {p}).")
+            said.append(f"No evidence against one shared covariance (Box's M, {p}).")
     many = [o for o in found.classes if o.outliers is not None and o.outliers > MANY]
     if many:
         shares = listed(f"{o.label} {100.0 * (o.outliers or 0.0):.1f} %" for o in many)

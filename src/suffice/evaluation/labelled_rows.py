@@ -55,7 +55,7 @@ class LabelledRows:
         check_lengths(size, len(labels.codes))
         if len(labels.classes) < 2:
             raise BadLabels(
-                f"there is only one class, {labels.classes[0]!r}: nothing can be told apart",
+                f"there is only one class, {labels.classes[0]!r}: there is nothing to tell apart",
                 hint="give rows of two classes or more",
             )
         return cls(X, labels.codes, labels.classes, read_weights(sample_weight, size))
@@ -132,6 +132,6 @@ def rows_here(X: object, y: object, target: str | None, weight: object, seed: in
         size = source.size
         of = "" if size is None else f" of {size:,}"
         notes.append(
-            f"{found.table.size:,}{of} rows of {source.name} were compared, drawn from all over it"
+            f"{found.table.size:,}{of} rows of {source.name}, a random sample, were compared"
         )
     return RowsHere(frame_of(found.table), found.labels, found.weights, notes)

@@ -233,7 +233,7 @@ def checked_folds(folds: object, rows: int) -> int:
     """Return a number of folds that rows can be cut into, or refuse it."""
     if isinstance(folds, bool) or not isinstance(folds, Integral) or int(folds) < 2:
         raise BadSetting(
-            f"folds={folds!r} is no number of folds", hint="a whole number from 2 on, such as 10"
+            f"folds={folds!r} is not a number of folds", hint="a whole number from 2 on, such as 10"
         )
     if int(folds) > rows:
         raise BadSetting(
@@ -251,7 +251,7 @@ def checked_seed(random_state: object) -> int:
         or int(random_state) < 0
     ):
         raise BadSetting(
-            f"random_state={random_state!r} is no seed",
+            f"random_state={random_state!r} is not a seed",
             hint="a whole number of at least 0: the same folds must be drawn again for every model",
         )
     return int(random_state)

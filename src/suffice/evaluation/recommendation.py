@@ -110,8 +110,8 @@ def recommend(
         slight = "within one standard error"
         slight = slight if gap.mean <= gap.standard_error else "too little to matter"
         reasons.append(
-            f"{sentence(simpler.name)} is simpler and loses more by {gap}, which is {slight}: "
-            "it is as good a choice where a simple model counts for more."
+            f"{sentence(simpler.name)} is simpler, and its log-loss is higher by {gap}, {slight}: "
+            "it is an equally good choice if you prefer a simple model."
         )
     others = [
         one
@@ -120,23 +120,24 @@ def recommend(
     ]
     if others:
         it = "it" if chosen.is_pool else "the best"
-        reasons.append(f"Not to be told from {it} by these rows: {_names(others)}.")
+        reasons.append(f"No clear difference from {it}, given the noise: {_names(others)}.")
     reasons += _schools(judged, gaps, losses, share, chosen)
     if chosen.school == DISCRIMINATIVE:
         reasons.append(
             "It assumes nothing about how the columns are distributed within a class; it cannot "
-            "say how typical a row is, nor leave a blank cell out."
+            "tell how typical a row is, nor skip a blank cell."
         )
     elif chosen.school == GENERATIVE:
         reasons.append(
-            "It learns what the rows of each class look like: so it can also say how typical a "
-            "row is, leave a blank cell out, and take in new rows without a refit."
+            "It learns what the rows of each class look like, so it can also tell how typical "
+            "a row is, skip blank cells, and learn new rows without a refit."
         )
     elif chosen.is_pool:
         reasons.append(
-            "It is an average of models of both schools by shares found on rows that they have not "
-            "seen. It has no density: how typical a row is, and what others may look like, is a "
-            "question for a single model."
+            "It is an average of generative and discriminative models, weighted by how well they "
+            "predict rows they have not seen. It has no density: use a single model to ask how "
+            "typical a row is "
+            "or to generate rows."
         )
     reasons += [str(one) for one in crossings]
     if crossings:
@@ -159,7 +160,9 @@ def _pooled(
     pool = least_loss(pools, losses)
     gap = gap_between(chosen, pool, losses)
     the = "the " * (pool.key == POOL)
-    return [f"{sentence(the + pool.name)} loses more by {gap}, which is more than noise."]
+    return [
+        f"{sentence(the + pool.name)} has a log-loss higher by {gap}, more than noise explains."
+    ]
 
 
 def _singles_told(
@@ -211,7 +214,7 @@ def _schools(
 
 
 def _hanging(text: str) -> str:
-    first, *rest = wrapped(text).splitlines()
+    first, *rest = wrapped(text, indent=2).splitlines()
     return "\n".join([first, *(f"  {line}" for line in rest)])
 
 
@@ -271,7 +274,7 @@ def _small(rows: LabelledRows) -> list[str]:
     small = np.flatnonzero(counts < SMALL_CLASS)
     if len(small):
         named = listed(f"{rows.classes[c]} ({counts[c]:g})" for c in small)
-        found.append(f"Small classes, about which little can be known: {named}.")
+        found.append(f"Small classes, with too few rows to learn much about them: {named}.")
     width = rows.X.shape[1] if is_sparse(rows.X) else read_table(rows.X).width
     per = counts.sum() / width
     if per < ROWS_PER_COLUMN:
@@ -308,7 +311,8 @@ def _overfitting(keys: Mapping[str, str], scores: Mapping[str, FoldScores]) -> l
         return []
     return [
         (
-            f"Without a penalty {keys['logistic']} loses {gaps.mean():.3f} more: the classes are "
+            f"Without a penalty the log-loss of {keys['logistic']} is higher by "
+            f"{gaps.mean():.3f}: the classes are "
             "nearly separated by a plane, or there are few rows for so many columns."
         )
     ]

@@ -124,7 +124,7 @@ def affordable(
     note = (
         f"{listed(one.name for one in left)} left out: {extent.rows:,} rows of {extent.classes:,} "
         f"classes and {extent.width:,} columns (levels of categories counted){blanks} would take "
-        f"long. models=[{keys}] compares them all the same"
+        f"long. models=[{keys}] compares them anyway"
     )
     return kept, [note]
 

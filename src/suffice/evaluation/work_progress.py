@@ -83,7 +83,8 @@ class TimeLimit:
     def __init__(self, seconds: float | None) -> None:
         if seconds is not None and not seconds > 0.0:
             raise BadSetting(
-                f"time_limit={seconds!r} is no time", hint="seconds, more than 0; None is no limit"
+                f"time_limit={seconds!r} is not a time",
+                hint="seconds, more than 0; None means no limit",
             )
         self.seconds = seconds
         self._start = time.monotonic()

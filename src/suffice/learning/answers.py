@@ -63,11 +63,11 @@ class LearnedDensity(Learned[S, F]):
         if isinstance(within, str):
             if within not in ("auto", "training"):
                 raise BadSetting(
-                    f"within={within!r} is no rule", hint='"auto", "training", None, or rows'
+                    f"within={within!r} is not a rule", hint='"auto", "training", None, or rows'
                 )
             if known is None and within == "training":
                 raise BadSetting(
-                    "the model does not know what its columns have shown",
+                    "the model has not recorded the values of its columns",
                     hint="models of suffice.train and suffice fit do; or give the rows: within=X",
                 )
             return known
@@ -105,7 +105,7 @@ class LearnedDensity(Learned[S, F]):
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise BadLabels(
-                f"{listed(map(repr, unknown))} is no class of this model",
+                f"{listed(map(repr, unknown))} is not a class of this model",
                 hint=f"the classes are {listed(known)}",
             )
         found: IntArray = np.array([known[label] for label in labels], dtype=np.intp)[codes]
@@ -175,7 +175,7 @@ def comparison(
     Refuses, before any row is read, what cannot be compared.
     """
     if len(labels) < 2:
-        raise BadSetting("one class has no odds to explain", hint="learn a second class")
+        raise BadSetting("with one class there are no odds to explain", hint="learn a second class")
     for name in (of, against):
         if name is not None:
             place_of(name, labels)
@@ -207,7 +207,7 @@ def place_of(label: Label, labels: tuple[Label, ...]) -> int:
 
 
 def checked_size(n: object) -> int:
-    """Return how many rows to draw, or refuse what is no number of rows."""
+    """Return how many rows to draw, or refuse what is not a number of rows."""
     if isinstance(n, Real) and not isinstance(n, bool):
         number = float(n)
         if 0.0 <= number < 2.0**53 and number.is_integer():

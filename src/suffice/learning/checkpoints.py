@@ -58,8 +58,8 @@ class Checkpoint:
         """Return the checkpoint of a source that is read here; others look after themselves."""
         if not isinstance(source, LocalSource) or source.identity is None:
             raise BadSetting(
-                f"{source.name} cannot be read from the middle: there is no checkpoint of it",
-                hint="checkpoints are for files; engines of clusters retry by themselves",
+                f"{source.name} cannot be read from the middle, so there is no checkpoint",
+                hint="checkpoints are for files; clusters retry on their own",
             )
         return cls(Path(path), learner, source, wanted)
 
@@ -75,7 +75,7 @@ class Checkpoint:
             if theirs != ours:
                 raise BadFile(
                     f"{self.path} belongs to another {name}: {theirs!r:.80}, not {ours!r:.80}",
-                    hint="remove it to begin anew, or name another",
+                    hint="delete it to start again, or name another file",
                 )
         try:
             chosen = self.learner.restored_choice(held["chosen"])
@@ -127,5 +127,5 @@ class Checkpoint:
 
 def _count(value: object) -> int:
     if type(value) is not int or value < 0:
-        raise BadFile(f"{value!r:.30} is no count", hint="remove the file to begin anew")
+        raise BadFile(f"{value!r:.30} is not a count", hint="delete the file to start again")
     return value

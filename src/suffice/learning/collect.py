@@ -73,7 +73,8 @@ def learned_from(
         if checkpoint is not None:
             raise BadSetting(
                 f"{learner.name} reads its rows again for every step: there is no checkpoint of it",
-                hint="leave checkpoint out; what is made of sums has one: GaussianDiscriminant, "
+                hint="leave checkpoint out; models built from sums can have one: "
+                "GaussianDiscriminant, "
                 "NaiveBayes",
             )
         return learner.searched(source, wanted)
@@ -185,7 +186,7 @@ def opened(X: object, target: str | None, weight: object) -> tuple[Source, Wante
         )
     if weight is not None and not isinstance(weight, str):
         raise BadSetting(
-            "the weights of a source are one of its columns",
+            "the weights of a source must be one of its columns",
             hint='name it: sample_weight="weight"',
         )
     source = open_source(X)

@@ -19,7 +19,7 @@ def checked_calibration_rows(given: object) -> None:
     number = isinstance(given, Real) and not isinstance(given, bool)
     if not number or float(given) != int(float(given)) or not 1 <= float(given) <= MOST:  # type: ignore[arg-type]
         raise BadSetting(
-            f"calibration_rows={given!r} is no number of rows to keep",
+            f"calibration_rows={given!r} is not a number of rows to keep",
             hint=f"a whole number from 1 to {MOST:,}, or None to keep none",
         )
 

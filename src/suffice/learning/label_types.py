@@ -27,7 +27,7 @@ def check_label_kinds(known: str, new: str) -> None:
     """Refuse labels of another type than those learned so far: 1 and True are not the same."""
     if known != new:
         raise BadLabels(
-            f"labels were {known} so far and are {new} now",
+            f"labels were {known} before and are {new} now",
             hint="use labels of one type: all of them text, or all of them numbers",
         )
 
@@ -56,5 +56,5 @@ def restored_dtype(text: object) -> np.dtype[Any]:
     """Return the type of labels that a text names: truths, numbers, text, dates or objects."""
     found = np.dtype(str(text)[:16])
     if found.kind not in "biufUOSMm" or found.names is not None:
-        raise BadFile(f"{text!r} is no type of labels", hint="the file is damaged")
+        raise BadFile(f"{text!r} is not a type of labels", hint="the file is damaged")
     return found

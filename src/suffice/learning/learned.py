@@ -111,7 +111,7 @@ class Learned(Generic[S, F]):
         check_label_kinds(self.kind, label_kind(batch.classes))
         if batch.columns != self.columns:
             raise ForgettingUnseen(
-                "the rows to forget hold levels that were never learned",
+                "the rows to forget have categories that were never learned",
                 hint="forget only rows that were learned before",
             )
         return self.learner.learned(batch)
@@ -213,7 +213,9 @@ class Learned(Generic[S, F]):
     def warn_of_one_class(self) -> None:
         """Tell that there is only one class."""
         if len(self.labels) == 1:
-            told = f"there is only one class, {self.labels[0]!r}: its posterior is 1 everywhere"
+            told = (
+                f"there is only one class, {self.labels[0]!r}: every row gets probability 1 for it"
+            )
             warn(told, OneClass)
 
     def warn_of_small_sample(self) -> None:
@@ -223,9 +225,10 @@ class Learned(Generic[S, F]):
         if sample is not None and sample.is_small and left.weight > sample.weight:
             warn(
                 f"of the rows that were sampled {len(sample.rows)} are left, of {left.weight:g} "
-                "that are learned: temperature, smoothing or calibration that are held out rest on "
-                "them. Rows that are learned from now on are sampled as rarely; fit again on the "
-                "rows that stay for a sample of its full size",
+                "that are learned: held-out temperature, smoothing or calibration depend on them. "
+                "New rows are sampled at the same low rate; fit again on the remaining rows for "
+                "a sample of full "
+                "size",
                 SmallSample,
             )
 

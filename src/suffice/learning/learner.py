@@ -183,7 +183,7 @@ class Learner(ABC, Generic[S, F]):
         dtype, kind = batch.classes.dtype, label_kind(batch.classes)
         return self.keeping(batch.columns, self.summarize(batch), dtype, kind, batch.frame)
 
-    # What only those are asked for that are no sums
+    # What only those are asked for that are not sums
 
     def begun(self, batch: LabelledBatch) -> Learned[S, F]:
         """Return what is learned from the first rows of a stream."""
@@ -217,7 +217,7 @@ class Learner(ABC, Generic[S, F]):
         if statistics is None:
             return found.knowing(ModelAlone(model))  # type: ignore[arg-type]
         if tuple(statistics.labels) != tuple(model.labels):
-            raise ValueError("the model is not that of its statistics")
+            raise ValueError("the model does not match its statistics")
         return found
 
     def check_mergeable(self, left: Learned[S, F], right: Learned[S, F]) -> None:

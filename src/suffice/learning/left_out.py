@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def _refuse(what: str) -> NoReturn:
     raise BadSetting(
-        f"this model was saved without its statistics: it cannot {what}",
+        f"this model was saved without its statistics, so it cannot {what}",
         hint="save it with them: save(path), or suffice fit without --without-statistics",
     )
 

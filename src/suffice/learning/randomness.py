@@ -35,6 +35,6 @@ def check_seed(random_state: object) -> None:
     seed = random_state if isinstance(random_state, int | np.integer) else -1
     if seed < 0 or isinstance(random_state, bool):
         raise BadSetting(
-            f"random_state={random_state!r} is no seed",
+            f"random_state={random_state!r} is not a seed",
             hint="None, a whole number ≥ 0, numpy.random.Generator or RandomState",
         )

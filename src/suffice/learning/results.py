@@ -291,6 +291,6 @@ class SeparatedClasses:
         by = f" by {listed(self.columns)}" if self.columns else ""
         return (
             f"{self.kind} separation of {pairs}{by}: the likelihood has no maximum. θ is finite "
-            "and predicts, but its size means nothing and it has no standard errors. "
+            "and can predict, but its size has no meaning and there are no standard errors. "
             'Hint: correction="firth" or a penalty gives finite estimates'
         )

@@ -71,7 +71,7 @@ def saving(path: str | Path) -> Iterator[None]:
     with locked(path):
         if Path(path).is_file() and is_database(path):  # a pipe would wait to be written to
             raise BadFile(
-                f"{path} is a mail filter, which a model file would replace",
-                hint="save to another place; suffice mail correct and suffice merge change filters",
+                f"{path} is a mail filter: a model file would overwrite it",
+                hint="save to another file; suffice mail correct and suffice merge change filters",
             )
         yield

@@ -106,7 +106,7 @@ class TableNotes:
                 for one in (self.spellings.get(name), other.spellings.get(name))
             )
             if ours != theirs:
-                return f"{name} is written in two ways: {ours}; {theirs}"
+                return f"{name} uses two notations: {ours}; {theirs}"
         return None
 
     @property
@@ -207,11 +207,11 @@ def filled_table(filled: FilledColumns, table: Any) -> Any:
 
 def _damaged() -> BadFile:
     return BadFile(
-        "the model file does not say how its table is read", hint="it is damaged: fit again"
+        "the model file does not record how its table is read", hint="it is damaged: fit again"
     )
 
 
-HINT = "pass the column as it was when the model was fitted"
+HINT = "pass the column with the same type as in training"
 """For cells whose kind is not the one that was learned."""
 
 

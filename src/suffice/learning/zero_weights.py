@@ -1,4 +1,4 @@
-"""A weight of zero is no row: such rows are taken out before anyone looks at their cells."""
+"""A weight of zero is not a row: such rows are taken out before anyone looks at their cells."""
 
 from __future__ import annotations
 

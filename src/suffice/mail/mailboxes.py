@@ -143,7 +143,8 @@ def _folder(place: Path) -> Iterator[bytes]:
             what = f"only {len(holds)} of its {len(names)} files hold messages: {other!r} does not"
             what = what if holds else "holds no messages"
         raise BadFile(
-            f"{os.fspath(place)} is no Maildir (it has no `cur` and `new`), and {what}", hint=_HINT
+            f"{os.fspath(place)} is not a Maildir (it has no `cur` and `new`), and {what}",
+            hint=_HINT,
         )
     for name in holds:
         with name.open("rb") as file:
@@ -209,7 +210,7 @@ def _messages(file: IO[bytes], name: str, strict: bool | None = True) -> Iterato
             )
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BadFile(
-            f"{name} is compressed, and damaged: {str(error)[:60]}",
+            f"{name} is compressed and damaged: {str(error)[:60]}",
             hint="copy it again: gzip -t tests it",
         ) from None
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from suffice.rows import Label
 
-STAND_IN = "1/weight of the pooled variance stands in there"
+STAND_IN = "1/weight of the pooled variance is used instead"
 """What is done about variances that nothing is known of: several notes end so."""
 
 

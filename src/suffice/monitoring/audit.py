@@ -99,7 +99,7 @@ class Audit:
         )
         if not self.identified:
             said += (
-                "; the classes overlap, so that the rate is not identified: wrong labels look like "
+                "; the classes overlap, so the rate cannot be determined: wrong labels look like "
                 "overlap, and overlap like wrong labels"
             )
         return said
@@ -110,20 +110,21 @@ class Audit:
         if self.conflicts:
             rows = sum(len(each.rows) for each in self.conflicts)
             found.append(
-                f"{rows} rows in {len(self.conflicts)} groups say the same as others with another "
-                "label: no model can tell them apart"
+                f"{rows} rows in {len(self.conflicts)} groups equal others with a different label: "
+                "no model can tell them apart"
             )
         if self.near_duplicates:
             equal = sum(pair.equal for pair in self.near_duplicates)
             found.append(
-                f"{len(self.near_duplicates)} pairs of rows say nearly the same in different parts "
-                f"of the split ({equal} exactly): what is measured there is too good"
+                f"{len(self.near_duplicates)} pairs of rows are nearly identical in different "
+                f"parts "
+                f"of the split ({equal} exactly): results measured there are too optimistic"
             )
         found += [f"column {leak.column}: {leak.why}" for leak in self.leaks]
         if self.strangers:
             found.append(
-                f"{len(self.strangers)} rows are like none of the classes (p < {STRANGE:g}; "
-                f"{STRANGE * len(self.odds):.2g} are expected)"
+                f"{len(self.strangers)} rows look like none of the classes (p < {STRANGE:g}; "
+                f"{STRANGE * len(self.odds):.2g} expected)"
             )
         return [*found, *self.notes]
 
@@ -172,7 +173,7 @@ def audit(
     rows = LabelledRows.read(here.X, here.y)
     n, k = len(rows), len(rows.classes)
     if most is not None and (isinstance(most, bool) or int(most) != most or most < 0):
-        raise BadSetting(f"most={most!r} is no number of rows", hint="a whole number, or None")
+        raise BadSetting(f"most={most!r} is not a number of rows", hint="a whole number, or None")
     told = without_names(rows.X)
     posterior, judges = judged(told, rows.codes, k)
     noise = label_noise(posterior, rows.codes)
@@ -197,7 +198,10 @@ def audit(
     )  # fmt: skip
     notes = [*here.notes]
     if n > MANY:
-        notes.append(f"of more than {MANY:,} rows none is left out: one moves nothing that is seen")
+        notes.append(
+            f"with more than {MANY:,} rows the effect of leaving one out is not computed: it "
+            f"would be too small to see"
+        )
     table = TextTable(
         "",
         (

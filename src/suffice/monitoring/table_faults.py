@@ -134,14 +134,17 @@ def leaks(X: Any, codes: IntArray, size: int) -> list[Leak]:
     right = {}
     for j in range(table.width):
         if _names_rows(few, j):
-            found.append(Leak(names[j], "it has another text for every row: it names rows"))
+            found.append(Leak(names[j], "every row has a different text: an ID?"))
         elif (share := _alone(few, j, labels, size)) is not None:
             right[j] = share
     usual = np.bincount(labels, minlength=size).max() / len(labels)
     for j, share in right.items():
         others = max((right[i] for i in right if i != j), default=usual)
         if share >= TELLING and usual < share and 1.0 - share <= AHEAD * (1.0 - others):
-            why = f"alone it tells {share:.1%} of the labels; the next best column {others:.1%}"
+            why = (
+                f"on its own it predicts {share:.1%} of the labels; the next best column "
+                f"{others:.1%}"
+            )
             found.append(Leak(names[j], why))
     return found
 

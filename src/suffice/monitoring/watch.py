@@ -114,20 +114,20 @@ class Watch:
     def verdict(self) -> str:
         """What to think of it, in words."""
         if self.ok:
-            return "nothing has moved that these rows can show"
+            return "no drift that these rows can show"
         if self.stream:
             where = f": {listed(self.stream_columns)}" if self.stream_columns else ""
-            return f"rows do not come as the training rows did{where}"
+            return f"the rows differ from the training rows{where}"
         said = []
         if self.moved:
             names = dict.fromkeys(test.column for test in self.moved)
-            said.append(f"columns have moved: {listed(names)}")
+            said.append(f"columns have drifted: {listed(names)}")
         if self.moved_priors:
-            said.append(f"classes come in other shares: {listed(map(str, self.moved_priors))}")
+            said.append(f"the class shares have changed: {listed(map(str, self.moved_priors))}")
         if self.strange is not None and self.strange_p < OF_STRANGE:
-            said.append(f"{self.strange:.1%} of rows are like none of the classes")
+            said.append(f"{self.strange:.1%} of the rows look like none of the classes")
         if self.worse:
-            said.append("the model is less often right than it was")
+            said.append("the model is right less often than before")
         return "; ".join(said)
 
     @property
@@ -163,7 +163,7 @@ class Watch:
             lines.append("class shares: " + ", ".join(shares))
         if self.strange is not None:
             lines.append(
-                f"like none of the classes: {self.strange:.2%} "
+                f"rows that look like none of the classes: {self.strange:.2%} "
                 f"({self.expected_strange:.2%} expected)"
             )
         if self.stream and self.e_value is not None:
@@ -226,15 +226,18 @@ def watch(
         rows = rows[[name for name in rows.columns if name != target]]
     table = read_table(rows)
     if table.size < 1:
-        raise BadRows("there are no rows to look at", hint="give at least one row")
+        raise BadRows("there are no rows to check", hint="give at least one row")
     notes = []
-    posterior = np.asarray(learned.posterior(table))  # first: a cell that is no number is refused
+    posterior = np.asarray(
+        learned.posterior(table)
+    )  # first: a cell that is not a number is refused
     tests = column_tests(old, facts_of_rows(learned, table))
     kept, e_value = kept_numbers(learned), None
     named: tuple[str, ...] = ()
     if kept is None or not kept.cells.shape[1]:
         notes.append(
-            "no rows are kept: means, levels and blanks only; spread, shape, streams and expected "
+            "the model keeps no rows: only means, levels and blanks are compared; spread, shape, "
+            "streams and expected "
             "accuracy need calibration_rows"
         )
     else:
@@ -248,10 +251,10 @@ def watch(
             e_value = bets.take(now[:MOST_STREAMED])
             named = tuple(bets.columns_at(LEVEL))
             if table.size > MOST_STREAMED:
-                notes.append(f"the first {MOST_STREAMED:,} rows were bet on as a stream")
+                notes.append(f"the first {MOST_STREAMED:,} rows were tested as a stream")
     if stream and e_value is None:
         raise BadSetting(
-            "a stream is ranked among rows that the model keeps, and it keeps none",
+            "testing a stream needs rows kept in the model, and this one keeps none",
             hint="fit with calibration_rows (--calibration-rows)",
         )
     priors, moved = _priors(learned, table)
@@ -259,8 +262,8 @@ def watch(
     expected = _expected(learned, posterior)
     observed, worse = _observed(learned, posterior, y, expected)
     notes.append(
-        "Not shown by any unlabelled row: a changed p(y | x). Slow drift that the reference takes "
-        "in, and rows that depend on each other in time, are beyond these tests."
+        "Rows without labels cannot show a change of p(y | x). These tests also miss slow drift "
+        "that is part of the reference, and assume that rows do not depend on each other in time."
     )
     return Watch(
         float(table.size), tuple(holm(tests)), priors, moved, strange, strange_p,
@@ -285,7 +288,8 @@ def _learned(model: Any) -> Any:
     found = getattr(model, "learned_", None)
     if found is None:
         raise BadSetting(
-            f"a {type(model).__name__} cannot be watched", hint="give a classifier, or its file"
+            f"a {type(model).__name__} cannot be checked for drift",
+            hint="give a classifier, or its file",
         )
     return found
 

@@ -32,7 +32,7 @@ def given_axes(ax: Axes | None) -> Axes:
         return plt.gca()
     if not hasattr(ax, "transAxes"):
         raise BadSetting(
-            f"{type(ax).__name__} is given where the Axes belongs",
+            f"{type(ax).__name__} is not an Axes",
             hint="the first argument is the Axes to draw on; None is the current one",
         )
     return ax
@@ -169,7 +169,7 @@ def save_figure(
     known = figure.canvas.get_supported_filetypes()
     if kind not in known:
         raise BadSetting(
-            f"{path}: no picture can be written as {kind!r}", hint=f"it can be {listed(known)}"
+            f"{path}: pictures cannot be written as {kind!r}", hint=f"it can be {listed(known)}"
         )
     if colours is not None and (kind != "png" or not 2 <= colours <= 256):
         raise BadSetting(

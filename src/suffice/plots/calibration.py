@@ -87,8 +87,8 @@ def draw_reliability(
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-DEPTH, 1.02)
     ax.set_yticks(np.linspace(0.0, 1.0, 6))
-    ax.set_xlabel(f"claimed probability of {what}")
-    ax.set_ylabel("share that came true; rows below")
+    ax.set_xlabel(f"predicted probability of {what}")
+    ax.set_ylabel("observed frequency; row counts below")
     tidy(ax)
     make_room(ax)
     return ax
@@ -119,7 +119,7 @@ def reliability(
     (array([0.5, 1. ]), array([2., 2.]))
     """
     if int(bins) != bins or bins < 1:
-        raise BadSetting(f"bins={bins!r} are none", hint="10 is a common choice")
+        raise BadSetting(f"bins={bins!r} is not a number of bins", hint="10 is a common choice")
     if equal == "width":
         edges = np.linspace(0.0, 1.0, int(bins) + 1)
     elif equal == "count":
@@ -156,7 +156,7 @@ def _claims(
     good = (table >= -ROUNDING) & (table <= 1.0 + ROUNDING)  # NaN is neither
     if not good.all():
         raise NotFinite(
-            f"{float(table[~good][0]):g} is no probability", hint="they lie between 0 and 1"
+            f"{float(table[~good][0]):g} is not a probability", hint="they lie between 0 and 1"
         )
     table = np.clip(table, 0.0, 1.0)
     truth = np.array([names.index(c) if c in names else -1 for c in known.classes.tolist()])

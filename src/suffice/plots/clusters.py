@@ -47,7 +47,7 @@ def draw_criteria(ax: Axes | None, model: Any) -> Axes:
     trials = model.trials_
     if len(trials) < 2:
         raise BadSetting(
-            "one number and form was tried: there is nothing to compare",
+            "only one number and form was tried: there is nothing to compare",
             hint='GaussianMixture(components="auto") tries several',
         )
     forms = list(dict.fromkeys(sorted(trial["form"] for trial in trials)))
@@ -151,11 +151,11 @@ def draw_mixture_density(
     from matplotlib import colormaps
 
     if grid < 2:
-        raise BadSetting(f"grid={grid} is no grid", hint="150 points a side are smooth")
+        raise BadSetting(f"grid={grid} is not a grid", hint="150 points a side are smooth")
     points, names = _points(model, X, columns)
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):
-        raise NotFinite("no row has both cells", hint="choose other columns")
+        raise NotFinite("no row has values in both columns", hint="choose other columns")
     plane = model.marginal(list(columns))
     order = np.argsort([place(model.schema, one) for one in columns])
     x, y = axis(points[:, 0], grid), axis(points[:, 1], grid)

@@ -31,7 +31,9 @@ def draw_sigmoid(ax: Axes | None, *, reach: float = 6.0) -> Axes:
     """
     ax = given_axes(ax)
     if not 0.0 < reach <= 700.0:
-        raise BadSetting(f"reach={reach:g} shows no curve", hint="6 shows where it bends")
+        raise BadSetting(
+            f"reach={reach:g} is too small to show a curve", hint="6 shows where it bends"
+        )
     z = np.linspace(-reach, reach, 401)
     for level in (0.0, 1.0):
         ax.axhline(level, color="0.7", linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
@@ -84,7 +86,7 @@ def draw_learning_curves(
         _draw_crossing(ax, crossing)
     ax.set_xscale("log")
     _name_sizes(ax, at)
-    ax.set_xlabel("rows learned from")
+    ax.set_xlabel("training rows")
     ax.set_ylabel(measure)
     ax.grid(axis="y", color="0.92", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -105,7 +107,7 @@ def _read_curves(
     """Return sizes and, for each name, lower end, middle and upper end; or refuse them."""
     at = read_numbers(sizes, "sizes")
     if at.ndim != 1 or len(at) == 0 or not (np.isfinite(at) & (at > 0.0)).all():
-        raise BadRows(f"{sizes!r:.60} are no sizes", hint="give numbers of rows, above 0")
+        raise BadRows(f"{sizes!r:.60} are not sizes", hint="give numbers of rows, above 0")
     if (np.diff(at) <= 0.0).any():
         raise BadRows(f"the sizes {sizes!r:.60} do not grow", hint="sort them, each once")
     if not curves:
@@ -151,7 +153,7 @@ def _draw_crossing(ax: Axes, crossing: float | tuple[float, float]) -> None:
     """Mark where curves cross: a line, or the range it lies in."""
     ends = np.atleast_1d(read_numbers(crossing, "crossings"))
     if len(ends) > 2 or not (np.isfinite(ends) & (ends > 0.0)).all() or ends[0] > ends[-1]:
-        raise BadSetting(f"crossing={crossing!r} is no size", hint="give one, or (lower, upper)")
+        raise BadSetting(f"crossing={crossing!r} is not a size", hint="give one, or (lower, upper)")
     if len(ends) == 2 and ends[0] < ends[1]:
         ax.axvspan(*ends, color="0.9", linewidth=0.0, zorder=0, label="the curves cross")
     else:

@@ -64,7 +64,7 @@ def draw_surface(
     peak = float(law.density(law.mean[np.newaxis])[0])
     top = peak if top is None else top
     if not 0.0 < top < math.inf:
-        raise BadSetting(f"top={top:g} is no height", hint=f"the density reaches {peak:.3g}")
+        raise BadSetting(f"top={top:g} is not a height", hint=f"the density reaches {peak:.3g}")
     solid.plot_surface(
         *np.meshgrid(x, y), heights, cmap=LEVELS, vmin=0.0, vmax=top, rcount=grid, ccount=grid,
         edgecolor=(1.0, 1.0, 1.0, 0.25), linewidth=0.25, antialiased=True,
@@ -109,7 +109,7 @@ def draw_contours(
     ax = given_axes(ax)
     law, names = plane_law(law)
     if not masses:
-        raise BadSetting("no contour is asked for", hint="masses=(0.5, 0.95) draws two")
+        raise BadSetting("no contours are requested", hint="masses=(0.5, 0.95) draws two")
     from matplotlib import colormaps
 
     (left, right), (low, high) = _limits(law, limits)
@@ -161,7 +161,7 @@ def plane_law(law: object) -> tuple[Normal, tuple[str, str]]:
     elif not isinstance(law, Normal):
         if not hasattr(law, "covariance_") or not hasattr(law, "mean_"):
             raise BadSetting(
-                f"{type(law).__name__} is no normal law",
+                f"{type(law).__name__} is not a normal law",
                 hint="give a Normal, a MultivariateNormal, or (mean, covariance)",
             )
         law = Normal(law.mean_, law.covariance_)

@@ -41,7 +41,7 @@ def read_plane(rows: object, columns: Sequence[str] | None, grid: int) -> Plane:
     """Read rows that are to be dots in a plane, or refuse them by column or cell."""
     points, names = read_points(rows, columns)
     if grid < 2:
-        raise BadSetting(f"grid={grid} is no grid", hint="400 points a side are smooth")
+        raise BadSetting(f"grid={grid} is not a grid", hint="400 points a side are smooth")
     return Plane(points, names, *(axis(values, grid) for values in points.T))
 
 
@@ -57,7 +57,7 @@ def read_points(rows: object, columns: Sequence[str] | None) -> tuple[FloatArray
         )
     if table.matrix is None:
         raise BadRows(
-            f"the columns are {listed(table.kinds)}, and a plane has two columns of numbers",
+            f"the columns are {listed(table.kinds)}, and a plane has two numeric columns",
             hint="draw_column draws the categories of one column",
         )
     given = table.names if columns is None else tuple(columns)
@@ -70,8 +70,7 @@ def read_points(rows: object, columns: Sequence[str] | None) -> tuple[FloatArray
     for j in range(2):
         if np.ptp(points[:, j]) == 0.0:
             raise BadRows(
-                f"{place(j, given)} is {points[0, j]:g} in every row: nothing is to be seen "
-                "along it",
+                f"{place(j, given)} is {points[0, j]:g} in every row: it cannot be drawn",
                 hint="choose a column that varies",
             )
     return points, ("", "") if given is None else (str(given[0]), str(given[1]))
@@ -83,8 +82,8 @@ def refuse_unplaced(points: FloatArray, names: Sequence[str] | None) -> None:
     if bad.any():
         row, column = divmod(int(bad.argmax()), points.shape[1])
         raise NotFinite(
-            f"row {row}, {place(column, names)}: {points[row, column]:g} has no place in a picture",
-            hint="draw the rows that have both cells: models take the others as they are",
+            f"row {row}, {place(column, names)}: {points[row, column]:g} cannot be drawn",
+            hint="draw only rows with values in both columns",
         )
 
 
@@ -99,7 +98,8 @@ def read_numbers(values: object, what: str) -> FloatArray:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise NotANumber(
-            f"{what} are no array of numbers: {values!r:.60}", hint="give nested lists or arrays"
+            f"{what} are not an array of numbers: {values!r:.60}",
+            hint="give nested lists or arrays",
         ) from None
 
 

@@ -172,7 +172,7 @@ def draw_explanation(
     ax = given_axes(ax)
     if not hasattr(explanation, "contributions"):
         raise BadSetting(
-            f"{type(explanation).__name__} is no explanation", hint="give model.explain(rows)"
+            f"{type(explanation).__name__} is not an explanation", hint="give model.explain(rows)"
         )
     if not -len(explanation.of) <= row < len(explanation.of):
         raise BadSetting(
@@ -180,7 +180,7 @@ def draw_explanation(
             hint="rows are counted from 0, in the order they were given",
         )
     if most < 1:
-        raise BadSetting(f"most={most} columns are none", hint="ask for one at least")
+        raise BadSetting(f"most={most} is not a number of columns", hint="ask for one at least")
     parts = np.asarray(explanation.contributions[row], dtype=np.float64)
     total, first = float(explanation.log_odds[row]), float(explanation.baseline[row])
     if not (np.isfinite(parts).all() and np.isfinite([total, first]).all()):
@@ -188,7 +188,7 @@ def draw_explanation(
                  if not np.isfinite(part)]  # fmt: skip
         raise BadRows(
             f"the odds of this row are infinite, by {listed(blame or ['the priors'])}",
-            hint="a bar has an end: with smoothing above 0 nothing is impossible",
+            hint="infinite bars cannot be drawn: with smoothing above 0 nothing is impossible",
         )
     order = np.argsort(-np.abs(parts), kind="stable")
     kept, rest = order[:most], order[most:]

@@ -55,7 +55,7 @@ def draw_typicality(
     if not hasattr(model, "typicality"):
         raise BadSetting(
             f"{type(model).__name__} has no typicality",
-            hint="a model of p(x | y) has: GaussianDiscriminant, NaiveBayes",
+            hint="generative models have one: GaussianDiscriminant, NaiveBayes",
         )
     plane = read_plane(rows, columns, grid)
     points = plane.points

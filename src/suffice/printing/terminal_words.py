@@ -49,10 +49,10 @@ def cut(text: str, places: int) -> str:
     return text + "…"
 
 
-def wrapped(text: str) -> str:
-    """Return a sentence in lines of at most 100 places."""
-    text = printable(text)
-    if width(text) <= WIDTH:
+def wrapped(text: str, indent: int = 0) -> str:
+    """Return a sentence in lines of at most 100 places, of which some are kept for an indent."""
+    text, most = printable(text), WIDTH - indent
+    if width(text) <= most:
         return text
     # Lines are measured in characters here: where some take two places, half as many are safe.
-    return "\n".join(textwrap.wrap(text, WIDTH if width(text) <= len(text) else WIDTH // 2))
+    return "\n".join(textwrap.wrap(text, most if width(text) <= len(text) else most // 2))

@@ -200,12 +200,12 @@ def worries(
         telling = [found.names[j] for j in found.order if found.bits[j] >= GIVEN_AWAY * found.whole]
         if telling:
             said.append(
-                f"{names(telling)} all but {'give' if len(telling) > 1 else 'gives'} the class "
-                "away, each by itself: is it known before the class is?"
+                f"{names(telling)} almost {'give' if len(telling) > 1 else 'gives'} "
+                "the class away: is it known before the class is?"
             )
     constant = [one.name for one in columns if one.values == 1 and not one.blanks]
     if constant:
-        said.append(f"Always the same, and so of no use: {names(constant)}.")
+        said.append(f"Constant, and therefore not used: {names(constant)}.")
     empty = [one.name for one in columns if not one.values]
     if empty:
         said.append(f"Blank in every row: {names(empty)}.")

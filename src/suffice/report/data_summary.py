@@ -214,6 +214,6 @@ def _described(columns: tuple[ColumnGlance, ...], size: int) -> str:
         for one in columns
     ]
     heads = (
-        "column", "kind", "blank", "different", "by class", "least … median … most, or commonest",
+        "column", "kind", "blank", "different", "by class", "min … median … max, or most common",
     )  # fmt: skip
     return table(heads, shown, figures=(2, 3), kind="cards")

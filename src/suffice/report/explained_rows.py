@@ -44,8 +44,8 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
         return []
     if candidate.is_pool and len(column_names(rows)) > WIDEST_POOL:
         words = (
-            f"With {len(column_names(rows)):,} columns it would take long to explain answers of "
-            "the pool here; suffice explain does it for the rows you choose."
+            f"Explaining predictions of the pool with {len(column_names(rows)):,} columns would "
+            "take long here; suffice explain does it for the rows you choose."
         )
         return [f'<p class="soft">{text(words)}</p>']
     sure = held.log_posterior.max(axis=1)
@@ -74,7 +74,7 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
             odds = f"e<sup>{float(found.log_odds[0]):.2g}</sup>"
             words = (
                 f"The odds of row {place + 1:,} are {odds}: the classes do not overlap in these "
-                "rows, and how such odds part into columns means nothing."
+                "rows, so contributions of columns have no meaning."
             )
             return [f'<p class="soft">{words}</p>']
 
@@ -86,11 +86,12 @@ def explained_rows(comparison: Comparison, model: str, album: Album) -> list[str
             if low < 0.0:  # room for what stands beside a bar to the left
                 ax.set_xlim(left=low - 0.08 * (high - low))
 
-        what = "a typical correct row" if kind == "right" else "the mistake it was surest of"
+        what = "a typical correct row" if kind == "right" else "the most confident mistake"
         caption = (
-            f"Row {place + 1:,}, {what}: {quoted(own)}, held out and taken for {quoted(said)} "
-            f"with a probability of {chance}. The bars are of the model of all rows, this one "
-            "among them, and add up to its log odds."
+            f"Row {place + 1:,}, {what}: {quoted(own)}, predicted as {quoted(said)} with "
+            f"probability {chance} when held out. The bars are those of the model of all rows, "
+            f"including this one, "
+            "and add up to its log odds."
         )
         label = f"row {place + 1} explained, {kind}"
         pictures.append(album.picture(draw, label, caption, (WIDTH, 4.0)))

@@ -110,7 +110,7 @@ def _sections(contents: Contents, target: str, album: Album) -> list[tuple[str, 
     model = comparison.recommendation.model
     rows = grid(explained_rows(comparison, model, album))
     if rows:
-        rows = f"<p>What speaks for the answers of {name(model)}, column by column.</p>{rows}"
+        rows = f"<p>What each column contributes to the predictions of {name(model)}.</p>{rows}"
     every = [
         ("data", "The data", _data(contents, target)),
         ("models", "The models", models_section(comparison)),
@@ -199,7 +199,7 @@ def _curves(contents: Contents, album: Album) -> str:
     known = model in curves.names or contents.own_curve is not None
     absent = "" if known else f" {name(model)} has no curve here."
     law = f"<p>{CROSSING_CAVEAT}</p>" if said else ""
-    return f"<p>What more rows would be worth, and to which model.{absent}</p>{pictures}{said}{law}"
+    return f"<p>How the models improve with more rows.{absent}</p>{pictures}{said}{law}"
 
 
 def _answers(comparison: Comparison, album: Album) -> str:
@@ -215,8 +215,8 @@ def _answers(comparison: Comparison, album: Album) -> str:
         )
     picture = reliability_picture(comparison, model, album)
     words = (
-        f"<p>Held-out answers of {name(model)}: every row judged by a model that has not seen "
-        "it.</p>"
+        f"<p>Held-out predictions of {name(model)}: every row is predicted by a model that has not "
+        "seen it.</p>"
     )
     ranks = ranking_pictures(comparison, model, album)
     below = areas_table(comparison, model)
@@ -228,10 +228,10 @@ def _answers(comparison: Comparison, album: Album) -> str:
 
 def _columns(found: Informative, album: Album) -> str:
     return (
-        "<p>What each column tells about the class by itself, in bits: the mean of "
-        "log₂ p(class&nbsp;|&nbsp;column) / p(class), on rows that were held out. A column that "
-        f"gave the class away would tell {found.whole:.2f} bits; what two columns tell may be the "
-        f"same.</p>{informative_table(found)}{grid(column_pictures(found, album))}"
+        "<p>The information each column alone gives about the class, in bits: the mean of "
+        "log₂ p(class&nbsp;|&nbsp;column) / p(class), on held-out rows. A column that determines "
+        f"the class would give {found.whole:.2f} bits; the information of two columns may "
+        f"overlap.</p>{informative_table(found)}{grid(column_pictures(found, album))}"
     )
 
 
@@ -239,15 +239,15 @@ def _assumptions(contents: Contents) -> str:
     comparison = contents.comparison
     said = listing([text(one) for one in comparison.recommendation.assumptions])
     if contents.columns and not any("number" in one.kind for one in contents.columns):
-        return said + "<p>There are no numbers, and so nothing that could be normal.</p>"
+        return said + "<p>There are no numeric columns, so normality does not apply.</p>"
     return said + results_table(comparison.diagnostics.table)
 
 
 def _care(said: tuple[str, ...]) -> str:
     if not said:
         return (
-            "<p>Nothing that these figures show. Whether the rows are like those to come, and "
-            "whether every column is known in time, they cannot show.</p>"
+            "<p>No warnings. These figures cannot show whether future rows will be like these, "
+            "or whether every column is known in time.</p>"
         )
     return f'<div class="care">{listing(said)}</div>'
 
@@ -258,8 +258,8 @@ WORDS = {
         "class. Its boundaries are flat where all columns are numbers."
     ),
     "naive-bayes": (
-        "Columns are independent within a class, each with a law of its own kind and its own "
-        "spread. Blank cells are left out."
+        "Columns are independent within a class, each with its own distribution and spread. "
+        "Blank cells are skipped."
     ),
     "gda": (
         "Rows of a class are normal around its mean, with one covariance for all classes (LDA). "
@@ -267,7 +267,7 @@ WORDS = {
     ),
     "qda": (
         "Rows of a class are normal, each class with a covariance of its own (QDA). Boundaries are "
-        "curved. Many parameters: it wants many rows."
+        "curved. Many parameters: it needs many rows."
     ),
     "gda-auto": (
         "Between one covariance and one for each class: how much is shared and how far "
@@ -275,16 +275,16 @@ WORDS = {
     ),
     "logistic": (
         "The odds of the classes are linear in the columns; nothing is assumed about how rows of "
-        "a class are distributed. As good as no penalty."
+        "a class are distributed. With a tiny penalty."
     ),
     "logistic-penalty": (
         "The odds of the classes are linear in the columns, and large slopes cost a penalty: that "
         "keeps it steady where there are few rows or the classes are nearly separated."
     ),
     "pool": (
-        "Some of its members are right about these rows: naive Bayes, GDA, logistic regression, "
-        "kernels and a forest, each with a share in the answer that was found on rows which they "
-        "have not seen."
+        "At least some of its members suit these rows: naive Bayes, GDA, logistic regression, "
+        "kernels and a forest, weighted by how well they predict rows they have not "
+        "seen."
     ),
 }
 """What each of the usual candidates assumes."""
@@ -297,8 +297,8 @@ def models_section(comparison: Comparison) -> str:
         for one in comparison.candidates
     ]
     return (
-        "<p>Generative models learn how each class makes its rows, p(x&nbsp;|&nbsp;y), and turn "
-        "that round by Bayes’ rule; discriminative ones learn p(y&nbsp;|&nbsp;x) alone.</p>"
+        "<p>Generative models learn what the rows of each class look like, p(x&nbsp;|&nbsp;y), "
+        "and apply Bayes’ rule; discriminative ones learn only p(y&nbsp;|&nbsp;x).</p>"
         + table(("model", "school", "what it assumes"), rows, kind="stacked")
     )
 

@@ -40,7 +40,7 @@ def curve_pictures(comparison: Comparison, own: LearningCurves | None, album: Al
     if curves is None:
         return []
     pictures = []
-    for losses, measure in ((False, "share of errors"), (True, "log-loss")):
+    for losses, measure in ((False, "error rate"), (True, "log-loss")):
         bands = {one: curves.band(one, losses=losses) for one in curves.names}
         shown = {one: band for one, band in bands.items() if np.isfinite(band[0]).all()}
         if not shown:
@@ -68,7 +68,7 @@ def curve_pictures(comparison: Comparison, own: LearningCurves | None, album: Al
                 ax, curves.sizes, {one: band[0] for one, band in shown.items()},
                 bands={one: _ends(band, floor) for one, band in shown.items()},
                 crossing=None if losses else _crossing(comparison),
-                measure="log-loss" if losses else "share of errors", legend=False,
+                measure="log-loss" if losses else "error rate", legend=False,
             )  # fmt: skip
             if added is not None and own is not None:
                 k = len(shown)
@@ -84,12 +84,12 @@ def curve_pictures(comparison: Comparison, own: LearningCurves | None, album: Al
         marked = not losses and _crossing(comparison) is not None
         first = comparison.crossings[0] if comparison.crossings else None
         crossed = (
-            f" Grey: where {name(first.second)} comes to err no more than {name(first.first)}."
+            f" Grey: where {name(first.second)} reaches the error of {name(first.first)}."
             if marked and first is not None
             else ""
         )
         caption = (
-            f"Held-out {measure} by the number of rows learned from, with 95&nbsp;% bands over "
+            f"Held-out {measure} by the number of training rows, with 95&nbsp;% bands over "
             f"random splits.{crossed}{_own_caption(own)}{' The scale is logarithmic.' * steep}"
         )
         pictures.append(album.picture(draw, f"learning curves, {measure}", caption, (WIDTH, 4.5)))
@@ -163,13 +163,13 @@ def reliability_picture(comparison: Comparison, model: str, album: Album) -> str
 
         draw_reliability(ax, rows.codes, chances, classes=list(range(len(rows.classes))))
         of = str(rows.classes[1]) if two else "what was predicted"
-        ax.set_xlabel(f"claimed probability of {of if len(of) <= 28 else of[:27] + '…'}")
+        ax.set_xlabel(f"predicted probability of {of if len(of) <= 28 else of[:27] + '…'}")
 
     return album.picture(
         draw,
         f"reliability of {model}",
-        f"Held-out probabilities of {whose}, and how often they came true, with 95&nbsp;% bands. "
-        "On the diagonal they can be taken at their word; the bars below count rows.",
+        f"Held-out probabilities of {whose}, and how often they were right, with 95&nbsp;% bands. "
+        "On the diagonal probabilities are well calibrated; the bars below count rows.",
     )
 
 
@@ -205,8 +205,8 @@ def column_pictures(found: Informative, album: Album) -> list[str]:
             album.picture(
                 draw,
                 f"column {called} by class",
-                f"{name(called)} in every class: lines or bars are what the model believes, "
-                f"what is behind them or dotted was observed.{words}",
+                f"{name(called)} in every class: lines or bars show the model; filled or "
+                f"dotted areas behind them show the data.{words}",
             )
         )
     return pictures

@@ -119,12 +119,13 @@ def _regions(
         inside = " Coloured lines hold 50&nbsp;% and 95&nbsp;% of a class."
     dots = f" {int(there.sum()):,} rows are drawn." if there.sum() < len(comparison.rows) else ""
     if is_crowded(points[there]):
-        dots += " Dots are moved a little, so that rows with equal numbers can be seen."
+        dots += " Points are jittered so that equal rows can be seen."
     return album.picture(
         draw,
         f"{one.name} on two columns",
-        f"{name(one.name)} on {name(called[0])} and {name(called[1])} alone: dots are rows, ringed "
-        f"where it is wrong; lines without colour are boundaries.{inside}{dots}",
+        f"{name(one.name)} on {name(called[0])} and {name(called[1])} alone: points are rows, "
+        f"circled "
+        f"where the model is wrong; uncoloured lines are boundaries.{inside}{dots}",
     )
 
 
@@ -177,7 +178,11 @@ def _discriminants(comparison: Comparison, album: Album) -> str:
         draw,
         "all columns in discriminant coordinates",
         f"All columns at once{but}, seen along "
-        + ("what parts the two classes" if two else "the directions in which classes differ most")
+        + (
+            "the direction that separates the two classes"
+            if two
+            else "the directions in which classes differ most"
+        )
         + f", with the boundaries of GDA and of logistic regression.{dots}",
         (5.0, 4.2 + 0.17 * min(len(part.classes) + 4, 12)),
     )

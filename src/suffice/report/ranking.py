@@ -107,8 +107,9 @@ def ranking_pictures(comparison: Comparison, model: str, album: Album) -> list[s
         ),
         album.picture(
             precision, f"precision and recall of {model}",
-            f"Precision (how many of the rows that are named belong to the class) by recall (how "
-            f"many of the class are named), {of}, on held-out rows.{few}",
+            f"Precision (share of the rows predicted as the class that belong to it) against "
+            f"recall "
+            f"(share of the class that is found), {of}, on held-out rows.{few}",
             size,
         ),
     ]  # fmt: skip
@@ -127,8 +128,8 @@ def areas_table(comparison: Comparison, model: str) -> str:
     left = len(order) - MOST_LISTED
     more = f'<p class="soft">… and {left:,} more classes, with larger areas.</p>'
     return (
-        "<h3>Area under the ROC curve</h3><p>How surely a row of the class gets a higher "
-        "probability of it than a row of another class: 0.5 is guessing, 1 is always.</p>"
+        "<h3>Area under the ROC curve</h3><p>How often a row of the class gets a higher "
+        "probability of it than a row of another class: 0.5 is guessing, 1 is perfect.</p>"
         + table(("class", "AUC", "0.5 to 1"), rows, figures=(1,))
         + (more if left > 0 else "")
     )

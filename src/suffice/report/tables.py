@@ -83,12 +83,12 @@ def _mistakes(counts: FloatArray, classes: list[Any]) -> str:
     order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
     pairs = [divmod(int(place), len(classes)) for place in order]
     lines = [
-        f"{name(classes[i])} was taken for {name(classes[j])} "
+        f"{name(classes[i])} was predicted as {name(classes[j])} "
         f"{wrong[i, j]:,.6g} of {counts[i].sum():,.6g} times"
         for i, j in pairs
         if wrong[i, j] > 0.0
     ]
-    return f"<p>The commonest mistakes:</p>{listing(lines)}" if lines else "<p>No mistakes.</p>"
+    return f"<p>The most common mistakes:</p>{listing(lines)}" if lines else "<p>No mistakes.</p>"
 
 
 MOST_ROWS = 40

@@ -72,7 +72,7 @@ def refuse_counts(
     missing: bool = False,
     weights: FloatArray | None = None,
 ) -> None:
-    """Find the first cell that is no count and refuse it by name; return when there is none.
+    """Find the first cell that is not a count and refuse it by name; return when there is none.
 
     Counts are finite and ≥ 0, and with `whole` whole numbers; with `missing` they may be NaN.
     Rows of weight 0 are not looked at. Called only after a sum or the smallest cell has raised a

@@ -31,7 +31,7 @@ A small packed file can hold any number of long texts, all different; as levels 
 kept."""
 STRIDE = 65_536
 """Cells that are coded before levels are counted again. A choice: half a megabyte of pointers."""
-WHOLE = "categories are whole numbers, text or truths; leave cells empty that are no numbers"
+WHOLE = "categories are whole numbers, text or true/false; leave unknown cells empty"
 """The hint for categories that are fractions or infinite."""
 BLANK = -1
 """The code of a cell that is missing."""
@@ -168,8 +168,8 @@ def refuse_long_levels(levels: Collection[Any], name: str) -> None:
     held = sum(getsizeof(level) for level in levels if isinstance(level, str))
     if held > LEVEL_MEMORY:
         raise BadRows(
-            f"{name}: {len(levels):,} different levels are texts of {held:,} bytes in all, where "
-            f"{LEVEL_MEMORY:,} are the most that are kept",
+            f"{name}: {len(levels):,} different levels are texts of {held:,} bytes in all, and at "
+            f"most {LEVEL_MEMORY:,} are kept",
             hint="categories have short names: shorten them, or leave the column out; long texts "
             "are for TextClassifier",
         )
@@ -178,6 +178,6 @@ def refuse_long_levels(levels: Collection[Any], name: str) -> None:
 def _refuse_many(name: str) -> None:
     raise BadRows(
         f"{name} has more than {MOST_LEVELS:,} different levels",
-        hint="a column that is different in almost every row tells classes nothing: drop it, "
-        "or put its levels into fewer groups",
+        hint="a column with a different value in almost every row is not useful: drop it, or "
+        "group its levels",
     )

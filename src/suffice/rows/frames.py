@@ -164,10 +164,9 @@ def _refuse_moved(labels: list[Any]) -> None:
         return
     if len(set(labels)) == len(labels) and labels != sorted(labels):
         raise BadRows(
-            f"columns are named {listed(labels)}: numbers are no names, and by position these "
-            "columns would be read in another order than their own",
-            hint="frame.columns.astype(str) makes names, by which columns are found in any order; "
-            "frame.to_numpy() means positions",
+            f"columns are named {listed(labels)}: numbers are not valid names, and by position "
+            "these columns would be read in a different order",
+            hint="frame.columns.astype(str) turns them into names; frame.to_numpy() uses positions",
         )
 
 

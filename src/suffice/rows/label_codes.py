@@ -22,7 +22,7 @@ Coded: TypeAlias = tuple[NDArray[Any], IntArray]
 """Distinct values in any order, and for each row which of them it holds."""
 
 ONE_EACH = "give each row one label; for labels of several parts make tuples of them"
-"""The hint for labels that are no labels."""
+"""The hint for labels that are not labels."""
 _MANY = 10_000
 """From this many labels on, pyarrow's hash tables repay the import of pyarrow."""
 

@@ -41,7 +41,7 @@ INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 """Characters of no width: soft hyphens, joiners, marks of direction and of byte order."""
 
 MANY_CLASSES = 10_000
-"""Classes whose names are compared; more of them are no names that anybody reads."""
+"""Classes whose names are compared; more of them are not names that anybody reads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

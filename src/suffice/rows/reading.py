@@ -91,8 +91,9 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
     if isinstance(weights, np.ma.MaskedArray) and np.ma.getmaskarray(weights).any():
         row = int(np.ma.getmaskarray(weights).ravel().argmax())
         raise BadWeights(
-            Phrase("{row}: the weight is masked, and a row counts or does not", row=RowAt(row)),
-            hint="weights.filled(0.0) leaves such rows out, weights.data counts what is below",
+            Phrase("{row}: the weight is masked", row=RowAt(row)),
+            hint="weights.filled(0.0) leaves such rows out, weights.data uses the values below "
+            "the mask",
         )
     try:
         given = np.asarray(weights)
@@ -120,7 +121,7 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
     if not (low >= 0.0 and high < math.inf):  # NaN fails the first comparison
         bad = ~((values >= 0.0) & np.isfinite(values))
         row = int(bad.argmax())
-        said = "{row}: a weight of {value:g} cannot count a row (Negative or not finite)"
+        said = "{row}: a weight of {value:g} is not valid (Negative or not finite)"
         raise BadWeights(
             Phrase(said, row=RowAt(row), value=float(values[row])),
             hint="weights are finite and ≥ 0; 0 leaves the row out",
@@ -129,7 +130,7 @@ def read_weights(weights: object, size: int) -> FloatArray | None:
         total = values.sum()
     if not total < math.inf:
         raise BadWeights(
-            f"the weights, of up to {high:g}, add up to more than a number can hold",
+            f"the weights, of up to {high:g}, add up to more than a double can hold",
             hint="divide all of them by a power of ten: only their ratios matter much",
         )
     if high == 0.0:

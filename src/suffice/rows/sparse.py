@@ -100,7 +100,7 @@ def _check_pointers(rows: SparseRows, size: int) -> None:
     """Refuse a matrix whose pointers do not fit its cells, as one changed by hand may be."""
     indptr = rows.indptr
     if len(indptr) != size + 1 or indptr[0] < 0 or (indptr[1:] < indptr[:-1]).any():
-        _refuse(f"its indptr is not {size + 1} numbers that never fall")
+        _refuse(f"its indptr is not {size + 1} non-decreasing numbers")
     held = min(len(rows.data), len(rows.indices))
     if indptr[-1] > held:
         _refuse(f"its indptr ends at {indptr[-1]}, but {held} cells are stored")
@@ -156,7 +156,7 @@ def _added_up(rows: SparseRows) -> SparseRows:
 def _refuse(problem: str | Phrase) -> NoReturn:
     raise BadRows(
         Phrase("the sparse matrix is damaged: {problem}", problem=problem),
-        hint="matrix.check_format(full_check=True) tells whether SciPy can use it; make it anew",
+        hint="matrix.check_format(full_check=True) checks it; build the matrix again",
     )
 
 

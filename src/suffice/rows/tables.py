@@ -276,7 +276,7 @@ def warn_of_rounding(table: Table) -> None:
             one, other = apart[same[0]], apart[same[0] + 1]
             warn(
                 f"{place_of(j, table.names)}: {one} and {other} are one number, {float(one):.17g}, "
-                "in double precision; codes belong into columns of text, quantities into smaller "
+                "in double precision; store codes as text, and quantities in smaller "
                 "units",
                 RoundedNumbers,
             )

@@ -75,7 +75,7 @@ def check_keys(content: Any, known: Collection[str]) -> None:
         strange = [name for name in content if name not in known]
         if strange:
             raise BadRows(
-                f"the body has {strange[0]!r:.60}, which is not known here",
+                f"the body has {strange[0]!r:.60}, which is not expected",
                 hint=f"it may have {listed(known)}",
             )
 
@@ -144,7 +144,7 @@ def json_labels(given: Any, size: int, known: Sequence[Any]) -> NDArray[Any]:
 def _check_size(size: int, most: int) -> None:
     if size > most:
         raise HttpProblem(
-            413, f"there are {size:,} rows, {most:,} at most are taken",
+            413, f"there are {size:,} rows; the limit is {most:,}",
             "send fewer rows at a time, or start the server with a larger --most-rows",
         )  # fmt: skip
 
@@ -161,7 +161,7 @@ def _table_rows(
     if labelled:
         if target is None:
             raise BadLabels(
-                "the model does not say which column holds the labels",
+                "the model does not record which column has the labels",
                 hint='send JSON, {"rows": […], "labels": […]}',
             )
         others = (target,)
@@ -200,7 +200,7 @@ def _check_written(body: bytes, how: str) -> None:
     stream = body.startswith(ARROW_STREAM)
     if stream != (how == ARROW) or (how != ARROW and body.startswith(NO_TEXT)):
         raise HttpProblem(
-            415, "the body is not written as its Content-Type says",
+            415, "the body does not match its Content-Type",
             "text/csv is text; an Arrow stream begins with ff ff ff ff",
         )  # fmt: skip
 

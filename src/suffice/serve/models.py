@@ -23,8 +23,8 @@ class Models:
         for model in models:
             if model.name in self._held:
                 raise BadSetting(
-                    f"two models are called {model.name!r}",
-                    hint="rename one: models are asked for by the names of their files",
+                    f"two models are named {model.name!r}",
+                    hint="rename one: models are addressed by their file names",
                 )
             self._held[model.name] = model
         self.names = tuple(self._held)

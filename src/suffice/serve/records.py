@@ -107,7 +107,7 @@ class RowReader:
                             return None
                     elif (type(cell) if by_type else cell) not in known:
                         return None
-            except (KeyError, TypeError):  # a name is missing; a list is no cell
+            except (KeyError, TypeError):  # a name is missing; a list is not a cell
                 return None
             found.append(cells)
         return found
@@ -158,7 +158,8 @@ class RowReader:
         for name in self.names:
             if not isinstance(given[name], (list, tuple)):
                 raise BadRows(
-                    f"column {name!r:.60} is no list of cells", hint='{"columns": {"size": [1.5]}}'
+                    f"column {name!r:.60} is not a list of cells",
+                    hint='{"columns": {"size": [1.5]}}',
                 )
         lengths = {len(given[name]) for name in self.names}
         if len(lengths) != 1:
@@ -283,9 +284,9 @@ class RowReader:
         notes = []
         extra = [n for n in mentioned if n not in self.names and n not in self.silent]
         if extra:
-            notes.append(f"not used, for the model does not know them: {listed(extra)}")
+            notes.append(f"not used by the model: {listed(extra)}")
         if new:
-            notes.append(f"new to the model, and none of its categories: {listed(new)}")
+            notes.append(f"values the model has not seen before: {listed(new)}")
         return notes
 
     def _lacking(self, lacking: Sequence[str], there: Any) -> ColumnMismatch:
@@ -296,8 +297,8 @@ class RowReader:
     def _no_row(self, row: int, given: Any) -> BadRows:
         shown = "null" if given is None else type(given).__name__
         return BadRows(
-            f"row {row} is no row: {shown}",
-            hint="rows are records with names, or lists of cells; all alike",
+            f"row {row} is not a row: {shown}",
+            hint="rows must all be objects with names, or all lists of cells",
         )
 
 
@@ -318,7 +319,7 @@ def cell_text(value: Any, name: str, row: int, *, spelled: bool = False) -> str:
         text = repr(value)
         return f"{text}e0" if spelled and "e" not in text else text
     raise BadRows(
-        f"row {row}, {name}: a {type(value).__name__} is no cell",
+        f"row {row}, {name}: a {type(value).__name__} is not a cell",
         hint="a cell is a number, a text, true, false or null",
     )
 

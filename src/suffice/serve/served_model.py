@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from suffice.storage.model_file import StoredModel
 
 LINES = ("LogisticRegression", "Perceptron")
-"""Estimators that are no sums of rows: what they would learn depends on the order."""
+"""Estimators that are not sums of rows: what they would learn depends on the order."""
 PERCEPTRON = "Perceptron"
 """The estimator that has classes, and no probabilities."""
 
@@ -70,8 +70,8 @@ class ServedModel:
         stored = read_model_bytes(data, place)
         if stored.estimator == LAW:
             raise BadSetting(
-                f"{place} is a {LAW}, a law of rows without classes",
-                hint="in Python, suffice.load gives it back; models with classes can be served",
+                f"{place} is a {LAW}, a distribution of rows without classes",
+                hint="in Python, suffice.load reads it; models with classes can be served",
             )
         notes = TableNotes.from_state(stored.state) or TableNotes()
         sums = stored.estimator in LEARNERS and stored.estimator not in LINES
@@ -135,14 +135,15 @@ class ServedModel:
         """Return why it learns nothing; None if it can."""
         name = self.stored.estimator
         if name in MIXTURES:
-            return f"{self.name} is a {name}: its classes are hidden, and rows have no labels"
+            return f"{self.name} is a {name}: it finds its own classes, so rows have no labels"
         if not self.adds_up:
             return (
-                f"{self.name} is a {name}, which is no sum: what it would learn depended on the "
-                "order of requests, and could not be forgotten"
+                f"{self.name} is a {name}, which is not built from sums: the result would depend "
+                f"on "
+                "the order of requests, and nothing could be forgotten"
             )
         if isinstance(self.learned.statistics, StatisticsLeftOut):
-            return f"{self.name} was saved without its statistics: it answers, but cannot learn"
+            return f"{self.name} was saved without its statistics: it can predict, but not learn"
         return None
 
     def account(self) -> Account:
@@ -192,7 +193,7 @@ class ServedModel:
 
     @property
     def _has_noise(self) -> bool:
-        """Whether a mixture has a component that is no class: its rows are -1."""
+        """Whether a mixture has a component that is not a class: its rows are -1."""
         if self.stored.estimator != MIXTURE:
             return False
         noise: float = self.stored.state["mixture"].noise
@@ -265,7 +266,7 @@ class ServedModel:
         """Return names, columns of cells and labels of rows that the model makes up."""
         from suffice.training.decimals import rounded
 
-        asked = self._asked("sample", "make rows up")
+        asked = self._asked("sample", "generate rows")
         rng = np.random.default_rng(seed)
         if self.stored.estimator in MIXTURES:
             if label is not None:
@@ -292,7 +293,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """The estimator of a model that is no sum."""
+    """The estimator of a model that is not a sum."""
 
     estimator: Any
 

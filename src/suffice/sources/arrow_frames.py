@@ -64,7 +64,7 @@ def _refuse_much_text(cells: NDArray[Any], name: str) -> None:
     size = sum(map(len, filter(None, cells)))
     if size > MUCH_TEXT and size > REPEATED * sum(map(len, set(filter(None, cells)))):
         raise BadRows(
-            f"{name}: the same long texts again and again, {size:,} characters in all",
+            f"{name}: the same long texts are repeated, {size:,} characters in all",
             hint="categories have short names: shorten them, or leave the column out",
         )
 

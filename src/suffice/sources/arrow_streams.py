@@ -60,8 +60,8 @@ class ArrowSource(LocalSource):
         """Yield the rows of some columns as the giver cut them."""
         if self._gone:
             raise BadRows(
-                f"{self.name} can be read only once, and has been",
-                hint="make it anew, or give a table or a file",
+                f"{self.name} can be read only once, and has been read already",
+                hint="create it again, or give a table or a file",
             )
         self._gone = self.once
         for batch in self._read(names):
@@ -161,9 +161,10 @@ def spooled(source: Source, wanted: Wanted) -> ArrowSource:
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise BadFile(
-            f"{source.name} comes only once and is larger than the room in {tempfile.gettempdir()} "
+            f"{source.name} can be read only once and is larger than the free space in "
+            f"{tempfile.gettempdir()} "
             f"({error.strerror or error})",
-            hint="write it to a file and give its path, or name a larger place by TMPDIR",
+            hint="write it to a file and give its path, or set TMPDIR to a larger disk",
         ) from None
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -113,7 +113,7 @@ def _labels(cells: Any, wanted: Wanted, place: Place) -> Any:
         row = int(np.asarray(cells.is_null().to_numpy(zero_copy_only=False)).argmax())
         raise BadLabels(
             f"row {row + 1} of these has no {wanted.target}",
-            hint="leave out rows without a label: nothing can be learned from them here",
+            hint="leave out rows without a label: they cannot be used for training",
             place=place,
         )
     types: Any = import_module("pyarrow").types
@@ -136,7 +136,7 @@ def _weights(cells: Any, place: Place) -> NDArray[Any]:
     pa: Any = import_module("pyarrow")
     if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
         raise BadWeights(
-            f"weights of type {cells.type} are no numbers", hint="name another column", place=place
+            f"weights of type {cells.type} are not numbers", hint="name another column", place=place
         )
     return numbers_of(cells).astype(np.float64, copy=False)
 
@@ -228,7 +228,7 @@ def _frame_labels(column: Any, wanted: Wanted, place: Place) -> Any:
     if blank.any():
         raise BadLabels(
             f"row {int(blank.argmax()) + 1} of these has no {wanted.target}",
-            hint="leave out rows without a label: nothing can be learned from them here",
+            hint="leave out rows without a label: they cannot be used for training",
             place=place,
         )
     return column

@@ -164,8 +164,8 @@ class _Texts:
                 name = chunk.table.names[j] if chunk.table.names else f"column {j}"
                 raise BadRows(
                     Phrase(
-                        "{place}, {column}: long texts, {size:,} bytes of them so far, where "
-                        "{most:,} are the most that are held at once",
+                        "{place}, {column}: long texts, {size:,} bytes of them so far, and at "
+                        "most {most:,} are held at once",
                         place=chunk.place,
                         column=name,
                         size=self._size,

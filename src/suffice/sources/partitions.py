@@ -152,7 +152,7 @@ def distinct_names(names: Sequence[object], name: str) -> tuple[str, ...]:
     odd = [given for given in names if not isinstance(given, str)]
     if odd:
         raise BadRows(
-            f"{name}: a column is named {odd[0]!r}, which is no string",
+            f"{name}: a column is named {odd[0]!r}, which is not a string",
             hint="rename the columns: frame.columns = frame.columns.astype(str)",
         )
     if len(set(names)) < len(names):

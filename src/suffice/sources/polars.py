@@ -92,7 +92,7 @@ def _polars_at_work(name: str) -> Iterator[None]:
             raise
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise BadRows(
-            f"{name} cannot be read: {lines[0]:.300}", hint="does its plan run by itself?"
+            f"{name} cannot be read: {lines[0]:.300}", hint="does its plan run on its own?"
         ) from error
 
 

@@ -108,7 +108,7 @@ class Source(ABC):
         if not found:
             raise BadRows(
                 f"{self.name} has no column besides {', '.join(map(repr, beside))}",
-                hint="models need something to tell classes by",
+                hint="models need at least one column besides the labels",
             )
         return Wanted(found, target, weight)
 

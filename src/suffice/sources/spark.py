@@ -173,7 +173,7 @@ def _model_columns(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]
         return tuple(str(name) for name in known)
     if columns is None:
         raise BadSetting(
-            "the model was fitted on rows without names, and columns have nothing but names",
+            "the model was fitted on rows without column names, and Spark finds columns by name",
             hint='say which columns it looks at, in their order: columns=["x", ...]',
         )
     width = int(model.n_features_in_)

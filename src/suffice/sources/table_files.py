@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from suffice.tables.csv.spelled_cells import ColumnSpelling
 
 
-PLURALS = {NUMBER: "numbers", BOOLEAN: "truths", CATEGORY: "text"}
+PLURALS = {NUMBER: "numbers", BOOLEAN: "true and false", CATEGORY: "text"}
 """Kinds of columns as refusals call them."""
 
 
@@ -178,7 +178,8 @@ class TableSource(LocalSource):
                 are = "is" if count == 1 else "are"
                 said.append(
                     f"{name} is read as categories: {first.where}: {first.cell!r:.60} "
-                    f"{first.what}; {count:,} of {total:,} cells that are not blank {are} no number"
+                    f"{first.what}; {count:,} of {total:,} cells that are not blank {are} not "
+                    "numeric"
                 )
         return said
 
@@ -244,7 +245,7 @@ def labels_of_cells(cells: NDArray[Any], kind: str, name: str, place: Place) -> 
     if blank.any():
         raise BadLabels(
             f"row {int(blank.argmax()) + 1} of these has no {name}",
-            hint="leave out rows without a label: nothing can be learned from them here",
+            hint="leave out rows without a label: they cannot be used for training",
             place=place,
         )
     if kind == NUMBER and cells.dtype.kind == "f":

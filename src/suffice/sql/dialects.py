@@ -60,7 +60,7 @@ class SqlDialect:
         if "\x00" in text:
             if self.name == "postgres":
                 raise BadSetting(
-                    f"{text!r:.60} holds a NUL, which PostgreSQL has no text for",
+                    f"{text!r:.60} contains the character NUL, which PostgreSQL cannot store",
                     hint="rename the class or the level",
                 )
             parts = (f"({self.literal(part)})" for part in text.split("\x00"))
@@ -102,8 +102,8 @@ class SqlDialect:
         if isinstance(label, str):
             return self.literal(label)
         raise BadSetting(
-            f"{label!r} ({type(label).__name__}) has no form in SQL",
-            hint="use text, numbers or truths as labels and levels",
+            f"{label!r} ({type(label).__name__}) cannot be written as SQL",
+            hint="use text, numbers or true/false as labels and levels",
         )
 
     def as_double(self, expression: str) -> str:
@@ -111,7 +111,7 @@ class SqlDialect:
         return f"CAST({expression} AS {self.double})"
 
     def is_nan(self, expression: str) -> str:
-        """Return the condition that a double is no number, which is something else than NULL."""
+        """Return the condition that a double is not a number, which is something else than NULL."""
         if self.name == "postgres":
             return f"{expression} = float8 'NaN'"
         return f"isnan({expression})"

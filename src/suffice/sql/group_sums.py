@@ -60,7 +60,7 @@ def full_sums(rows: SqlRows, cells: Sequence[Cell], windows: Windows, heaviest: 
     width = len(cells)
     wrong = any_of([f"(z{j} IS NULL AND v{j} IS NOT NULL)" for j in range(width)])
     blank = any_of([f"v{j} IS NULL" for j in range(width)])
-    # A row with a gap is no row of these sums, wherever its other cells are.
+    # A row with a gap is not a row of these sums, wherever its other cells are.
     state = f"CASE WHEN {blank} THEN {BLANK} WHEN {wrong} THEN {INSIDE_NOT} ELSE {COMPLETE} END"
     inner = f"SELECT b.*, {state} AS state FROM ({windows.select(rows, cells)}) AS b"
     inner += rows.dialect.fence

@@ -131,11 +131,11 @@ def _terms(
         return product_terms(model, columns, dialect, filled, chosen)
     if isinstance(model, AveragedForm):
         raise BadSetting(
-            "an average over penalties has no form in SQL",
+            "an average over penalties cannot be written as SQL",
             hint='fit with penalty="auto" (--penalty auto): it chooses one',
         )
     raise BadSetting(
-        f"a {type(model).__name__} has no form in SQL",
+        f"a {type(model).__name__} cannot be written as SQL",
         hint="discriminants, naive Bayes and logistic regression have one",
     )
 
@@ -268,7 +268,7 @@ def product_terms(
             write = WRITERS.get(type(found))
             if write is None:
                 raise BadSetting(
-                    f"{type(law).__name__} has no form in SQL",
+                    f"{type(law).__name__} cannot be written as SQL",
                     hint="its family has no `cell`",
                 )
             write(terms, found, cell, j in chosen)

@@ -40,7 +40,7 @@ class ByClass(Generic[S]):
     """Statistics class by class: a dictionary that adds up.
 
     There is no list of classes to declare beforehand. A label never seen is a new class;
-    a label whose weight is gone is no class any more.
+    a label whose weight is gone is not a class any more.
 
     >>> a = ByClass.of(Moments, np.array([[0.0], [2.0]]), [0, 1], ["ham", "spam"])
     >>> b = ByClass.of(Moments, np.array([[4.0]]), [0], ["SPAM"])

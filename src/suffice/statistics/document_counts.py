@@ -114,7 +114,7 @@ class DocumentCounts:
             raise ForgettingUnseen(
                 f"forgetting would leave {held[place]:g} documents with the term "
                 f"{terms[place]!r}, of {weight:g}",
-                hint="subtract only what was merged in before: (a + b) - b",
+                hint="only rows that were learned before can be removed",
             )
         return type(self)(weight, terms, held).trimmed()
 

@@ -90,7 +90,7 @@ class KeyedCounts(ArraysOfFields):
                 raise ForgettingUnseen(
                     "the documents to forget have the weight of all that are there, "
                     f"but would leave {counts[0]:g} of {left._place(0)}",
-                    hint="subtract only what was merged in before: (a + b) - b",
+                    hint="only rows that were learned before can be removed",
                 )
             return self._nothing()
         return left

@@ -133,7 +133,7 @@ def read_label(found: Any, depth: int = 0) -> Any:
         return tuple(read_label(part, depth + 1) for part in found["items"])
     text = found.get("text") if isinstance(kind, str) and kind in READ else None
     if not isinstance(text, str):
-        raise ValueError(f"{found!r:.40}")  # noqa: TRY004  of all that is no label, it is the same
+        raise ValueError(f"{found!r:.40}")  # noqa: TRY004  of all that is not a label, it is the same
     return READ[kind](text)
 
 

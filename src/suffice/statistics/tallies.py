@@ -148,7 +148,7 @@ class Tallies:
                 )
                 raise ForgettingUnseen(
                     Phrase(said, where=name(int(np.argmax(held > 0.0)))),
-                    hint="subtract only what was merged in before: (a + b) - b",
+                    hint="only rows that were learned before can be removed",
                 )
             return self.empty(self.width)
         return type(self)(weight, levels, held).trimmed()
@@ -185,7 +185,7 @@ def united(left: Tallies, right: Tallies) -> Levels:
     if left.width != right.width:
         raise DifferentKinds(
             f"tallies of {left.width} and of {right.width} columns cannot be merged",
-            hint="merge what was learned from the same columns",
+            hint="merge models of the same columns",
         )
     columns = []
     for j, (ours, theirs) in enumerate(zip(left.levels, right.levels, strict=True)):

@@ -127,7 +127,7 @@ class Totals:
                 )
                 raise ForgettingUnseen(
                     Phrase(said, left=float(sums[j]), column=ColumnAt(j)),
-                    hint="subtract only what was merged in before: (a + b) - b",
+                    hint="only rows that were learned before can be removed",
                 )
             return self.empty(self.width)
         return type(self)(weight, sums, missing)

@@ -77,7 +77,7 @@ class PackedArrays:
         if kind not in TYPES or array.ndim > MOST_AXES:
             raise BadFile(
                 f"an array of {array.dtype} and {array.ndim} axes cannot be stored",
-                hint="store numbers and truths, in tables",
+                hint="store numbers and true/false values, in tables",
             )
         start = self._sizes.get(kind, 0)
         self._held.setdefault(kind, []).append(array)
@@ -242,8 +242,8 @@ def _read_members(
     except Exception as error:  # noqa: BLE001  zipfile and json have many; all say the same
         why = " ".join(str(error).split())[:100] or type(error).__name__
     raise BadFile(
-        f"{path} is damaged, or no model file: {why}",
-        hint="write it again with save() or suffice fit; a copy may have been cut short",
+        f"{path} is damaged, or not a model file: {why}",
+        hint="write it again with save() or suffice fit; a copy may be incomplete",
     )
 
 
@@ -257,7 +257,7 @@ def _check_end(file: IO[bytes]) -> None:
     file.seek(max(size - END, 0))
     end = file.read(END)
     if len(end) < END or end[:4] != b"PK\x05\x06" or end[20:] != b"\0\0":
-        raise _Damage("it does not end like one")
+        raise _Damage("its end is missing")
     many = max(int.from_bytes(end[8:10], "little"), int.from_bytes(end[10:12], "little"))
     file.seek(max(size - END - 20, 0))
     extended = file.read(4) == b"PK\x06\x07"
@@ -283,7 +283,7 @@ def _members(archive: zipfile.ZipFile, room: int) -> tuple[dict[str, Any], Store
     content = _content_of(text)
     sums = content.pop("checksums", None) if isinstance(content, dict) else None
     if not isinstance(sums, dict) or set(sums) != set(entries) - {TEXT, CHECKSUM}:
-        raise _Damage(f"the arrays are not those that {TEXT} names")
+        raise _Damage(f"the arrays differ from those that {TEXT} names")
     flat = {}
     for name, expected in sums.items():
         kind = name.removeprefix("arrays/").removesuffix(".npy")
@@ -306,7 +306,7 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
     if not stored or entry.file_size != entry.compress_size:
         raise _Damage(f"{name} is compressed or encrypted")
     if entry.external_attr >> 16 & 0o170000 not in (0, 0o100000):
-        raise _Damage(f"{name} is no plain file, but a link or a folder")
+        raise _Damage(f"{name} is not a plain file, but a link or a folder")
 
 
 def _read(archive: zipfile.ZipFile, name: str, size: int) -> tuple[Any, str]:

@@ -21,9 +21,9 @@ FORMS = {
 """Forms of the covariance in words."""
 EVENTS = {
     "bernoulli": "each term is in a document or not, independently of the others",
-    "boolean": "the different terms of a document are drawn one by one",
+    "boolean": "the different terms of a document are drawn independently",
     "complement": "a document is compared with those of all other classes",
-    "multinomial": "the terms of a document are drawn one by one",
+    "multinomial": "the terms of a document are drawn independently",
 }
 """What a text model assumes about terms, in words."""
 
@@ -31,7 +31,7 @@ EVENTS = {
 def assumptions(stored: StoredModel) -> list[str]:
     """Return what a model assumes, a sentence each."""
     model, settings = stored.state["model"], stored.settings
-    given = ["classes come in the shares that were given, not in those of the rows"]
+    given = ["class probabilities are those that were given, not the shares of the rows"]
     given = given if settings.get("priors") is not None else []
     if name_of(model) == "GenerativeModel":
         return _of_covariances(stored) + given
@@ -40,15 +40,17 @@ def assumptions(stored: StoredModel) -> list[str]:
     if name_of(model) == "NaiveBayesModel":
         found = _of_columns(model)
         if model.temperature != 1.0:
-            found.append(f"but say partly the same: evidence counts {model.temperature:.3g} times")
+            found.append(
+                f"but partly repeat each other: evidence counts {model.temperature:.3g} times"
+            )
         return found + given
     if name_of(model) == "PoolModel":
         return [
-            "new rows come as the learned ones came",
-            "members speak with the shares that suited rows which they had not seen",
+            "new rows come from the same distribution as the training rows",
+            "members are weighted by how well they predict rows they have not seen",
         ]
     if stored.estimator == "Perceptron":
-        return ["a plane parts the classes, or nearly so; its scores are no probabilities"]
+        return ["a plane separates the classes, or nearly so; its scores are not probabilities"]
     if name_of(model) == "AveragedForm":
         return [
             "under each of some penalties the log odds of the classes are linear in the columns",
@@ -61,13 +63,15 @@ def assumptions(stored: StoredModel) -> list[str]:
         found.append(f"coefficients are small{zero}: a penalty of {fit.penalty:g}")
     path: Any = stored.state.get("path")
     if path is not None:
-        found.append(f"the penalty, {path.penalty:g}, was chosen by the log-loss of rows left out")
+        found.append(f"the penalty, {path.penalty:g}, was chosen by the log-loss on rows left out")
     if fit is not None and fit.correction is not None:
-        found.append("coefficients are held back by Jeffreys' prior: Firth's correction")
+        found.append("coefficients are shrunk by Jeffreys' prior (Firth's correction)")
     if fit is not None and fit.separation is not None:
-        found.append("but a plane parts its classes: there is no maximum of the likelihood")
+        found.append("but a plane separates its classes: the likelihood has no maximum")
     if fit is not None and fit.undecided is not None:
-        found.append("whether a plane parts its classes is not known: there are no standard errors")
+        found.append(
+            "it is unknown whether a plane separates its classes: there are no standard errors"
+        )
     return found
 
 
@@ -132,7 +136,7 @@ def _of_columns(model: Any) -> list[str]:
     if not any(law.is_density for law in model.laws):
         return [
             "the counts of a row are draws, one by one, with the shares of a class",
-            "a row is compared with the rows of all other classes: scores are no probabilities",
+            "a row is compared with the rows of all other classes: scores are not probabilities",
         ]
     if not any(law.by_column for law in model.laws):
         return ["the counts of a row are draws, one by one, with the shares of its class"]
@@ -149,7 +153,7 @@ def _of_texts(model: Any) -> list[str]:
         kinds = sum(group.width for group in model.term_counts.groups.values())
         found += [
             f"{EVENTS[model.terms.event]} ({kinds:,} counts)",
-            f"a term of a class has been seen {model.smoothing:.3g} times more than it was",
+            f"{model.smoothing:.3g} is added to the count of every term in every class",
         ]
     if model.language is not None:
         counts = model.ngram_counts.groups.values()
@@ -159,5 +163,5 @@ def _of_texts(model: Any) -> list[str]:
         )
     if model.factors is not None:
         told = ", ".join(f"{factor:.3g}" for factor in model.factors)
-        found.append(f"but a text of n terms or bytes says what {told} times √n would say alone")
+        found.append(f"but the evidence of n terms or bytes counts as that of {told} times √n")
     return found

@@ -74,11 +74,11 @@ class PoolAccount:
             for m in sorted(self.members, key=lambda m: -m.share)
         ]
         return [
-            f"{_counted(len(told), 'member', 'members')}, judged by rows that each had not seen",
+            f"{_counted(len(told), 'member', 'members')}, evaluated on rows that each had not seen",
             *told,
             f"  together: log-loss {self.log_loss:.4g}, {self.accuracy:.1%} right",
             "",
-            f"It keeps {_counted(self.kept, 'row', 'rows')}: whoever has the file can read them.",
+            f"It keeps {_counted(self.kept, 'row', 'rows')}: anyone with the file can read them.",
         ]
 
 
@@ -113,7 +113,7 @@ class MixtureAccount:
         if self.noise > 0.0:
             told.append(f"Noise: {self.noise:.1%} of the rows belong to no cluster.")
         if not self.converged:
-            told.append("EM was stopped while there was more to be gained.")
+            told.append("EM was stopped before it had converged.")
         if self.penalised:
             told.append("A prior keeps its clusters from collapsing onto rows that are equal.")
         if self.waiting:
@@ -323,10 +323,10 @@ def _columns(state: Any, model: Any) -> tuple[ColumnAccount, ...]:
 
 def _abilities(can_learn: bool, can_forget: bool) -> str:
     if can_forget:
-        return "It holds its statistics: it can learn more, forget, and be merged."
+        return "It has its statistics: it can learn more, forget, and be merged."
     if can_learn:
         return "It can learn more rows, one after the other."
-    return "It holds no statistics: it answers, and learns nothing more."
+    return "It has no statistics: it can predict, but not learn."
 
 
 def shown(name: object) -> str:
@@ -344,7 +344,7 @@ def _counted(size: int, one: str, many: str) -> str:
 
 
 def _rows(weight: float) -> str:
-    """Return how many rows a weight is; what is no whole number is called a weight."""
+    """Return how many rows a weight is; what is not a whole number is called a weight."""
     if weight != round(weight):
         return f"rows of weight {_number(weight)}"
     return f"{_number(weight)} {'row' if weight == 1.0 else 'rows'}"

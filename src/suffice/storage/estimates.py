@@ -60,7 +60,7 @@ def estimates_of(stored: StoredModel, reference: Label | None = None) -> Estimat
         return _of_coefficients(stored, reference)
     if name_of(model) == "AveragedForm":
         raise BadSetting(
-            "an average over penalties has no coefficients to compare",
+            "a model averaged over penalties has no coefficients to compare",
             hint='fit with penalty="auto": it chooses one penalty',
         )
     if name_of(model) == "GenerativeModel":

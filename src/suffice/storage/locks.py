@@ -77,7 +77,7 @@ def locked(
             continue
         if time.monotonic() >= until:
             raise FileInUse(
-                f"{path} is being changed by another process, and was for {seconds:g} seconds",
+                f"{path} has been in use by another process for {seconds:g} seconds",
                 hint="try again, or wait longer (--wait); nothing was changed",
             )
         if waiting is not None:
@@ -165,6 +165,6 @@ class Stamp(NamedTuple):
         """Refuse to go on if another file stands there now: what it holds would be lost."""
         if Stamp.of(self.place) != self:
             raise FileInUse(
-                f"{self.place} was changed by somebody else since it was read",
+                f"{self.place} was changed by another program after it was read",
                 hint="it is left as it is: load it again and learn again, or save to another place",
             )

@@ -120,7 +120,7 @@ def _model_of(path: str | Path, content: Mapping[str, Any], arrays: StoredArrays
         raise BadFile(f"{path} has the format {number!r:.40}", hint="it is damaged: write it again")
     if number > FORMAT:
         raise BadFile(
-            f"{path} has the format {number}, this program reads up to {FORMAT}",
+            f"{path} has format {number}, but this program reads up to {FORMAT}",
             hint="pip install --upgrade suffice",
         )
     if not isinstance(name := content.get("estimator"), str) or name not in MODEL_OF:
@@ -179,12 +179,12 @@ def stored_rows(stored: StoredModel, table: Table) -> Any:
     model, columns, reader = stored.state["model"], stored.state["columns"], stored.estimator
     if name_of(model) == "Normal":
         raise BadSetting(
-            f"a {reader} is a law of rows without classes: there is nothing to predict",
+            f"a {reader} is a distribution of rows without classes: there is nothing to predict",
             hint="suffice.load(path) gives it back: log_density, typicality, sample",
         )
     if reader == "GaussianMixture" and stored.state["mixture"].noise > 0.0:
         raise BadSetting(
-            "this mixture has a component of noise, which belongs to no class",
+            "this mixture has a noise component, which belongs to no class",
             hint="suffice.load(path).predict says -1 for its rows",
         )
     if name_of(model) in ("AveragedForm", "LinearForm"):

@@ -75,7 +75,7 @@ def planted(value: object, arrays: PackedArrays) -> Any:  # noqa: PLR0912  one f
         return written_label(value)  # dates, bytes and the like
     raise BadFile(
         f"a {type(value).__name__} has no plain form to store: {value!r:.60}",
-        hint="use text, numbers, truths and the objects of suffice in settings and labels",
+        hint="use text, numbers, true/false and the objects of suffice in settings and labels",
     )
 
 
@@ -83,7 +83,7 @@ def _planted_words(words: Any) -> dict[str, Any]:
     items = words.ravel().tolist()
     if max(map(len, items), default=0) > LONGEST_WORD:
         raise BadFile(
-            f"an array of text is not stored that holds {max(items, key=len)!r:.60}",
+            f"an array of text that contains {max(items, key=len)!r:.60} cannot be stored",
             hint="give settings and labels as lists",
         )
     return {"is": "words", "shape": list(words.shape), "items": items}
@@ -185,7 +185,7 @@ GROWN: dict[str, Callable[[Any, StoredArrays, int], Any]] = {
     "tuple": _grown_items,
     "words": _grown_words,
 }
-"""How the trees of what is no dataclass become what they were."""
+"""How the trees of what is not a dataclass become what they were."""
 
 
 def _made(kind: Any, given: dict[str, Any], arrays: StoredArrays, depth: int) -> Any:

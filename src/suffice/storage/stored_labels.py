@@ -82,6 +82,6 @@ def _whole(digits: str) -> int:
 
 def _refusal(name: str) -> BadFile:
     return BadFile(
-        f"the {name!r:.40} of the statistics are no labels",
+        f"the {name!r:.40} of the statistics are not labels",
         hint="the file is damaged: write it again",
     )

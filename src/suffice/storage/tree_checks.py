@@ -24,7 +24,7 @@ DEEPEST = 40
 WHOLE = 1 << 64
 """Integers are smaller than this."""
 FARTHEST = 1 << 53
-"""Ends of ranges are no further from zero: beyond, places in arrays are no places."""
+"""Ends of ranges are no further from zero: beyond, places in arrays are not places."""
 LONGEST_WORD = 64
 """Characters of a word: an array of words takes the room of the longest for each."""
 ENDLESS = ("inf", "-inf", "nan")
@@ -174,4 +174,4 @@ def _are_axes(shape: list[Any]) -> bool:
 
 def strange(tree: object) -> BadFile:
     """Return the refusal of a tree."""
-    return BadFile(f"{tree!r:.60} is nothing that a model is made of", hint="write the file again")
+    return BadFile(f"{tree!r:.60} is not part of a model", hint="write the file again")

@@ -55,15 +55,15 @@ class Allowance:
         if self._unpacked > most:
             raise BadFile(
                 f"{self._name}, {place}: {self._stored:,} bytes unpack to {self._unpacked:,} and "
-                f"more, where {most:,} are the most that are read",
-                hint="nearly all of it is the same, again and again: write each row or text once",
+                f"more, and at most {most:,} are read",
+                hint="nearly all of it is repeated: write each row or text once",
             )
         if size > max(AT_ONCE, TIMES * stored):
             raise BadFile(
-                f"{self._name}, {place}: {stored:,} bytes unpack to {size:,} at a time, where "
-                f"{AT_ONCE:,} are the most that are read, or {TIMES} times as many as are stored",
-                hint="write it again in smaller batches (row groups, pages) if it is sound: of "
-                "65,536 rows, say",
+                f"{self._name}, {place}: {stored:,} bytes unpack to {size:,} at a time, and at "
+                f"most {AT_ONCE:,} are read, or {TIMES} times as many as are stored",
+                hint="if it is valid, write it again in smaller batches (row groups, pages), of "
+                "65,536 rows for example",
             )
 
     def read(self, rows: int, width: int, place: str) -> None:
@@ -71,8 +71,8 @@ class Allowance:
         self._cells += rows * width
         if self._cells > max(FEW_CELLS, CELLS_STORED * self._stored):
             raise BadFile(
-                f"{self._name}, {place}: {self._cells:,} cells in {self._stored:,} bytes, where "
-                f"{max(FEW_CELLS, CELLS_STORED * self._stored):,} are the most that are read",
+                f"{self._name}, {place}: {self._cells:,} cells in {self._stored:,} bytes, and at "
+                f"most {max(FEW_CELLS, CELLS_STORED * self._stored):,} are read",
                 hint="nearly all rows are the same: count them, and give each once, with a weight",
             )
 
@@ -81,7 +81,7 @@ def refuse_long(longest: int, place: str) -> None:
     """Refuse a text that is longer than any cell should be."""
     if longest > LONGEST_CELL:
         raise BadRows(
-            f"{place}: a text has {longest:,} bytes, where {LONGEST_CELL:,} are the most",
+            f"{place}: a text has {longest:,} bytes, and at most {LONGEST_CELL:,} are allowed",
             hint="cut it into several rows, or leave the column out",
         )
 
@@ -117,7 +117,7 @@ def refuse_same_names(names: Sequence[str], place: str, hint: str = "rename one 
 def too_wide(place: str, width: int) -> BadRows:
     """Return the refusal of a table with more columns than any should have."""
     return BadRows(
-        f"{place}: {width:,} columns, where {MOST_COLUMNS:,} are the most that are read",
-        hint="is the table written sideways, or without line breaks? Else keep the columns that "
-        "matter",
+        f"{place}: {width:,} columns, and at most {MOST_COLUMNS:,} are read",
+        hint="is the table transposed, or without line breaks? Otherwise keep only the columns "
+        "that matter",
     )

@@ -235,5 +235,5 @@ def arrow_at_work(name: str, place: Callable[[], str] = str) -> Iterator[None]:
             words = f"it asks for more memory than there is ({words:.80})"
         raise BadFile(
             f"{name} cannot be read{place()}: {words:.160}",
-            hint="it is cut short or damaged: write or fetch it again",
+            hint="it is incomplete or damaged: write or download it again",
         ) from None

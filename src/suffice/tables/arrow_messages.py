@@ -143,7 +143,7 @@ class CheckedMessages:
         tail = self._held.read(end)
         size = struct.unpack_from("<i", tail)[0] if len(tail) == end else 0
         if not tail.endswith(ARROW) or not 0 < size <= self._size - end - BEGINNING:
-            raise self._damaged("its end is not there")
+            raise self._damaged("its end is missing")
         self._held.seek(self._size - end - size)
         form = [("at", "<i8"), ("metadata", "<i4"), ("_", "<i4"), ("body", "<i8")]
         try:
@@ -208,7 +208,7 @@ class CheckedMessages:
     def _damaged(self, why: str) -> BadFile:
         return BadFile(
             f"{self._name} cannot be read: {why}",
-            hint="it is cut short or damaged: write or fetch it again",
+            hint="it is incomplete or damaged: write or download it again",
         )
 
 

@@ -118,16 +118,17 @@ class Unpacked(BytePieces):
     def _too_much(self) -> BadFile:
         return BadFile(
             f"{self._name}: {self._taken:,} bytes of {self._how} data hold more than "
-            f"{self._given - 1:,}, where {max(FEW, TIMES * self._taken):,} are the most that are "
+            f"{self._given - 1:,}, and at most {max(FEW, TIMES * self._taken):,} are "
             "unpacked",
-            hint="it is the same again and again; if it is meant so, unpack it first",
+            hint="it is highly repetitive; if that is intended, decompress it first",
         )
 
     def _damaged(self, why: str) -> BadFile:
         return BadFile(
-            f"{self._name}: the {self._how} data cannot be unpacked beyond byte {self._given:,} "
-            f"of what is in them: {why}",
-            hint="the file is cut short or damaged: write or fetch it again",
+            f"{self._name}: the {self._how} data cannot be decompressed beyond byte "
+            f"{self._given:,} "
+            f"of the content: {why}",
+            hint="the file is incomplete or damaged: write or download it again",
         )
 
     def close(self) -> None:

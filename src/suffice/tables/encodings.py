@@ -53,8 +53,8 @@ BEFORE, AFTER = re.compile(rb"[^\s,;|\"]*\Z"), re.compile(rb"[^\s,;|\"]*")
 """The rest of a word, on either side."""
 
 OTHERWISE = (
-    "is it another kind of file, or damaged? If its characters are written in another way, name "
-    "that: --encoding windows-1252, for instance"
+    "is it another kind of file, or damaged? If it uses another encoding, name "
+    "it: --encoding windows-1252, for instance"
 )
 """The hint of a refusal of bytes that are no characters."""
 
@@ -67,7 +67,7 @@ def encoding_of(given: str) -> str:
     """
     try:
         found = codecs.lookup(given)
-        "a".encode(given)  # a LookupError where it is no encoding of text: hex, zip, rot13
+        "a".encode(given)  # a LookupError where it is not an encoding of text: hex, zip, rot13
         known = found.incrementaldecoder is not None
         if known and found.name.replace("_", "-") not in {
             name.replace("_", "-") for name in NOT_FOR_TABLES
@@ -76,7 +76,7 @@ def encoding_of(given: str) -> str:
     except (LookupError, ValueError):  # a name with NUL in it is a ValueError
         pass
     raise BadSetting(
-        f"{given!r:.40} is no encoding of text that is known",
+        f"{given!r:.40} is not a known text encoding",
         hint="utf-8, windows-1252, latin-1, utf-16, windows-1250, shift_jis and so on",
     )
 
@@ -302,7 +302,7 @@ class Utf8Bytes(BytePieces):
         elif not block and not self._seen.is_plausible:
             self._wrong = BadRows(
                 f"{self._name}, line {self._seen.line}: {self._seen.word!r:.40} is not utf-8, and "
-                f"what follows is no text in {WESTERN}: letters beyond ASCII stand together",
+                f"what follows is not text in {WESTERN}: non-ASCII letters occur side by side",
                 hint=OTHERWISE,
             )
         return given

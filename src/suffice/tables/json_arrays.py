@@ -53,16 +53,16 @@ class ArrayObjects(TextLines):
                 mark = text[at]
                 if ended:
                     raise BadRows(
-                        f"{self._name}, line {line}: {text[at : at + 20]!r} stands behind the end "
-                        "of the array",
-                        hint="a table is one array of objects, or one object a line",
+                        f"{self._name}, line {line}: {text[at : at + 20]!r} comes after the end of "
+                        "the array",
+                        hint="a table is one array of objects, or one object per line",
                     )
                 if not begun or (comma and mark in ",]") or (mark == "]" and not comma):
                     begun, ended, comma = True, mark == "]", False
                     at += 1
                     continue
                 if comma or mark != "{":
-                    what = "no comma" if comma else "no object"
+                    what = "not a comma" if comma else "not an object"
                     raise BadRows(
                         f"{self._name}, line {line}: {text[at : at + 20]!r} is {what}",
                         hint='an array of objects is [{"size": 1.5}, {"size": 2}]',

@@ -74,7 +74,7 @@ class JsonTable(TextRows):
             raise BadRows(
                 f"{self.name}: {rows:,} rows mention {len(names):,} names, and each row few of "
                 f"them: all but one cell in {rows * len(names) // mentioned:,} are blank",
-                hint="are names and values exchanged? One column has one name in all rows",
+                hint="are names and values swapped? A column has the same name in all rows",
             )
         self.names = tuple(names)
 
@@ -110,8 +110,8 @@ class JsonTable(TextRows):
                     raise self.unreadable(line, error) from None
                 if not isinstance(row, dict):
                     raise BadRows(
-                        f"{self.name}, line {line}: {given.strip()!r:.40} is no object",
-                        hint='one row a line: {"size": 1.5, "colour": "red"}',
+                        f"{self.name}, line {line}: {given.strip()!r:.40} is not an object",
+                        hint='one row per line: {"size": 1.5, "colour": "red"}',
                     )
                 if "\\u" in given:
                     self.refuse_halves(row, line)
@@ -119,9 +119,9 @@ class JsonTable(TextRows):
             yield None
 
     def unreadable(self, line: int, error: Exception) -> BadRows:
-        """Return the refusal of what is no object."""
+        """Return the refusal of what is not an object."""
         hint = (
-            'one object a line, as in {"size": 1.5, "colour": "red"}, or one array of objects: '
+            'one object per line, such as {"size": 1.5, "colour": "red"}, or one array of objects: '
             "[{…}, {…}]"
         )
         if isinstance(error, _NamedTwice):
@@ -136,7 +136,7 @@ class JsonTable(TextRows):
         for text in (*row, *row.values()):
             if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
                 raise BadRows(
-                    f"{self.name}, line {line}: {text!a:.40} holds half a character",
+                    f"{self.name}, line {line}: {text!a:.40} contains half a character",
                     hint="characters beyond \\uffff are written as two halves, or as themselves",
                 )
 
@@ -154,7 +154,7 @@ class JsonTable(TextRows):
             text = repr(value)
             return f"{text}e0" if name in self._spelled and "e" not in text else text
         raise BadRows(
-            f"{self.name}, line {line}, {name}: a {type(value).__name__} is no cell",
+            f"{self.name}, line {line}, {name}: a {type(value).__name__} is not a cell",
             hint="a cell is a number, a text, true, false or null",
         )
 
@@ -174,7 +174,7 @@ def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise _NamedTwice(f"the name {twice!r:.60} comes more than once")
+        raise _NamedTwice(f"the name {twice!r:.60} is repeated")
     return found
 
 

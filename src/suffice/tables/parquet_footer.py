@@ -56,7 +56,7 @@ class Footer:
         except (struct.error, ValueError, OverflowError, IndexError, OSError):
             raise BadFile(
                 f"{self._name} cannot be read: what it says of its pages is damaged",
-                hint="it is cut short or damaged: write or fetch it again",
+                hint="it is incomplete or damaged: write or download it again",
             ) from None
 
     def numbers(self, groups: Sequence[int], columns: Sequence[int]) -> NDArray[np.int64]:

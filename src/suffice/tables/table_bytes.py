@@ -36,7 +36,7 @@ STRANGE = {
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",
 }
-"""What is no table, by how it begins: refusals say what it is instead."""
+"""What is not a table, by how it begins: refusals say what it is instead."""
 ZIP = b"PK\x03\x04"
 """How zip files begin: workbooks, models, and others."""
 KNOWN = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", ZIP, *STRANGE)
@@ -154,8 +154,8 @@ class TableBytes:
         self._encoding = encoding
         if encoding == WESTERN and self._on_guess is not None:
             self._on_guess(
-                f"{self.name} is read as Windows-1252, which Latin-1 is a part of: it is not UTF-8 "
-                f"by {seen.word!r:.40} in line {seen.line:,}"
+                f"{self.name} is read as Windows-1252, which includes Latin-1: it is not UTF-8 "
+                f"because of {seen.word!r:.40} in line {seen.line:,}"
             )
 
     def peek(self, lines: int) -> bytes:
@@ -247,9 +247,9 @@ class TableBytes:
         """Refuse what would fill the disk."""
         if shutil.disk_usage(tempfile.gettempdir()).free < SPARE:
             raise BadFile(
-                f"{self.name} is larger than the room in {tempfile.gettempdir()}: more than "
+                f"{self.name} is larger than the free space in {tempfile.gettempdir()}: more than "
                 f"{size:,} bytes once unpacked",
-                hint="write it to a file and give its path, or name a larger place by TMPDIR",
+                hint="write it to a file and give its path, or set TMPDIR to a larger disk",
             )
 
     def open(self) -> IO[bytes]:

@@ -173,8 +173,8 @@ def open_table(
         return TableFile(_sheet_of(held, sheet, header, expected, on_guess))
     if sheet is not None:
         raise BadSetting(
-            f"{held.name} is no workbook: it has no sheet {sheet!r:.60}",
-            hint="a sheet is named for .xlsx files alone",
+            f"{held.name} is not a workbook: it has no sheet {sheet!r:.60}",
+            hint="only .xlsx files have sheets",
         )
     named = None if encoding is None else encoding_of(encoding)
     held.read_as_text(
@@ -208,7 +208,8 @@ def _sheet_of(
         known = is_workbook(file, held.name)
     if not known:
         raise BadFile(
-            f"{held.name} is a zip file, such as a model, and no workbook (.xlsx): not a table",
+            f"{held.name} is a zip file (such as a model) and not a workbook (.xlsx), so not a "
+            f"table",
             hint="tables are CSV, Parquet, Arrow, JSON or .xlsx; save or export it as one",
         )
     told = partial(warn, category=GuessedTable) if on_guess is None else on_guess

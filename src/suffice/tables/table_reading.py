@@ -59,13 +59,13 @@ class TableReading:
             encoding_of(self.encoding)
         if self.decimal not in (None, ".", ","):
             raise BadSetting(
-                f"decimals cannot be set off by {self.decimal!r:.20}", hint="by '.' or ','"
+                f"the decimal mark cannot be {self.decimal!r:.20}", hint="use '.' or ','"
             )
         for name, kind in self.columns.items():
             if kind not in COLUMN_KINDS:
                 raise BadSetting(
                     f"{name}: a column cannot be {kind!r:.40}",
-                    hint=f"say what it is: {', '.join(COLUMN_KINDS)}",
+                    hint=f"choose one of: {', '.join(COLUMN_KINDS)}",
                 )
 
     @property

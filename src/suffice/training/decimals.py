@@ -74,7 +74,7 @@ def decimals_in(state: Mapping[str, Any]) -> dict[str, int]:
         for name, digits in held.items()
     ):
         raise BadFile(
-            "the model file does not say how its table is read", hint="it is damaged: fit again"
+            "the model file does not record how its table is read", hint="it is damaged: fit again"
         )
     return dict(held)
 

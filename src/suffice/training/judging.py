@@ -63,7 +63,7 @@ def judge(
     from suffice.evaluation.work_progress import TimeLimit
 
     if met.resumed:
-        hooks.note("how good it is was not measured: the run was taken up again")
+        hooks.note("how good it is was not measured, because the run was resumed")
         return None
     allowed = TimeLimit(limit)
     try:

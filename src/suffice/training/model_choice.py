@@ -83,12 +83,12 @@ def check_named(name: str, settings: Mapping[str, Any]) -> None:
     strange = [key for key in settings if key not in takes]
     if strange and name in CHOICES:
         raise BadSetting(
-            f"{listed(strange)} given, but no model: {name} chooses by itself",
+            f"{listed(strange)} given, but no model: {name} chooses them itself",
             hint=f'name a model: model="{_taking(strange[0]) or "gda"}"',
         )
     if strange:
         raise BadSetting(
-            f"{listed(strange)} given, which model={name!r} does not take",
+            f"{listed(strange)} given, which does not apply to model={name!r}",
             hint=f"it takes {listed(takes)}",
         )
 
@@ -122,9 +122,9 @@ def check_width(table: Table, name: str, hooks: Hooks) -> None:
     width = Columns.infer(table).width
     if width > MOST_COLUMNS:
         raise BadSetting(
-            f"{name} needs the covariance of {width:,} columns, {8e-9 * width**2:.1f} GB at least",
-            hint=f"{hooks.option('model', 'naive-bayes')} or logistic needs none; "
-            f"{hooks.option('drop')} leaves columns out",
+            f"{name} needs the covariance of {width:,} columns, at least {8e-9 * width**2:.1f} GB",
+            hint=f"{hooks.option('model', 'naive-bayes')} or logistic do not need "
+            f"it; {hooks.option('drop')} leaves columns out",
         )
 
 
@@ -147,7 +147,7 @@ def choose(
     means = {name: float(each.mean()) for name, each in losses.items()}
     hooks.note(_why(found, chosen, losses, means))
     if chosen.is_pool:
-        hooks.note("a pool keeps its rows: whoever has its file can read them")
+        hooks.note("a pool keeps its rows: anyone with the file can read them")
     choice = ModelChoice(chosen.name, means, len(found.rows), found.late)
     judged = found.recommendation.judged
     known = found.held_out[chosen.name].fitted if rows.given is None else None
@@ -188,7 +188,7 @@ def _compared(
     table, y = rows.table, rows.labels
     if len(set(y.tolist())) == 1:
         raise BadLabels(
-            f"models cannot be compared: {len(y):,} rows, from all over {rows.place}, are all of "
+            f"models cannot be compared: {len(y):,} rows, sampled from {rows.place}, are all of "
             f"class {y[0]!s}",
             hint=f"name one with {hooks.option('model').removesuffix('=')}",
         )

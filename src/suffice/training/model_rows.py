@@ -71,7 +71,7 @@ class ModelRows:
             raise _lacking(table, lacking, there, {*there, *target})
         extra = [n for n in table.names if n not in {*wanted, *known, *notes.dropped}]
         if extra and not quiet:
-            note(f"not used, for the model does not know them: {listed(extra)}")
+            note(f"not used by the model: {listed(extra)}")
         pairs = zip(wanted, columns.columns, strict=True)
         kinds = tuple(_kind(column.kind, notes.spellings.get(n), reading) for n, column in pairs)
         return cls(table, wanted, kinds, True, notes.spellings)
@@ -84,7 +84,7 @@ class ModelRows:
         if len(names) != width:
             raise ColumnMismatch(
                 f"{table.name} has {len(names)} columns, the model takes {width}",
-                hint="it was fitted on arrays, and takes columns by their place",
+                hint="it was fitted on an array, so columns are matched by position",
             )
         kinds = tuple(getattr(column, "kind", NUMBER) for column in columns.columns)
         return cls(table, names, kinds, False)

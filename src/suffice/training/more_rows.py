@@ -108,8 +108,8 @@ def forget_rows(
     _refuse_nothing(size, tables)
     if not len(saved.classes):
         raise ForgettingUnseen(
-            f"these are all rows that {model} has learned: nothing would be left",
-            hint="delete the file instead; it is as it was",
+            f"these are all the rows that {model} has learned: nothing would remain",
+            hint="delete the file instead; it is unchanged",
         )
     left = set(saved.classes.tolist())
     return Forgotten(size, [label for label in before if label not in left])
@@ -119,8 +119,8 @@ def _unseen(error: SufficeError, model: Path, tables: Sequence[str]) -> SufficeE
     """Return the refusal of rows that are not in a model, with its name and theirs."""
     return ForgettingUnseen(
         f"{model} cannot forget the rows of {listed(tables)}: {error.problem}",
-        hint="it has not learned all of them, or has forgotten them before; it is as it was. "
-        f"suffice inspect {model} tells how many rows of each class it holds",
+        hint="it has not learned all of them, or has forgotten them before; the model is "
+        f"unchanged. suffice inspect {model} shows how many rows of each class it has",
     )
 
 
@@ -131,7 +131,7 @@ def labelled_chunks(
     column = target or saved.notes.target
     if column is None:
         raise BadSetting(
-            "the model file does not say which column holds the labels",
+            "the model file does not record which column has the labels",
             hint=f"name it: {hooks.option('target', 'COLUMN')}",
         )
     known = saved.classes.tolist()
@@ -161,4 +161,4 @@ def _refuse_nothing(size: int, tables: Sequence[str]) -> None:
         named = listed(
             [one.partition("://")[0] + "://…" if is_address(one) else one for one in tables]
         )
-        raise BadLabels(f"no row of {named} has a label", hint="the model is as it was")
+        raise BadLabels(f"no row of {named} has a label", hint="the model is unchanged")

@@ -26,7 +26,7 @@ def open_classifier(path: Path) -> tuple[StoredModel, TableNotes]:
     stored, notes = open_model(path)
     if stored.estimator == LAW:
         raise BadSetting(
-            f"{path} is a {LAW}, a law of rows without classes",
-            hint="suffice inspect tells what it holds; in Python, suffice.load gives it back",
+            f"{path} is a {LAW}, a distribution of rows without classes",
+            hint="suffice inspect describes it; in Python, suffice.load reads it",
         )
     return stored, notes

@@ -103,7 +103,7 @@ def _decided(
     if not labels.size:
         raise BadRows(
             f"{place}: none of {table.size:,} rows has a label",
-            hint="is it the right column? Blank cells are no labels",
+            hint="is it the right column? Blank cells are not labels",
         )
     kept = [j for j, name in enumerate(names) if name != target and name not in drop]
     if not kept:

@@ -119,7 +119,7 @@ def load_saved(path: Path, *, hidden: bool = False) -> Saved:
     stored, notes = open_classifier(path)
     if stored.estimator in MIXTURES and not hidden:
         raise BadSetting(
-            f"{path} is a {stored.estimator}: this command knows classes that have names",
+            f"{path} is a {stored.estimator}: this command needs named classes",
             hint="suffice predict, sample, outliers, explain, inspect, diff and sql read "
             "it; in Python, partial_fit learns more",
         )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MANY_CLASSES = 50
-"""Whole numbers that name more classes than this, and few rows each, are no names."""
+"""Whole numbers that name more classes than this, and few rows each, are not names."""
 ROWS_EACH = 10
 """Rows for each name, below which they are few. A choice: identifiers and measurements have about
 one."""
@@ -93,7 +93,7 @@ def check_classes(
         )
     if labels.dtype.kind == "i" and len(distinct) > max(MANY_CLASSES, len(labels) // ROWS_EACH):
         raise BadLabels(
-            f"{place} is a quantity, or numbers the rows: {len(distinct)} different whole numbers "
+            f"{place} is a quantity or a row number: {len(distinct)} different whole numbers "
             f"in {len(labels)} rows, such as {some}",
             hint="cut it into bins, or name another target",
         )

@@ -12,6 +12,7 @@ from suffice.columns.shown import shown_by
 from suffice.errors import BadLabels, SimilarLabels
 from suffice.learning.table_recipe import TableNotes
 from suffice.models.gaussian.forms import letters_of
+from suffice.printing.model_names import usual_name
 from suffice.rows.frames import is_from_frame_library
 from suffice.tables.table_reading import TableReading
 from suffice.training.decimals import STATE as DECIMALS
@@ -50,7 +51,7 @@ TIME_LIMIT = 60.0
 as one waits without doing something else."""
 
 
-NO_POOL = "the best single model is chosen, and no pool: {}, and a pool answers from its rows"
+NO_POOL = "the best single model is chosen instead of a pool: {}, and a pool predicts from its rows"
 """What is said where "auto" means "best"."""
 
 
@@ -167,6 +168,7 @@ def train_rows(
     time_limit: float | None = None,
 ) -> Trained:
     """Train a model, and speak through `hooks`: what `train` and `suffice fit` have in common."""
+    name = usual_name(name)
     check_named(name, settings)
     rows = _rows(data, y, target, name, hooks, drop, reading or TableReading(), seed)
     if settings.get("priors"):
@@ -177,7 +179,7 @@ def train_rows(
         learned: Learned[Any, Any] | None = None
         if name in CHOICES:
             if name == AUTO and checkpoint is not None:
-                hooks.note(NO_POOL.format("a checkpoint holds no rows"))
+                hooks.note(NO_POOL.format("a checkpoint has no rows"))
             single = name == BEST or checkpoint is not None
             learner, learned, choice, judged = choose(rows, seed, hooks, time_limit, single=single)
         else:
@@ -259,7 +261,7 @@ def _filled(learner: Learner[Any, Any], rows: TrainingRows, hooks: Hooks) -> Fil
 
     filled = FilledColumns.of(rows.table if rows.given is None else rows.given)
     if filled.note:
-        more = "" if rows.whole else "; more may be blank beyond the rows that were looked at"
+        more = "" if rows.whole else "; more may be blank beyond the rows that were checked"
         hooks.note(f"{filled.note}{more}")
     return filled
 

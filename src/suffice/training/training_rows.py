@@ -181,16 +181,18 @@ class TrainingRows:
 
     @property
     def columns_described(self) -> str:
-        """What the columns hold, in words."""
+        """How many columns of which type there are, in words."""
         kinds = self.table.kinds
-        words_of = "text" if self.texts else "categories"
-        words = [
-            f"{kinds.count(kind)} of {plural}"
-            for kind, plural in (("number", "numbers"), ("boolean", "truths"), (CATEGORY, words_of))
-            if kind in kinds
-        ]
+        types = (
+            ("number", "numeric"),
+            ("boolean", "yes/no"),
+            (CATEGORY, "text" if self.texts else "categorical"),
+        )
+        found = [(kinds.count(kind), word) for kind, word in types if kind in kinds]
         many = "s" * (len(kinds) != 1)
-        return f"{len(kinds):,} column{many}: {listed(words)}"
+        if len(found) == 1:
+            return f"{len(kinds):,} {found[0][1]} column{many}"
+        return f"{len(kinds):,} column{many}: {listed(f'{n:,} {word}' for n, word in found)}"
 
 
 def opened_source(
@@ -215,7 +217,7 @@ def opened_source(
         raise missing_columns(source.name, lacking, source.names)
     if not isinstance(source, LocalSource):
         raise BadSetting(
-            f"{source.name} is on a cluster: rows are looked at here before a model is trained",
+            f"{source.name} is on a cluster: rows are used here before a model is trained",
             hint='an estimator learns where rows are: GaussianDiscriminant().fit(rows, target="y")',
         )
     if source.once:
@@ -250,8 +252,9 @@ def kinds_of(
         found = declared_categories(reading.columns, names)
         if found and isinstance(source, SqlSource):
             raise BadSetting(
-                f"{source.name}: {listed(found)} cannot be declared a category: a database adds up "
-                "by the types that columns have",
+                f"{source.name}: {listed(found)} cannot be declared a category: a database uses "
+                f"the "
+                "types of its columns",
                 hint="cast it in a query: ?query=SELECT CAST(code AS VARCHAR) AS code, …",
             )
         return None, found
@@ -280,7 +283,7 @@ def check_labels(
 def tell_unlabelled(rows: LabelledSource, hooks: Hooks) -> None:
     """Say how many rows had no label."""
     if rows.without:
-        more = " since the run was taken up again" * rows.resumed
+        more = " since the run was resumed" * rows.resumed
         hooks.note(unlabelled_rows(rows.without) + more)
 
 
@@ -293,10 +296,10 @@ def _nothing_to_learn(rows: LabelledSource, target: str) -> BadRows:
     """Return the refusal of a table without rows, or without labels."""
     count = rows.size or rows.read
     if not count:
-        return BadRows(f"{rows.name} has no rows", hint="there is a header, but nothing below")
+        return BadRows(f"{rows.name} has no rows", hint="there is a header, but no rows below it")
     return BadRows(
         f"{rows.name}, target {target!r}: none of {count:,} rows has a label",
-        hint="is it the right column? Blank cells are no labels",
+        hint="is it the right column? Blank cells are not labels",
     )
 
 
@@ -329,11 +332,11 @@ def kept_columns(
     kept = [j for j in range(table.width) if j not in useless and j not in numbers]
     besides = "" if target is None else f" besides the target {target!r}"
     if numbers:
-        hooks.note(f"left out, for there is no text in it: {listed(names[j] for j in numbers)}")
+        hooks.note(f"left out, because it has no text: {listed(names[j] for j in numbers)}")
     if not kept and texts:
         raise BadRows(
             f"{place} has no column of text{besides}",
-            hint=f"{hooks.option('model', 'auto')} is for columns of numbers and categories",
+            hint=f"{hooks.option('model', 'auto')} is for numeric columns and categories",
         )
     if not kept:
         raise BadRows(
@@ -370,4 +373,4 @@ def _about_texts(table: Table) -> str:
         cells = [cell for cell in table.column(j).tolist() if isinstance(cell, str)]
         if kind == CATEGORY and cells and all(map(comma.fullmatch, cells)):
             return f"are these numbers with decimal commas, such as {cells[0]!r:.40}? Write points"
-    return "are these names or sentences? Columns of numbers or categories are needed"
+    return "are these names or sentences? Numeric or categorical columns are needed"

@@ -86,19 +86,19 @@ def _refuse(stored: StoredModel) -> None:
         )
     if name_of(model) == "PoolModel":
         raise BadSetting(
-            "a pool of models holds the rows it learned from, and no page does",
+            "a pool of models needs its training rows, which are not put into a page",
             hint="fit one model: suffice fit … --model best, gda, naive-bayes or logistic",
         )
     if getattr(stored.state.get("mixture"), "noise", 0.0) > 0.0:
         raise BadSetting(
-            "this mixture has a component of noise, which belongs to no class",
+            "this mixture has a noise component, which belongs to no class",
             hint="fit it with noise=False",
         )
     if name_of(model) not in (
         "GenerativeModel", "NaiveBayesModel", "LinearForm", "AveragedForm", "TextRecord",
     ):  # fmt: skip
         raise BadSetting(
-            f"a {stored.estimator} has no form on a page",
+            f"a {stored.estimator} cannot be shown on a page",
             hint="discriminants, naive Bayes, logistic regression, texts and mixtures have one",
         )
 
@@ -303,12 +303,12 @@ def about(stored: StoredModel, notes: TableNotes, content: Mapping[str, Any]) ->
     for one in account.classes:
         if one.weight is not None and one.weight < FEW_ROWS:
             rows = "row" if one.weight == 1.0 else "rows"
-            unsure.append(f"{one.label}: only {one.weight:g} {rows} were learned of it")
+            unsure.append(f"{one.label}: it has only {one.weight:g} {rows}")
     if notes.filled is not None and notes.filled.note:
         unsure.append(notes.filled.note)
     if content["kind"] == "linear":
         unsure.append(
-            "it knows how likely each class is, and not what rows look like: it cannot say "
+            "it models how likely each class is, not what rows look like: it cannot say "
             "“none of these”"
         )
     if content["kind"] == "text":
@@ -325,7 +325,7 @@ def about(stored: StoredModel, notes: TableNotes, content: Mapping[str, Any]) ->
 
 
 def _text_doubts(cut: Mapping[str, Any]) -> list[str]:
-    found = ["words that it has never met say nothing"]
+    found = ["words it has never seen are ignored"]
     if cut["least"] > 1:
         told = zip(cut["kept"], cut["every"], ("terms", "runs of bytes"), strict=True)
         both = [f"{kept:,} of {every:,} {what}" for kept, every, what in told if every]

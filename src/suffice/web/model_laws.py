@@ -101,7 +101,7 @@ def normal_law(law: Any) -> dict[str, Any]:
         }
     else:
         raise BadSetting(
-            f"a {type(law).__name__} has no form on a page", hint="fit another model, say gda"
+            f"a {type(law).__name__} cannot be shown on a page", hint="fit another model, say gda"
         )
     return found | _frame(law)
 
@@ -145,7 +145,7 @@ def column_laws(
                 cell = law.cell(place)
                 if cell is None:
                     raise BadSetting(
-                        f"{names[j]}: {type(law).__name__} has no form on a page",
+                        f"{names[j]}: {type(law).__name__} cannot be shown on a page",
                         hint="its family has no `cell`",
                     )
                 held = _cell(cell, text=kinds[j] == CATEGORY)

@@ -72,7 +72,7 @@ def model_page(
     size = len(html.encode("utf-8", "replace"))
     if size > LARGEST:
         raise BadSetting(
-            f"the page would have {size / 1e6:.0f} MB, and at most {LARGEST / 1e6:.0f} are written",
+            f"the page would have {size / 1e6:.0f} MB, and the limit is {LARGEST / 1e6:.0f}",
             hint="fit a model of fewer columns, or --covariance diagonal; naive-bayes is small",
         )
     return html
@@ -93,5 +93,5 @@ def _body(heading: str, content: dict[str, Any]) -> str:
         classes=len(content["labels"]),
         documents=documents,
         one="One text" if documents else "One row",
-        blank="" if documents else '<p class="hint">What is not known may stay blank.</p>',
+        blank="" if documents else '<p class="hint">Unknown values can stay blank.</p>',
     )

@@ -20,6 +20,7 @@ from suffice.cli.terminal.options import (
 from suffice.models.gaussian.forms import LETTERS, SPOKEN
 
 if TYPE_CHECKING:
+    from suffice.estimators.setting_types import Criterion
     from suffice.tables.table_reading import TableReading
 
     ParamType = click.ParamType[Any]
@@ -41,11 +42,19 @@ class ClusterNumber(ParamType):
             low = int(first)
             high = int(last) if dash else low
         except ValueError:
-            self.fail(f"{value!r:.40} is neither a number, such as 3, nor 2-6 nor auto", param, ctx)
+            self.fail(
+                f"{value!r:.40} must be a number such as 3, a range such as 2-6, or auto",
+                param,
+                ctx,
+            )
         if low < 1:
-            self.fail(f"{value!r:.40}: there is at least 1 cluster", param, ctx)
+            self.fail(f"{value!r:.40}: the number of clusters must be at least 1", param, ctx)
         if high < low:
-            self.fail(f"{value!r:.40}: the second number is the smaller one", param, ctx)
+            self.fail(
+                f"{value!r:.40}: the range must go from the smaller to the larger number",
+                param,
+                ctx,
+            )
         return range(low, high + 1) if dash else low
 
 
@@ -58,25 +67,25 @@ class ClusterNumber(ParamType):
 @click.option(
     "--model", type=click.Choice(["auto", "gaussian", "latent-classes"]), default="auto",
     show_default=True,
-    help="gaussian: normal clusters of the numbers; latent-classes: columns of every kind, "
-    "independent within a cluster; auto: these where there are columns that are no numbers.",
+    help="gaussian: normal clusters of the numbers; latent-classes: columns of any kind, "
+    "independent within a cluster; auto: latent-classes if some columns are not numeric.",
 )  # fmt: skip
 @click.option(
     "--covariance", metavar="FORM", type=click.Choice(("auto", *LETTERS, *SPOKEN.values())),
     default="auto", show_default=True,
-    help=f"The form of clusters: one of mclust's, {LETTERS[0]} … {LETTERS[-1]}, our word for it "
+    help=f"The form of clusters: one of mclust's, {LETTERS[0]} … {LETTERS[-1]}, its name here "
     f"({', '.join(SPOKEN.values())}), or auto: the best of all.",
 )  # fmt: skip
 @click.option(
     "--criterion", type=click.Choice(["bic", "icl"]), default="bic", show_default=True,
-    help="What number and form are chosen by; icl prefers clusters that do not overlap.",
+    help="The criterion for choosing number and form; icl prefers clusters that do not overlap.",
 )  # fmt: skip
 @output_option("Where to write the model; - is standard output.  [default: clusters.suffice]")
 @force_option()
 @wait_option()
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
-@seed_option("where the search begins, and which rows stand for a large table")
-@json_option("all that was found")
+@seed_option("where the search begins, and which rows are sampled from a large table")
+@json_option("the full result")
 @reading_options
 @columns_options
 def cluster(
@@ -84,7 +93,7 @@ def cluster(
     components: object,
     model: str,
     covariance: str,
-    criterion: str,
+    criterion: Criterion,
     output: Path | None,
     force: bool,
     wait: float,
@@ -96,14 +105,14 @@ def cluster(
     """Find clusters in TABLE, and write them to a model file.
 
     Where all columns are numbers, a mixture of normal clusters: how many there are, and of which
-    form, is chosen by BIC. Where some are text or true and false, latent classes: columns of every
-    kind, independent within a cluster; a form (--covariance) or --model gaussian leaves these
-    columns out. Printed are how sure rows are of their cluster, how large each is, and what sets it
-    apart. Clusters are numbered from 0, the largest first; blanks may stay. A column that is
-    different in nearly every row is left out, and a note names it. `suffice predict` gives rows
-    their cluster.
+    form, is chosen by BIC. Where some are text or yes/no, latent classes: columns of any kind,
+    independent within a cluster; a form (--covariance) or --model gaussian leaves these columns
+    out. It prints how certain the assignments are, how large each cluster is, and what sets it
+    apart. Clusters are numbered from 0, the largest first; blank cells are fine. A column that
+    is different in nearly every row is left out, and a note names it. `suffice predict` gives
+    rows their cluster.
 
-    TABLE is what `suffice fit` takes; of more rows than memory holds, some are drawn.
+    TABLE is what `suffice fit` takes; from a table larger than memory a random sample is taken.
 
     Example: suffice cluster flowers.csv -k 3 -o clusters.suffice
     """

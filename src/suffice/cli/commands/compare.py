@@ -15,6 +15,7 @@ from suffice.cli.terminal.options import (
     target_option,
     time_limit_option,
 )
+from suffice.printing.model_names import COMPARED
 
 if TYPE_CHECKING:
     from suffice.evaluation.comparison import Comparison
@@ -25,17 +26,23 @@ if TYPE_CHECKING:
 @tables_argument()
 @target_option("The column of labels.", required=True)
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Compare only these.")
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME",
+    help=f"Compare only this model; repeatable: {', '.join(COMPARED)}, or single for all but the "
+    "pool. lda, nb, logreg and other usual names are understood.",
+)  # fmt: skip
 @click.option(
     "--with", "others", multiple=True, metavar="NAME",
-    help="Compare a scikit-learn estimator too, as sklearn.ensemble.RandomForestClassifier.",
+    help="Also compare a scikit-learn estimator, such as sklearn.ensemble.RandomForestClassifier.",
 )  # fmt: skip
 @click.option(
     "--folds", type=click.IntRange(min=2),
     help="Number of cross-validation folds.  [default: 10, or fewer where that would take long]",
 )  # fmt: skip
-@click.option("--curves/--no-curves", default=True, help="Whether to make learning curves.")
-@click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@click.option("--curves/--no-curves", default=True, help="Whether to compute learning curves.")
+@click.option(
+    "--all-rows", is_flag=True, help="Use all rows of a large table, however long it takes."
+)
 @time_limit_option()
 @seed_option("folds and splits")
 @json_option("everything")
@@ -58,9 +65,9 @@ def compare(
     """Compare models of TABLE on rows that they have not seen, and recommend one.
 
     GDA, naive Bayes and logistic regression on the same folds: accuracy, log-loss, Brier score,
-    calibration; learning curves and where they cross; what the models assume, and whether it
-    seems to hold; which to use, and why. TABLE is what `suffice fit` takes; of more rows than
-    are quickly compared, some are drawn at random.
+    calibration; learning curves and where they cross; what the models assume, and whether the
+    data agree; which one to use, and why. TABLE is what `suffice fit` takes; from a very large
+    table a random sample is compared.
 
     Example: suffice compare flowers.csv --target species
     """
@@ -105,7 +112,7 @@ def _estimator(name: str) -> Any:
         except (ImportError, AttributeError, TypeError):
             pass
     raise BadSetting(
-        f"{name!r} is no estimator of scikit-learn that can be made without settings",
+        f"{name!r} is not a scikit-learn classifier that works without arguments",
         hint="write it as sklearn.ensemble.RandomForestClassifier; in Python, suffice.compare "
         "takes any estimator",
     )

@@ -13,6 +13,7 @@ from suffice.cli.terminal.options import force_option, output_option, seed_optio
 
 if TYPE_CHECKING:
     from suffice.estimators.gaussian_discriminant import GaussianDiscriminant
+    from suffice.estimators.setting_types import Covariance
 
 PLANE = ("mean concave points", "mean texture")
 """The two measurements of the picture: by themselves they part the classes well, and not without
@@ -21,10 +22,10 @@ PAGE, PICTURE = Path("suffice-demo.html"), Path("suffice-demo.png")
 """Where page and picture go unless the options say otherwise; `.gitignore` knows both names."""
 NEXT = """\
 What to try next, with a table of your own:
-  suffice report  data.csv --target y -o report.html    such a page about it
-  suffice fit     data.csv --target y -o model.suffice  the best model of it, in a file
-  suffice predict model.suffice new.csv --proba         its answers
-  suffice explain model.suffice new.csv --row 1         and the reasons
+  suffice report  data.csv --target y -o report.html    the same kind of page
+  suffice fit     data.csv --target y -o model.suffice  the best model, saved to a file
+  suffice predict model.suffice new.csv --proba         its predictions
+  suffice explain model.suffice new.csv --row 1         the reasons for a prediction
   suffice --help                                        everything else"""
 """The last words of the demo: commands for a reader who has a table."""
 
@@ -112,10 +113,13 @@ def _print_algebra(data: Any) -> None:
     whole = GaussianDiscriminant().fit(X, y)
     half = GaussianDiscriminant().fit(X[odd], y[odd])
     merged = half + GaussianDiscriminant().fit(X[even], y[even])
-    say("Models are sums, so they add up and can be taken apart, without the rows:")
-    say(f"merge:  halves trained separately and added give the whole to {_apart(merged, whole, X)}")
+    say("These models are built from sums, so they can be added and subtracted without the rows:")
+    say(
+        f"merge:  two halves, trained separately and added, equal the whole to "
+        f"{_apart(merged, whole, X)}"
+    )
     whole.forget(X[even], y[even])
-    say(f"forget: one half taken back out leaves the other half to {_apart(whole, half, X)}")
+    say(f"forget: taking one half out again leaves the other half to {_apart(whole, half, X)}")
 
 
 def _apart(one: GaussianDiscriminant, other: GaussianDiscriminant, X: object) -> str:
@@ -130,8 +134,8 @@ def _save_picture(data: Any, y: Any, path: Path) -> Path:
 
     places = [list(data.feature_names).index(name) for name in PLANE]
     plane = data.data[:, places]
-    forms = {
-        "One covariance for both classes: a straight boundary": "shared",
+    forms: dict[str, Covariance] = {
+        "One covariance for both classes: a linear boundary": "shared",
         "A covariance for each class: a curved boundary": "per-class",
     }
     figure = side_by_side(

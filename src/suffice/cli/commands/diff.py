@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 @model_argument("new")
 @json_option("it")
 def diff(old: Path, new: Path, as_json: bool) -> None:
-    """Print what has moved from one model to another.
+    """Print what has changed from one model to another.
 
     Settings, classes and columns that only OLD or NEW has; then means, probabilities or
-    coefficients with the number of standard errors that they have moved, the largest first.
+    coefficients with how many standard errors they have changed by, the largest first.
 
     Example: suffice diff north.suffice south.suffice
     """

@@ -51,11 +51,11 @@ def explain(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Print which columns of a row speak for its class, and which against.
+    """Print which columns of a row support its class, and which speak against it.
 
-    Each column of a row of TABLE adds to the log odds of its class, by MODEL, or takes from them;
-    the parts add up exactly. The likeliest class is compared with the runner-up, unless others are
-    named. Log odds of 0 are even, +1 is 2.7 to 1, +3 is 20 to 1.
+    According to MODEL, each column of a row raises or lowers the log odds of its class; the
+    contributions add up exactly. The likeliest class is compared with the runner-up, unless
+    others are named. Log odds of 0 are even, +1 is 2.7 to 1, +3 is 20 to 1.
 
     Example: suffice explain flowers.suffice new.csv --row 3
     """
@@ -140,7 +140,7 @@ def _lines(number: int, one: Explanation, cells: dict[str, Any], most: int) -> l
     compared = f"row {number}: {of} rather than {against}"
     lines = [
         f"{compared}, log odds {odds:+.3f} ({_share(odds)} of the two)",
-        f"  {one.baseline[0]:+9.3f}  before any {'column' if cells else 'word'} is looked at",
+        f"  {one.baseline[0]:+9.3f}  before any {'column' if cells else 'word'} is seen",
     ]
     order = np.argsort(-np.abs(parts), kind="stable")
     shown = [j for j in order[:most] if parts[j] != 0.0]

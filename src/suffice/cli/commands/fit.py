@@ -20,6 +20,7 @@ from suffice.cli.terminal.options import (
     wait_option,
 )
 from suffice.models.gaussian.forms import LETTERS
+from suffice.printing.model_names import usual_name
 from suffice.training.model_choice import AUTO, BEST, CHOICES, MODELS, ONE_PASS, SETTINGS
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Smoothing(ParamType):
         try:
             return float(value)
         except ValueError:
-            self.fail(f"{value!r} is neither a number nor held-out", param, ctx)
+            self.fail(f"{value!r} must be a number or held-out", param, ctx)
 
 
 class Penalty(ParamType):
@@ -62,7 +63,15 @@ class Penalty(ParamType):
         try:
             return float(value)
         except ValueError:
-            self.fail(f"{value!r} is neither a number nor auto nor average", param, ctx)
+            self.fail(f"{value!r} must be a number, auto or average", param, ctx)
+
+
+class ModelName(click.Choice[str]):
+    """The name of a model, by any of its usual names."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the name that stands in files."""
+        return super().convert(usual_name(str(value)), param, ctx)
 
 
 class Priors(ParamType):
@@ -85,12 +94,13 @@ class Priors(ParamType):
 @tables_argument()
 @target_option("The column of labels.", required=True)
 @click.option(
-    "--model", "name", type=click.Choice(MODELS), default="auto", show_default=True,
-    help="gda: classes are normal and vary alike. qda: each varies in its own way. naive-bayes: "
-    "columns of any kind that say different things. logistic: only how likely each class is. text: "
-    "columns of text are documents, classified by their words and bytes. best: the one model that "
-    "is least wrong about rows held out, among all that `suffice compare` tries. auto: what "
-    "`suffice compare` recommends: of up to 2,048 rows a pool of models, unless the best single "
+    "--model", "name", type=ModelName(MODELS), default="auto", show_default=True,
+    help="gda (or lda): normal classes with one covariance. qda: normal classes, each with its own "
+    "covariance. naive-bayes (or nb): columns of any kind, independent within a class. logistic "
+    "(or logreg): logistic regression. text: "
+    "text columns are documents, classified by their words and bytes. best: the single model "
+    "with the lowest log-loss on held-out rows, among all that `suffice compare` tries. auto: what "
+    "`suffice compare` recommends: for up to 2,048 rows a pool of models, unless the best single "
     "one is clearly better.",
 )  # fmt: skip
 @output_option("Where to write the model; - is standard output.  [default: model.suffice]")
@@ -99,65 +109,73 @@ class Priors(ParamType):
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
     "--without-statistics", is_flag=True,
-    help="Write a smaller file that answers, but cannot learn, forget or merge.",
+    help="Write a smaller file that can predict, but not learn, forget or merge.",
 )  # fmt: skip
 @click.option(
     "--covariance", metavar="FORM", type=click.Choice((*FORMS, *LETTERS)),
-    help=f"gda: how columns vary together: {', '.join(FORMS)}, or one of mclust's forms, "
+    help=f"gda: the form of the covariance: {', '.join(FORMS)}, or one of mclust's forms, "
     f"{LETTERS[0]} … {LETTERS[-1]}.  [default: shared]",
 )  # fmt: skip
 @click.option(
     "--pool", metavar="P", type=float,
-    help="qda: 0 … 1, how far each class's covariance moves to the shared one.  [default: 0]",
+    help="qda: 0 … 1, how far each class's covariance is moved towards the shared one.  "
+    "[default: 0]",
 )  # fmt: skip
 @click.option(
     "--shrink", metavar="P", type=float,
-    help="gda, qda: 0 … 1, how far correlations move to zero.  [default: 0]",
+    help="gda, qda: 0 … 1, how far correlations are shrunk towards zero.  [default: 0]",
 )  # fmt: skip
 @click.option(
     "--divisor", type=click.Choice(["mle", "unbiased"]),
-    help="gda, qda: variances divided by the rows, or by one less for each class.  [default: mle]",
+    help="gda, qda: divide variances by the number of rows (mle), or by one less per class "
+    "(unbiased).  [default: mle]",
 )  # fmt: skip
 @click.option(
     "--families", metavar="FAMILY",
-    help="naive-bayes: the law of the columns: one for all (gaussian, poisson, …), auto by their "
-    "kind, or select by the rows.  [default: auto]",
+    help="naive-bayes: the distribution of the columns: one for all (gaussian, poisson, …), auto "
+    "(by column type), or select (by fit to the rows).  [default: auto]",
 )  # fmt: skip
 @click.option(
     "--smoothing", metavar="N", type=Smoothing(),
-    help="naive-bayes, text: rows added to each category, or times each term is added to a class; "
-    "held-out chooses it.  [default: 1; of text, held-out]",
+    help="naive-bayes, text: additive smoothing: how many rows are added to each category, or "
+    "occurrences to each term; held-out chooses it from the data.  [default: 1; of text, held-out]",
 )  # fmt: skip
 @click.option(
     "--temperature", metavar="P", type=Smoothing(),
-    help="naive-bayes: 0 … 1, how much columns count that say the same, or held-out.  [default: 1]",
+    help="naive-bayes: 0 … 1, how strongly the evidence of the columns counts, less than 1 where "
+    "they repeat each other; held-out chooses it.  [default: 1]",
 )  # fmt: skip
 @click.option(
     "--penalty", metavar="N", type=Penalty(),
-    help="logistic: what large coefficients cost; auto chooses it, average keeps the average "
-    "over many.  [default: 0]",
+    help="logistic: strength of the penalty on large coefficients; auto chooses it, average "
+    "averages over many.  [default: 0]",
 )  # fmt: skip
 @click.option(
     "--l1-ratio", metavar="N", type=float,
-    help="logistic: 0 … 1, the share of the penalty that makes coefficients zero.  [default: 0]",
+    help="logistic: 0 … 1, the share of the L1 penalty, which makes coefficients zero.  "
+    "[default: 0]",
 )  # fmt: skip
 @click.option(
     "--correction", type=click.Choice(["firth"]),
-    help="logistic: finite coefficients where the classes can be separated without error.",
+    help="logistic: Firth's correction: finite coefficients even if the classes can be separated "
+    "without error.",
 )  # fmt: skip
 @click.option(
-    "--priors", type=Priors(), help="Shares of the classes, if not those of TABLE: spam=.2,ham=.8."
+    "--priors",
+    type=Priors(),
+    help="Class probabilities to use instead of the shares in TABLE: spam=.2,ham=.8.",
 )
 @click.option(
     "--calibration-rows", metavar="N", type=click.IntRange(1, 2048),
-    help="gda, qda, naive-bayes: keep up to N rows in the file, among which predict "
-    "--coverage ranks new ones.  [default: none]",
+    help="gda, qda, naive-bayes: keep up to N rows in the file, which predict --coverage "
+    "needs.  [default: none]",
 )  # fmt: skip
 @click.option(
     "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
-    help="gda, qda, naive-bayes: write what was learned so far to FILE every ten seconds. If the "
-    "run is killed, the same command goes on from there, and ends at the same model. FILE is not "
-    "removed.",
+    help="gda, qda, naive-bayes: save progress to FILE every ten seconds. If the run is "
+    "interrupted, "
+    "the same command continues from there and ends with the same model. FILE is "
+    "kept.",
 )  # fmt: skip
 @time_limit_option()
 @seed_option("how rows are split into folds to compare and to judge models")
@@ -187,8 +205,8 @@ def fit(
     of a database: duckdb://file.db?table=t, postgresql://user@host/base?table=t (or ?query=SELECT
     …, to the end). It may be larger than memory.
 
-    Words and blank cells may stay: nothing has to be prepared. What was done about them, how the
-    model was chosen, and how good it is on rows that it has not seen, is said on standard error.
+    Text and blank cells are handled: no preparation is needed. Notes on standard error tell how
+    they were handled, how the model was chosen, and how well it does on rows it has not seen.
 
     Example: suffice fit flowers.csv --target species -o flowers.suffice
     """
@@ -207,7 +225,7 @@ def fit(
         _check_checkpoint(checkpoint, name, place, tables)
     hooks = CommandHooks()
     if name == AUTO and without_statistics:
-        hooks.note(NO_POOL.format("a file without statistics holds no rows"))
+        hooks.note(NO_POOL.format("a file without statistics keeps no rows"))
         name = BEST
     found = train_rows(
         list(tables), None, target, name, given, hooks,
@@ -227,10 +245,10 @@ def _check_settings(name: str, given: dict[str, Any]) -> None:
     """Refuse options that the model does not take."""
     strange = _options(key for key in given if key not in SETTINGS.get(name, ()))
     if strange and name in CHOICES:
-        raise click.UsageError(f"{strange} needs --model: {name} chooses by itself")
+        raise click.UsageError(f"{strange} needs --model: {name} chooses them itself")
     if strange:
         takes = _options(SETTINGS[name])
-        raise click.UsageError(f"{strange} does not belong to --model {name}, which takes {takes}")
+        raise click.UsageError(f"{strange} does not apply to --model {name}, which takes {takes}")
 
 
 def _options(settings: Iterable[str]) -> str:
@@ -250,7 +268,8 @@ def _check_checkpoint(checkpoint: Path, name: str, place: Path, tables: tuple[st
             else "whose rows are read once for every step"
         )
         raise click.UsageError(
-            f"--checkpoint is for rows that are read once, and not for --model {name}, {why}: "
+            f"--checkpoint works for models that read the rows once, not for --model {name}, "
+            f"{why}: "
             f"name {', '.join(ONE_PASS)}"
         )
     if checkpoint.absolute() == place.absolute():

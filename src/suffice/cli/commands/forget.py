@@ -42,11 +42,11 @@ def forget(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Take the rows of TABLE back out of MODEL.
+    """Remove the rows of TABLE from MODEL, as if it had never seen them.
 
-    Afterwards it is as if it had never seen them. They must have been learned before: what cannot
-    have been is refused, and the file is left as it was. Logistic regression cannot forget. TABLE
-    is what `suffice fit` takes: files, a pattern, a folder, or a table of a database.
+    They must have been learned before: rows that cannot have been are
+    refused, and the file stays unchanged. Logistic regression cannot forget. TABLE is what
+    `suffice fit` takes: files, a pattern, a folder, or a table of a database.
 
     Example: suffice forget flowers.suffice withdrawn.csv
     """
@@ -73,5 +73,5 @@ def forget(
                 "classes_gone": [plain(label) for label in found.classes],
             }
         )
-    told = f"; no rows are left of {listed(found.classes)}" if found.classes else ""
+    told = f"; no rows remain of {listed(found.classes)}" if found.classes else ""
     announce(f"{place}: forgot {found.rows:,} rows{told}")

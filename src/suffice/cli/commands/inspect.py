@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 @model_argument()
 @json_option("it")
 def inspect(model: Path, as_json: bool) -> None:
-    """Print in words what MODEL holds.
+    """Describe MODEL in words.
 
-    Classes and columns, what is assumed, the settings, how many rows it was learned from, and
-    whether it can learn more. So it does for a mail filter.
+    Classes and columns, assumptions, settings, how many rows it was trained on, and whether it
+    can learn more. Mail filters are described as well.
 
     Example: suffice inspect flowers.suffice
     """
@@ -44,7 +44,7 @@ def inspect(model: Path, as_json: bool) -> None:
         return
     say(str(account))
     if notes.target is not None:
-        say(f"It tells {shown(notes.target)} from the other columns of a table.")
+        say(f"It predicts {shown(notes.target)} from the other columns of a table.")
     if notes.filled is not None and notes.filled.names:
         say(f"Blank cells of {listed(notes.filled.names)} are filled with their means.")
     if notes.dropped:

@@ -42,13 +42,13 @@ def learn(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Let MODEL learn from the rows of TABLE as well.
+    """Add the rows of TABLE to MODEL.
 
-    The same as if they had been there at the fit. A new class or a new category is simply a new
-    one. Logistic regression takes one step for each row instead. The file is replaced
-    when all is learned, and left as it was if anything is refused; commands that change the same
-    file do so one after the other. TABLE is what `suffice fit` takes: files, a pattern, a folder,
-    or a table of a database.
+    The result is the same as if they had been part of the fit. New classes and categories are
+    added. Logistic regression takes one gradient step per row instead. The file is replaced
+    when all rows are learned, and stays unchanged if anything is refused; commands that change
+    the same file wait for each other. TABLE is what `suffice fit` takes: files, a pattern, a
+    folder, or a table of a database.
 
     Example: suffice learn flowers.suffice more.csv
     """

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     "models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL MODEL…"
 )
 @output_option(
-    "Where to write the model of all; - is standard output. It may be one of MODELs.",
+    "Where to write the merged model; - is standard output. It may be one of MODELs.",
     required=True,
 )
 @force_option()
 @wait_option()
 @json_option("a summary")
 def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_json: bool) -> None:
-    """Merge MODELs that were trained separately into one of all their rows.
+    """Merge MODELs that were trained separately into one model of all their rows.
 
     The same as if all rows had been in one table. Their settings and columns must be the same;
     their classes and categories need not be. Mail filters merge into a mail filter.
@@ -39,7 +39,7 @@ def merge(models: tuple[Path, ...], output: Path, force: bool, wait: float, as_j
     from suffice.mail.filter.database import is_database
 
     if len(models) < 2:
-        raise click.UsageError("name two models at least")
+        raise click.UsageError("name at least two models")
     if any(is_database(path) for path in models):
         from suffice.cli.mail.merge_and_inspect import merge_all
 
@@ -100,7 +100,7 @@ def _number(rows: float) -> str:
 
 
 def _check(path: Path, saved: Saved) -> None:
-    """Refuse a model that is no sum."""
+    """Refuse a model that is not a sum."""
     from suffice.errors import DifferentKinds
 
     if not saved.offers("gone_with"):

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     "--below", type=click.FloatRange(0, 1), default=0.01, show_default=True, metavar="P",
     help="Print rows whose typicality is below this.",
 )  # fmt: skip
-@click.option("--most", type=click.IntRange(min=1), metavar="N", help="Print N rows at most.")
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="Print at most N rows.")
 @click.option("--all", "every", is_flag=True, help="Print every row, in the order of TABLE.")
 @click.option(
     "--training", is_flag=True,
-    help="TABLE has rows that MODEL was fitted on: take each out before it is judged.",
+    help="TABLE holds rows that MODEL was fitted on: leave each out when it is judged.",
 )  # fmt: skip
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy a column too; repeatable.")
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Also copy this column; repeatable.")
 @json_option("a line for each row")
 @reading_options
 def outliers(
@@ -50,16 +50,16 @@ def outliers(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Print the rows of TABLE that are typical of no class.
+    """Print the rows of TABLE that do not look like any class.
 
-    The typicality of a row is how often rows lie as far out, between 0 and 1. Printed are the
-    number of the row (the first below the header is 1), the class of MODEL that it is most typical
-    of, and how typical it is; the least typical first. Among new rows like those of the fit, about
-    one in a hundred has a typicality below 0.01: suffice fit finds out how far out its own rows
-    lie, each judged by a model of all the others, and MODEL holds that. Rows of the fit itself lie
-    nearer to it than new ones: with --training they are judged by a model of all the others, which
-    takes the column of labels. Of a file of `suffice cluster`, classes are clusters, and typicality
-    is approximate.
+    The typicality of a row is the share of rows of its class that lie at least as far out,
+    between 0 and 1. It prints the row number (the first below the header is 1), the class of
+    MODEL that the row is most typical of, and its typicality, the least typical first. Among new
+    rows like those of the fit, about one in a hundred has a typicality below 0.01: suffice fit
+    measures how far out its own rows lie, each judged by a model of all the others, and stores
+    that in MODEL. Rows that MODEL was fitted on look more typical than new ones: with --training
+    each is judged by a model of all the others, which needs the column of labels. For a file
+    made by `suffice cluster`, the classes are the clusters, and typicality is approximate.
 
     Example: suffice outliers flowers.suffice new.csv --keep petal_length
     """
@@ -73,7 +73,7 @@ def outliers(
     from suffice.training.table_columns.typical_rows import calibrated
 
     if every and most is not None:
-        raise click.UsageError("--all and --most: one of them")
+        raise click.UsageError("use either --all or --most, not both")
     check_printed(tables)
     saved = with_density(model)
     rows = ModelRows.open(tables, saved.columns, saved.notes, reading, note, others=keep)
@@ -103,7 +103,10 @@ def outliers(
     printed.write(strange)
     note(f"{found} of {size} rows have a typicality below {below:g}")
     if known and not training and known.are_those_of_the_fit():
-        note("there are as many rows of each class as in the fit: if they are its rows, --training")
+        note(
+            "there are as many rows of each class as in the fit: if these are the training rows, "
+            "use --training"
+        )
 
 
 @dataclass(slots=True)
@@ -129,7 +132,7 @@ class GivenLabels:
             if target is not None:
                 raise missing_columns(rows.table.name, [target], rows.table.names)
             raise BadSetting(
-                "--training: the model does not say which column holds the labels",
+                "--training: the model does not record which column has the labels",
                 hint="fit it with suffice fit --target, or leave --training out",
             )
         labels = saved.classes.tolist()

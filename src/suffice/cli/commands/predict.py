@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 @click.option(
     "--cost", metavar="TABLE",
     help="Decide by costs: a table with a row for each true class (its name first) and a column "
-    "for each decision, be it a class or not. The decision of least expected cost is printed, of "
-    "equal ones the first. Negative costs are gains.",
+    "for each decision, which need not be a class. The decision with the lowest expected cost is "
+    "printed; "
+    "of equal ones, the first. Negative costs are gains.",
 )  # fmt: skip
 @click.option(
     "--reject-below", type=click.FloatRange(0, 1), metavar="P",
@@ -41,15 +42,16 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--coverage", type=float, metavar="P",
-    help="Add the set of classes that cannot be excluded: it holds the true class in at least a "
-    "share P of rows like those of the fit. For models that keep rows: a pool, or fit with "
+    help="Add the set of classes that cannot be ruled out: it contains the true class for at "
+    "least a share P of rows like the training rows. For models that keep rows: a pool, or fit "
+    "with "
     "--calibration-rows.",
 )  # fmt: skip
 @click.option(
     "--within", type=click.Choice(["all", "class"]), default="all", show_default=True,
-    help="--coverage over all rows, or in every class by itself.",
+    help="--coverage over all rows, or for every class separately.",
 )  # fmt: skip
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy a column too; repeatable.")
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Also copy this column; repeatable.")
 @json_option("a line for each row")
 @reading_options
 def predict(
@@ -65,12 +67,12 @@ def predict(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Print the class of each row of TABLE, by MODEL.
+    """Predict the class of each row of TABLE with MODEL.
 
-    Columns are found by name, in any order; others are ignored. If TABLE has the target too,
-    standard error says how often the answer agrees with it. Probabilities have six digits; with
-    --json, all. Several tables, a pattern ('part-*.parquet') or a table of a database are answered
-    one row after the other.
+    Columns are matched by name, in any order; others are ignored. If TABLE also has the target,
+    standard error tells how many predictions are right. Probabilities have six digits; with
+    --json, all. Several tables, a pattern ('part-*.parquet') or a database table are read one after
+    the other.
 
     Example: suffice predict flowers.suffice new.csv --proba
     """
@@ -84,7 +86,7 @@ def predict(
 
     if cost is not None and reject_below is not None:
         raise click.UsageError(
-            "--cost and --reject-below: give rejecting a column of its own costs"
+            "--cost and --reject-below: add a column of costs for rejecting instead"
         )
     check_printed(tables)
     stored, notes = open_classifier(model)

@@ -129,7 +129,8 @@ class Costs:
         if len(file.names) < 2:
             raise BadRows(
                 f"{file.name} has {len(file.names)} column",
-                hint="the first names the true class, each other one a decision and its costs",
+                hint="the first column names the true class, every other one a decision with its "
+                "costs",
             )
         found: dict[str, list[float]] = {}
         for chunk in file.chunks(file.names, [CATEGORY] * len(file.names)):
@@ -139,7 +140,8 @@ class Costs:
                 if name in found:
                     raise BadRows(
                         f"{file.name} has more than one row for {name}",
-                        hint="one row for each class: what each decision costs if that is true",
+                        hint="give one row for each class: what each decision costs if that is "
+                        "the true class",
                     )
                 found[name] = [_cost(cell, file, name, j) for j, cell in enumerate(row[1:], 1)]
         names = [_name(label) for label in labels]
@@ -148,7 +150,7 @@ class Costs:
         if lacking or strange:
             said = f"no row for {listed(lacking)}" if lacking else ""
             said += " and " * bool(lacking and strange)
-            said += f"a row for {listed(strange)}, which is no class" if strange else ""
+            said += f"a row for {listed(strange)}, which is not a class" if strange else ""
             asked = meant(strange[0], lacking) if strange and lacking else ""
             raise BadRows(f"{file.name} has {said}", hint=f"{asked}the classes are {listed(names)}")
         return cls(tuple(file.names[1:]), np.array([found[name] for name in names]))
@@ -165,8 +167,8 @@ def _cost(cell: Any, file: Any, name: str, column: int) -> float:
     if number is None or not np.isfinite(number):
         shown = "a blank cell" if cell is None else repr(cell)
         raise BadRows(
-            f"{file.name}, {name}, {file.names[column]}: {shown} is no cost",
-            hint="a number: what this decision costs when that is the class",
+            f"{file.name}, {name}, {file.names[column]}: {shown} is not a cost",
+            hint="give a number: what this decision costs if that is the true class",
         )
     return float(number)
 
@@ -204,4 +206,4 @@ class UnseenLevels:
         """Say which there were."""
         if self._new:
             names = [f"{name}={cell}" for name, cell in self._new]
-            note(f"new to the model, and none of its categories: {listed(names)}")
+            note(f"values the model has not seen before: {listed(names)}")

@@ -31,14 +31,16 @@ if TYPE_CHECKING:
 @output_option("Where to write the page; - is standard output.  [default: report.html]")
 @force_option()
 @wait_option()
-@click.option("--title", help="What stands at the top.")
-@click.option("--pictures/--no-pictures", default=True, help="Whether to draw any.")
+@click.option("--title", help="The heading of the page.")
+@click.option("--pictures/--no-pictures", default=True, help="Whether to draw pictures.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
     "--folds", type=click.IntRange(min=2),
     help="Number of cross-validation folds.  [default: 10, or fewer where that would take long]",
 )  # fmt: skip
-@click.option("--all-rows", is_flag=True, help="Use all rows of a large table, however long.")
+@click.option(
+    "--all-rows", is_flag=True, help="Use all rows of a large table, however long it takes."
+)
 @time_limit_option()
 @seed_option("folds and splits")
 @json_option("what is on the page")
@@ -60,7 +62,7 @@ def report(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Write one HTML page on TABLE: its columns, its models, which to use, and why.
+    """Write one HTML page about TABLE: its columns, the models compared, which one to use, and why.
 
     What `suffice compare` says, with pictures; TABLE is what `suffice fit` takes. The page needs
     nothing else: no network, no scripts.
@@ -68,9 +70,7 @@ def report(
     Example: suffice report flowers.csv --target species -o flowers.html
     """
     if str(output) == "-" and as_json:
-        raise click.UsageError(
-            "--json and -o - both want standard output: write the page to a file"
-        )
+        raise click.UsageError("--json and -o - both use standard output: write the page to a file")
     from suffice.cli.terminal.messages import announce, note, say
     from suffice.cli.terminal.outputs import changing, check_output, is_page
     from suffice.cli.terminal.printed_rows import print_json
@@ -89,7 +89,7 @@ def report(
     with _Stages() as stage:
         stage(f"comparing models on {len(rows.y):,} rows")
         found = rows.compare(hooks, folds=folds, random_state=seed, time_limit=time_limit)
-        stage("looking at the columns")
+        stage("examining the columns")
         contents = Contents.of(found)
         stage("drawing")
         html = rendered(

@@ -26,8 +26,8 @@ AT_ONCE = 1_000_000
 @click.option("--class", "label", metavar="LABEL", help="Draw from one class only.")
 @click.option(
     "--within/--beyond", "bounded", default=True,
-    help="Keep to what the columns showed, or draw from the law as it is: negative amounts, "
-    "fractions of children.  [default: within]",
+    help="Keep to the values seen in training, or draw from the distribution as it is, which "
+    "may give negative amounts or fractions of children.  [default: within]",
 )  # fmt: skip
 @seed_option("what is drawn")
 @json_option("a line for each row")
@@ -36,14 +36,13 @@ def sample(
 ) -> None:
     """Generate rows from MODEL.
 
-    A table like the one it was fitted to: classes are drawn by their shares, then cells as they
-    vary in the class. Categories come out as their names, numbers with as many digits as they had,
-    and none below the smallest or above the largest that was learned; blank only where blank is a
-    category of its own. Columns that are written in a way of their own
-    come out so that MODEL reads them again: decimal commas, percent signs, the words for yes and
-    no, dates as 2024-01-31; currencies and separators of thousands are left out. Logistic
-    regression knows how rows are told apart, and not how they are made: it draws nothing. Of a file
-    of `suffice cluster`, the last column is the cluster.
+    A table like the one it was fitted on: classes are drawn by their shares, then cells from the
+    distribution within the class. Categories are written by name, numbers with as many digits as
+    in the training rows and within their range; cells are blank only if blank is a category of
+    its own. Columns keep their notation, so that MODEL can read them again: decimal commas,
+    percent signs, the words for yes and no, dates as 2024-01-31; currency signs and thousands
+    separators are left out. Logistic regression models p(y | x) only and cannot generate rows.
+    For a file made by `suffice cluster`, the last column is the cluster.
 
     Example: suffice sample flowers.suffice -n 5 --class virginica
     """

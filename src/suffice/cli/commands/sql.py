@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 @model_argument()
 @click.option(
     "--dialect", type=click.Choice(["duckdb", "postgres", "spark"]), default="duckdb",
-    show_default=True, help="Whose SQL to write.",
+    show_default=True, help="The SQL dialect.",
 )  # fmt: skip
 @click.option(
     "--table", default="new_rows", show_default=True, metavar="NAME",
-    help="The table to read: it has the columns of the model, and any others. A dot parts it from "
-    "its schema.",
+    help="The table to read, with the model's columns and possibly others; SCHEMA.TABLE is "
+    "possible.",
 )  # fmt: skip
 @click.option("--proba", is_flag=True, help="Add the probability of every class.")
 @click.option(
     "--scores", is_flag=True,
-    help="Add log p(x, class) too, up to what all classes share.",
+    help="Also add log p(x, class), up to a constant that is the same for all classes.",
 )  # fmt: skip
 def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> None:
     """Print MODEL as one SELECT that adds the class to every row of a table.
 
-    Blank cells, categories and rows far away are treated as predict treats them; what it would
-    refuse is NULL. Names and texts are quoted. Columns that were written in a way of their own,
-    such as $1,200 or 31%, have to be numbers in the table; a note names them.
+    Blank cells, categories and extreme rows are treated as in predict; what predict would refuse
+    gives NULL. Names and texts are quoted. Columns with a notation of their own, such as $1,200 or
+    31%, must be numbers in the database; a note names them.
 
     Example: suffice sql flowers.suffice --dialect postgres --table flowers --proba
     """
@@ -55,17 +55,20 @@ def sql(model: Path, dialect: str, table: str, proba: bool, scores: bool) -> Non
         )
     if getattr(stored.state.get("mixture"), "noise", 0.0) > 0.0:
         raise BadSetting(
-            "this mixture has a component of noise, which no query knows",
+            "this mixture has a noise component, which cannot be written as SQL",
             hint="fit it with noise=False",
         )
     made = [name for name, spelling in notes.spellings.items() if spelling.part]
     if made:
         raise BadSetting(
-            f"{model} knows {listed(made)}, which no query makes of a date",
-            hint="fit without: --column NAME=number takes the date NAME alone",
+            f"{model} uses {listed(made)}, which SQL cannot compute from a date here",
+            hint="fit again with --column NAME=number, which uses the date NAME alone",
         )
     for name, spelling in notes.spellings.items():
-        note(f"{name} has to be {spelling.typed} in the table: its texts were {spelling.words}")
+        note(
+            f"{name} must be {spelling.typed} in the database: in the training table its cells "
+            f"were {spelling.words}"
+        )
     way = dialect_named(dialect)
     filled = {} if notes.filled is None else _filled(notes.filled, way)
     state: Any = stored.state

@@ -34,16 +34,17 @@ REASONS = 6
 @messages_argument()
 @click.option(
     "--unsure", type=(click.FloatRange(0.0, 1.0), click.FloatRange(0.0, 1.0)), default=(0.1, 0.9),
-    show_default=True, metavar="LOW HIGH", help="Probabilities of spam between which it is unsure.",
+    show_default=True, metavar="LOW HIGH",
+    help="Between these probabilities of spam the verdict is unsure.",
 )  # fmt: skip
 @click.option(
     "--header", is_flag=True,
-    help="Print the message itself, with the field X-Suffice at its top. It is printed unchanged "
-    "if anything goes wrong: no mail is lost.",
+    help="Print the message itself, with the field X-Suffice at its top. If anything goes wrong, "
+    "it is printed unchanged: no mail is lost.",
 )  # fmt: skip
 @click.option(
     "--exit-code", is_flag=True,
-    help="Say the verdict by the exit code: 0 spam, 1 ham, 2 unsure, 3 refused.",
+    help="Report the verdict as exit code: 0 spam, 1 ham, 2 unsure, 3 refused.",
 )  # fmt: skip
 @json_option("a line for each message")
 def classify(
@@ -54,11 +55,11 @@ def classify(
     exit_code: bool,
     as_json: bool,
 ) -> None:
-    """Judge each MESSAGE by FILTER: spam, ham or unsure.
+    """Classify each MESSAGE with FILTER: spam, ham or unsure.
 
-    A MESSAGE is a file, a mailbox or a folder; - is standard input. The terms that speak the most
-    for spam (+) and for ham (-) are shown with what each adds to the log odds; so is what the bytes
-    say, one after the other. With --exit-code or --header there has to be one message.
+    A MESSAGE is a file, a mailbox or a folder; - is standard input. The terms with the strongest
+    evidence for spam (+) and for ham (-) are shown with what each adds to the log odds, and so
+    is the evidence of the bytes. With --exit-code or --header there has to be one message.
 
     Example: suffice mail classify filter.db message.eml
     """

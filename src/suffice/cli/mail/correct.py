@@ -28,15 +28,15 @@ FORGET = "forget"
 @messages_argument()
 @click.option("--spam", is_flag=True, help="It is spam.")
 @click.option("--ham", is_flag=True, help="It is ham.")
-@click.option("--forget", is_flag=True, help="Take back what was learned from it.")
+@click.option("--forget", is_flag=True, help="Forget the message.")
 @click.option(
     "--policy", type=click.Choice(POLICIES), default="all", show_default=True,
-    help="Which to learn: all; those that are misjudged; or also those that nearly are.",
+    help="Which messages to learn: all; only misclassified ones; or also near misses.",
 )  # fmt: skip
 @click.option(
     "--recalibrate", is_flag=True,
-    help="Find out anew how far the counts are to be believed. Without it that is done when one "
-    "in twenty messages came or went since the last time.",
+    help="Recalibrate the probabilities now. Otherwise that happens after every change of one "
+    "message in twenty.",
 )  # fmt: skip
 @wait_option()
 @json_option("a line for each message")
@@ -51,7 +51,7 @@ def correct(
     wait: float,
     as_json: bool,
 ) -> None:
-    """Tell FILTER what each MESSAGE is, or let it forget it.
+    """Tell FILTER what each MESSAGE is, or make it forget the message.
 
     Exact: a filter that forgets a message is the one that never saw it. A message that was learned
     as the other is moved; one that was learned as the same is not learned twice, and one that was
@@ -100,7 +100,7 @@ def _asked(**given: bool) -> str:
     """Return which one of the options that say what a message is was given."""
     asked = [name for name, is_given in given.items() if is_given]
     if not asked:
-        raise click.UsageError("say what it is: --spam, --ham or --forget")
+        raise click.UsageError("use one of --spam, --ham and --forget")
     if len(asked) > 1:
         several = " and ".join(f"--{name}" for name in asked)
         raise click.UsageError(f"{several} contradict each other: give one of them")
@@ -116,7 +116,7 @@ def _corrected(state: MailState, letter: Letter, what: str, policy: str) -> str:
     code = LABELS.index(what)
     done = state.learn(letter, code, lambda: _wanted(state, letter, code, policy))
     if done == "skipped":
-        return f"judged {what} already, and not learned"
+        return f"already classified as {what}, so not learned"
     return f"{done} as {what}" if done == "learned" else f"moved to {what}"
 
 
@@ -152,4 +152,4 @@ def _calibrate(state: MailState, *, asked: bool) -> None:
     from suffice.mail.filter.calibration import calibrate
 
     calibrate(state)
-    note(f"calibrated anew, by {sum(summary.documents):,} messages")
+    note(f"recalibrated on {sum(summary.documents):,} messages")

@@ -22,8 +22,8 @@ def export(filter_: Path, output: Path, force: bool, wait: float) -> None:
     """Write what FILTER has learned as a model file.
 
     A TextClassifier with all its statistics: it can be loaded, merged and taught in Python. It is
-    calibrated anew. It holds no list of the messages, so that nothing keeps it from learning one
-    of them twice.
+    recalibrated. It has no list of the messages, so nothing prevents it from learning one of them
+    twice.
 
     Example: suffice mail export filter.db -o mail.suffice
     """

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     "--output", "-o", type=click.Path(path_type=Path), required=True,
     help="Where to write the filter.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace a file that is there, unless it is read.")
+@click.option(
+    "--force", is_flag=True, help="Replace an existing file, unless it is one of the inputs."
+)
 @wait_option()
 @json_option("a summary")
 def fit(
@@ -39,7 +41,7 @@ def fit(
     """Learn a filter from HAM and SPAM.
 
     Each is an mbox, a Maildir, a folder of messages or one message, plain or compressed by gzip.
-    A message that is there twice is learned once. The filter is there when all is learned, or not
+    Repeated messages are learned once. The filter file appears when everything is learned, or not
     at all.
 
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
@@ -68,7 +70,7 @@ def fit(
         placing = _placing(output, wait, force=force)
         taken = write_filter(output, _labelled((ham, spam), progress), placing)
     if taken.twice:
-        note(f"{_messages(taken.twice)} there more than once, and learned once")
+        note(f"{_messages(taken.twice)} repeated, and learned only once")
     if taken.both:
         note(f"{_messages(taken.both)} both in the ham and in the spam, and learned as ham")
     learned = dict(zip(("ham", "spam"), taken.learned, strict=True))
@@ -81,7 +83,7 @@ def _refuse_existing(output: Path, *, force: bool) -> None:
     from suffice.errors import BadFile
 
     if output.exists() and not force:
-        raise BadFile(f"{output} is there already", hint="--force replaces it")
+        raise BadFile(f"{output} already exists", hint="--force replaces it")
 
 
 @contextmanager

@@ -14,8 +14,8 @@ COMMANDS = {name: f"suffice.cli.mail.{name}" for name in ("fit", "classify", "co
 def mail() -> None:
     """Tell spam from ham, and be corrected.
 
-    A filter is one file. It learns from mailboxes, judges a message by looking up what that message
-    holds and nothing else, and takes back exactly what it learned.
+    A filter is one file. It learns from mailboxes, classifies a message by its content alone, and
+    can exactly forget what it learned.
 
     Example: suffice mail fit ham.mbox spam.mbox -o filter.db
     """

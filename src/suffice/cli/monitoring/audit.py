@@ -27,14 +27,17 @@ if TYPE_CHECKING:
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
     "--split", metavar="COLUMN",
-    help="The column that says which part a row is in (train, test): rows that all but say the "
-    "same in two parts are found.",
+    help="The column that says which part a row is in (train, test): nearly identical rows in "
+    "different parts are found.",
 )  # fmt: skip
-@click.option("--most", type=click.IntRange(min=0), metavar="N", help="List N suspects at most.")
+@click.option(
+    "--most", type=click.IntRange(min=0), metavar="N", help="List at most N suspicious rows."
+)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-    help="Write the suspects as CSV, with all their cells and their labels: `suffice forget` takes "
-    "them out of a model, and `suffice learn` takes them back once they are corrected.",
+    help="Write the suspicious rows as CSV, with all their cells and labels: `suffice forget` "
+    "removes "
+    "them from a model, and `suffice learn` adds them again once they are corrected.",
 )  # fmt: skip
 @force_option()
 @json_option("everything")
@@ -51,12 +54,12 @@ def audit(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Find labels of TABLE that are probably wrong, and what else is wrong with it.
+    """Find labels of TABLE that are probably wrong, and other problems with the table.
 
-    Every row is judged by models that have not seen it. Printed are the rows that are most suspect
+    Every row is judged by models that have not seen it. It prints the most suspicious rows
     (the first below the header is 1), their label, what they probably are, and the odds that the
     label is wrong; how many labels are wrong, with an interval; equal rows with different labels,
-    columns that tell the label alone, rows like none of the classes.
+    columns that give the label away, and rows that look like none of the classes.
 
     Example: suffice audit flowers.csv --target species
     """
@@ -83,7 +86,7 @@ def audit(
     with hooks.progress(f"auditing {rows.place}"):
         found = audited(frame_of(table), rows.labels, split=parts, most=most)
     if rows.unlabelled:
-        note("rows are counted among those that have a label")
+        note("row numbers count only rows with a label")
     if output is not None:
         _write(output, found, table, rows.labels, target)
         note(f"{output}: {len(found.table.rows)} suspects")

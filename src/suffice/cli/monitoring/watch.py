@@ -30,7 +30,7 @@ MOST_ROWS = 1_000_000
 @tables_argument()
 @click.option(
     "--stream", is_flag=True,
-    help="Let the verdict be that of e-values alone, for rows in their order: it may be asked for "
+    help="Base the verdict on e-values alone, for rows in their order, so that it can be checked "
     "at any time. For models that keep rows.",
 )  # fmt: skip
 @json_option("everything")
@@ -44,13 +44,14 @@ def watch(
     as_json: bool,
     reading: TableReading,
 ) -> None:
-    """Say whether MODEL still fits the rows of TABLE, which may be another model file.
+    """Check whether MODEL still fits the rows of TABLE, which may be another model file.
 
-    From the statistics in the model file: which columns moved (means, levels, blanks), by how many
-    standard errors, corrected for how many there are; class shares; rows like none of the classes.
-    Files with kept rows (--calibration-rows, pools) also know spread and shape, the accuracy to
-    expect without labels, and alarms for streams. Where TABLE has the target, the real accuracy is
-    compared. Exit code 0: nothing moved that these rows can show; 3: something did.
+    From the statistics in the model file: which columns have drifted (means, levels, blanks), by
+    how many standard errors, corrected for the number of columns; class shares; rows that look
+    like none of the classes. Files with kept rows (--calibration-rows, pools) also know spread
+    and shape, the accuracy to expect without labels, and alarms for streams. Where TABLE has the
+    target, the real accuracy is compared. Exit code 0: no drift that these rows can show; 3:
+    drift found.
 
     Example: suffice watch flowers.suffice new.csv
     """
@@ -102,12 +103,12 @@ def _read(saved: Any, tables: tuple[str, ...], reading: TableReading, note: Any)
         if target:
             labels += [label_text(cell) for cell in beside[0][1]]
         if size >= MOST_ROWS:
-            note(f"the first {size:,} rows are looked at")
+            note(f"the first {size:,} rows are used")
             break
     if not size:
         from suffice.errors import BadRows
 
-        raise BadRows(f"{rows.table.name} has no rows", hint="there is nothing to look at")
+        raise BadRows(f"{rows.table.name} has no rows", hint="there is nothing to check")
     first = chunks[0]
     columns = [
         (first.kinds[j], np.concatenate([chunk.exact(j) for chunk in chunks]))

@@ -36,7 +36,7 @@ def check_model_place(
     `model` is the file that is being changed: writing over it is what was asked for.
     """
     if is_printed(place) and as_json:
-        raise click.UsageError("--json and -o - both want standard output: write to a file")
+        raise click.UsageError("--json and -o - both use standard output: write to a file")
     if model is not None and place == model:
         check_place(place)
         return

@@ -23,7 +23,7 @@ class _Moment(click.ParamType[datetime]):
         try:
             found = datetime.fromisoformat(str(value))
         except ValueError:
-            self.fail(f"{str(value)[:60]!r} is no time such as 2026-11-16T12:00", param, ctx)
+            self.fail(f"{str(value)[:60]!r} is not a time such as 2026-11-16T12:00", param, ctx)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 
 
@@ -31,9 +31,9 @@ class _Moment(click.ParamType[datetime]):
 @click.argument("state", type=str, metavar="STATE")
 @click.option(
     "--until", type=_Moment(), required=True, metavar="TIME",
-    help="The moment: 2026-11-16T12:00, in UTC unless it says otherwise (+02:00).",
+    help="The time: 2026-11-16T12:00, in UTC unless an offset is given (+02:00).",
 )  # fmt: skip
-@click.option("--model", "name", metavar="NAME", help="Which model, if the state holds several.")
+@click.option("--model", "name", metavar="NAME", help="Which model, if the state has several.")
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path), metavar="PATH", required=True,
     help="Where to write the model; - is standard output.",
@@ -43,11 +43,11 @@ class _Moment(click.ParamType[datetime]):
 def replay(
     state: str, until: datetime, name: str | None, output: Path, force: bool, as_json: bool
 ) -> None:
-    """Write the model that a server had at a moment.
+    """Write the model as a server had it at a given time.
 
     STATE is the folder, or the database, of `suffice serve --state`; a server may be using it. The
-    model is the one that the state began with, and what the log holds up to TIME. What was
-    forgotten since is in neither: it is gone, and the model is that of the moment without it.
+    model is the one the state began with, plus the log up to TIME. Rows forgotten since then
+    are not in it.
 
     Example: suffice replay flowers-state --until 2026-11-16T12:00 -o flowers-monday.suffice
     """
@@ -81,7 +81,7 @@ def replay(
     if found.forgotten:
         note(
             f"{found.forgotten} request{'s were' if found.forgotten > 1 else ' was'} forgotten "
-            "since: this is the model of that moment without them"
+            "since then: this is the model of that time without them"
         )
     else:
-        note("what was forgotten since, if anything, is not in it")
+        note("rows forgotten since then, if any, are not in it")

@@ -15,34 +15,34 @@ NEEDED = ("msgspec", "uvicorn", "httptools")
 @click.argument("models", type=click.Path(path_type=Path), metavar="MODEL...", nargs=-1)
 @click.option(
     "--state", metavar="FOLDER",
-    help="Where what is learned is kept: a folder, or a database that several servers share, "
-    "postgresql://user@host/base. Without it, the models only answer.",
+    help="Where learned rows are stored: a folder, or a database that several servers share, "
+    "postgresql://user@host/base. Without it, models can only predict.",
 )  # fmt: skip
 @click.option(
     "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-    help="Where to listen. By default only this machine is answered.",
+    help="The address to listen on. By default only this machine can connect.",
 )  # fmt: skip
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, metavar="N",
-    help="The port; 0 takes any that is free.",
+    help="The port; 0 takes any free one.",
 )  # fmt: skip
 @click.option(
     "--token-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Who may ask: lines read TOKEN and learn TOKEN; a token alone is for both.",
+    help="Who may connect: lines `read TOKEN` or `learn TOKEN`; a token alone allows both.",
 )  # fmt: skip
-@click.option("--no-token", is_flag=True, help="Answer other machines without any token.")
+@click.option("--no-token", is_flag=True, help="Accept other machines without a token.")
 @click.option(
     "--most-bytes", type=click.IntRange(min=1), default=64 << 20, show_default=True, metavar="N",
-    help="Bytes of one request, unpacked.",
+    help="Maximum size of a request in bytes, uncompressed.",
 )  # fmt: skip
 @click.option(
     "--most-rows", type=click.IntRange(min=1), default=1_000_000, show_default=True, metavar="N",
-    help="Rows of one request.",
+    help="Maximum number of rows in a request.",
 )  # fmt: skip
 @click.option(
     "--most-seconds", type=click.FloatRange(min=0.0, min_open=True), default=60.0,
     show_default=True, metavar="SECONDS",
-    help="How long a request may take to arrive, and again to be answered.",
+    help="Seconds a request may take to arrive, and again to be answered.",
 )  # fmt: skip
 @click.option("--demo", is_flag=True, help="Serve a model of tumours that comes with scikit-learn.")
 def serve(
@@ -57,12 +57,12 @@ def serve(
     most_seconds: float,
     demo: bool,
 ) -> None:
-    """Let MODEL answer, learn and forget over HTTP.
+    """Serve MODEL over HTTP: predict, learn and forget.
 
-    Each model is asked for by the name of its file. With --state, what is learned is in a log
-    before it is acknowledged, and a server that is started again goes on where it was; models may
-    be left out then. /docs on the server says what can be asked. It leaves on Ctrl-C or SIGTERM,
-    after it has answered what it has taken.
+    Each model is addressed by the name of its file. With --state, learned rows are in a log
+    before they are acknowledged, and a restarted server continues where it stopped; no model
+    needs to be named then. /docs on the server lists the requests. Ctrl-C or SIGTERM stops it
+    after pending requests are answered.
 
     Example: suffice serve flowers.suffice --state flowers-state
     """
@@ -96,7 +96,7 @@ def serve(
 
     def started(at: int, names: tuple[str, ...]) -> None:
         shown = f"[{host}]" if ":" in host else host
-        announce(f"serving {', '.join(names)} at http://{shown}:{at}; /docs says what can be asked")
+        announce(f"serving {', '.join(names)} at http://{shown}:{at}; see /docs for the requests")
 
     run_server(files, state, settings, started=started, note=note)
-    announce("left in order")
+    announce("stopped cleanly")

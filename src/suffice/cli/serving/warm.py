@@ -7,13 +7,13 @@ import click
 
 @click.command()
 def warm() -> None:
-    """Compile everything that can be compiled, and keep it: once for a machine or an image.
+    """Compile all fast loops once for this machine or image, and keep them.
 
-    Without it nothing waits for the compiler: NumPy does the work until so much is to be done that
-    compiling pays. With it large tables and much text are two to four times as fast from the first
-    row on. It takes one to two minutes, and what it leaves about 16 MB, in the folder of the
-    package, in a cache folder of yours, or where NUMBA_CACHE_DIR says. Another processor, Python
-    or version of this package counts as another machine.
+    Without it nothing waits for the compiler: NumPy does the work until there is so much that
+    compiling pays off. With it, large tables and much text are two to four times as fast from
+    the first row on. It takes one to two minutes and about 16 MB, in the package folder, in your
+    cache folder, or in NUMBA_CACHE_DIR. Another processor, Python or version of this package
+    counts as another machine.
 
     Example: suffice warm
     """

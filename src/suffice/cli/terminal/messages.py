@@ -37,8 +37,8 @@ CLEAR = "\r\033[K"
 
 HINTS = {
     errno.EISDIR: "name a file in it",
-    errno.ENOSPC: "make room, or choose another place; what was there before is still there",
-    errno.EACCES: "choose a file that may be read, or another place",
+    errno.ENOSPC: "free some space, or choose another place; the previous file is unchanged",
+    errno.EACCES: "choose a file you may read, or another place",
 }
 """What to do when the system refuses."""
 
@@ -209,11 +209,14 @@ def sentence(error: Exception) -> tuple[str, str]:
     if isinstance(error, UnicodeEncodeError):
         cell = error.object[error.start : error.end]
         return (
-            f"{cell!r} is half of a character, and cannot be written as UTF-8",
-            "mend the table: each \\ud800 … \\udbff needs a \\udc00 … \\udfff behind it",
+            f"{cell!r} is half of a character (a lone surrogate) and cannot be written as UTF-8",
+            "repair the table: each \\ud800 … \\udbff needs a \\udc00 … \\udfff behind it",
         )
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this", "gda needs columns² numbers, naive-bayes few"
+        return (
+            "there is not enough memory for this",
+            "naive-bayes needs far less memory than gda for many columns",
+        )
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}", "suffice --debug … shows where"
 

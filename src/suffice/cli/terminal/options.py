@@ -78,9 +78,9 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--encoding",
         default=None,
         metavar="NAME",
-        help="How characters are written: utf-8, windows-1252, latin-1, utf-16, shift_jis, … By "
-        "default it is UTF-8, UTF-16 with a byte order mark, or Windows-1252 where bytes are not "
-        "UTF-8 and look like it; a note says so.",
+        help="The character encoding: utf-8, windows-1252, latin-1, utf-16, shift_jis, … By "
+        "default it is UTF-8, UTF-16 with a byte order mark, or Windows-1252 if the bytes are not "
+        "UTF-8; a note tells.",
     )
     @click.option(
         "--sheet",
@@ -118,14 +118,15 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option(
         "--column", "declared", multiple=True, metavar="NAME=KIND",
-        help="What a column is, where it is not what it looks like: number (12 kg is 12), category "
-        "(numbers that are codes), ordered (low, medium, high), date (numbers of spreadsheets too; "
-        "date-dmy and date-mdy say what stands first), id or ignore (left out); repeatable.",
+        help="The type of a column, where detection is wrong: number (12 kg is 12), category "
+        "(numbers that are codes), ordered (low, medium, high), date (also spreadsheet serial "
+        "numbers; "
+        "date-dmy and date-mdy give the order), id or ignore (left out); repeatable.",
     )  # fmt: skip
     @click.option(
         "--columns", "columns_file", type=click.Path(path_type=Path), metavar="FILE",
-        help="A file of such declarations, NAME=KIND, one a line; lines that begin with # are "
-        "passed over. --column goes before it.",
+        help="A file of such declarations, NAME=KIND, one per line; lines starting with # are "
+        "ignored. --column takes precedence.",
     )  # fmt: skip
     @wraps(command)
     def with_columns(
@@ -156,7 +157,7 @@ def _columns_of(path: Path) -> dict[str, str]:
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise BadFile(f"{path} is not text in UTF-8", hint="one NAME=KIND a line") from None
+        raise BadFile(f"{path} is not text in UTF-8", hint="one NAME=KIND per line") from None
     found: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -199,7 +200,7 @@ def force_option() -> Decorator:
     return click.option(
         "--force",
         is_flag=True,
-        help="Replace a file that is there, whatever it is, unless it is read.",
+        help="Replace an existing file of any kind, unless it is one of the inputs.",
     )
 
 
@@ -208,7 +209,7 @@ def wait_option() -> Decorator:
     return click.option(
         "--wait", type=click.FloatRange(min=0.0), default=60.0, show_default=True,
         metavar="SECONDS",
-        help="How long to wait for another command that is changing the file. Exit code 75 if that "
+        help="Seconds to wait for another command that is changing the file. Exit code 75 if that "
         "is not enough.",
     )  # fmt: skip
 
@@ -218,9 +219,11 @@ def time_limit_option() -> Decorator:
     return click.option(
         "--time-limit", type=click.FloatRange(min=0.0, min_open=True), default=60.0,
         show_default=True, metavar="SECONDS",
-        help="How long models may be compared and judged; inf is no limit. It is looked at between "
-        "models, the quickest first, and between folds: then the best so far is taken, and a note "
-        "says so.",
+        help="Seconds that comparing and evaluating models may take; inf means no limit. It is "
+        "checked between "
+        "models, the fastest first, and between folds; when it is reached, the best so far is "
+        "used, and a note "
+        "tells.",
     )  # fmt: skip
 
 

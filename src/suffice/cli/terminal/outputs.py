@@ -50,7 +50,7 @@ def check_output(
     if force or not place.is_file() or not place.stat().st_size or ours(place):
         return
     raise BadFile(
-        f"{place} is there already, and is not {what}",
+        f"{place} already exists and is not {what}",
         hint="write to another file with -o; --force replaces it",
     )
 
@@ -60,8 +60,8 @@ def refuse_input(place: Path, inputs: Sequence[str], what: str) -> None:
     found = _identity(place)
     if found is not None and found in _identities(inputs):
         raise BadFile(
-            f"{place} is what is read: it would be replaced by {what}",
-            hint="write to another file; what is read is not replaced, not even with --force",
+            f"{place} is an input: it would be replaced by {what}",
+            hint="write to another file; inputs are never replaced, not even with --force",
         )
 
 
@@ -81,7 +81,7 @@ def check_printed(inputs: Sequence[str]) -> None:
 
     if stat.S_ISREG(found.st_mode) and (found.st_dev, found.st_ino) in _identities(inputs):
         raise BadFile(
-            "standard output is one of the tables that are read",
+            "standard output is one of the input tables",
             hint="send it to another file; `>` empties a file before the command begins",
         )
 
@@ -117,7 +117,9 @@ def changing(place: Path, wait: float) -> Iterator[Callable[[], None] | None]:
 
     with locked(place, wait, lambda: tell_waiting(place, wait)) as alone:
         if not alone and (place.is_file() or not place.exists()):
-            note(f"there are no locks where {place} is: let one command at a time change it")
+            note(
+                f"file locks do not work where {place} is: let only one command at a time change it"
+            )
         yield Stamp.of(place).check
 
 

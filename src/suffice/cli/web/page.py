@@ -18,21 +18,21 @@ from suffice.cli.terminal.options import model_argument
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @click.option(
     "--with-statistics", is_flag=True,
-    help="Put the whole model file into the page, so that whoever has the page can save it, and "
-    "learn more or merge. Without it the page holds what is needed to answer.",
+    help="Put the whole model file into the page, so that anyone with the page can save it, and "
+    "learn more or merge. Without it the page only has what it needs to predict.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace a file that is there, whatever it is.")
+@click.option("--force", is_flag=True, help="Replace an existing file of any kind.")
 def page(
     model: Path, output: Path | None, title: str | None, with_statistics: bool, force: bool
 ) -> None:
-    """Write MODEL as one HTML page that answers by itself.
+    """Write MODEL as one HTML page that predicts in the browser.
 
     A form made from the columns, the probability of every class as it changes, the reasons, and
     whether a row looks like none of the classes; rows that are pasted or dropped are answered at
-    once. The page works from a disk or a mail: it needs no server and no network.
+    once. The page works as a local file or a mail attachment: it needs no server and no network.
 
-    Discriminants, naive Bayes, logistic regression, texts and mixtures have a page. Of a text
-    model, terms seen least often are left out where the page would be over a megabyte; it says so.
+    Discriminants, naive Bayes, logistic regression, texts and mixtures have a page. For a text
+    model, the rarest terms are left out if the page would exceed a megabyte; it tells so.
 
     Example: suffice page flowers.suffice -o flowers.html
     """
@@ -57,5 +57,5 @@ def page(
     with changing(place, 60.0), whole_file(place, suffix=place.suffix) as file:
         file.write(written)
     if with_statistics:
-        note("the page holds the model file: whoever has it can see the sums of the rows")
+        note("the page contains the model file: anyone who has it can see sums over the rows")
     announce(f"{place}: a page of {max(len(written) / 1e6, 0.1):,.1f} MB")

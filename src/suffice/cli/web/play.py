@@ -10,15 +10,15 @@ import click
 @click.command()
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=True, path_type=Path), metavar="PATH",
-    help="Write the page there, and open nothing; - is standard output.",
+    help="Write the page to this file instead of opening it; - is standard output.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace a file that is there, whatever it is.")
+@click.option("--force", is_flag=True, help="Replace an existing file of any kind.")
 def play(output: Path | None, force: bool) -> None:
-    """Open the playground: points of two to four classes on a plane, and what models make of them.
+    """Open the playground: points of two to four classes in a plane, and how models classify them.
 
     Paint, drag and erase points, pull means and ellipses, watch the perceptron and EM learn, and
     put both schools beside each other. The page is one file that needs no network; its address
-    holds what it shows, so that a link is a lesson.
+    stores what it shows, so a link can be shared.
 
     Example: suffice play -o playground.html
     """

@@ -59,7 +59,7 @@ def _cells(cells: list[Any], spelling: Spelling, name: str) -> Any:
         return NotANumber.of_cell(
             row,
             name,
-            f"{cells[row]!r:.60} cannot be read as the column is: {spelling.words}",
+            f"{cells[row]!r:.60} does not match the notation of its column: {spelling.words}",
             value=cells[row],
             hint="write it like the others, or leave the cell empty if it is not known",
         )

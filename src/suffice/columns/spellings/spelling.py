@@ -110,7 +110,7 @@ class Spelling:
         return found.days[0] if found.clock else found.value(self.date)
 
     def written(self, value: Any, digits: int | None = None) -> Any:
-        """Return a cell as the column has it; what is blank, or is no number, as it is.
+        """Return a cell as the column has it; what is blank, or is not a number, as it is.
 
         Decimals by their mark and percent signs, without currencies, units and separators of
         thousands: those may be left out when it is read again.
@@ -207,7 +207,7 @@ class Spelling:
 
 def _damaged() -> BadFile:
     return BadFile(
-        "the model file does not say how its table is written", hint="it is damaged: fit again"
+        "the model file does not record the notation of its table", hint="it is damaged: fit again"
     )
 
 

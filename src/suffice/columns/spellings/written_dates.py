@@ -35,7 +35,7 @@ _TIME = re.compile(
 _SPLIT = re.compile(
     r"(?<=[\d.日일])[tT](?=\d\d?[:.]?\d\d)|,?\s+(?:at|um|à|a las|alle|om|kl\.?|o)?\s*"
 )
-# How a time begins that is no date with dots: for `written_date`.
+# How a time begins that is not a date with dots: for `written_date`.
 _TIMED = re.compile(r"\d{1,2}(?:[:.]|\s?[hH]\s?)\d{2}(?!\.\d{2,4}(?:\s|$)|\d)")
 # Day, month and year in numbers, in any order: for `_days`.
 _NUMERIC = re.compile(r"(\d{1,2})\s?([./\-\u2010\u2011])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?")
@@ -239,7 +239,7 @@ def _same(year: int, month: int, day: int) -> tuple[_Days, str] | None:
 
 
 def serial_date(number: float) -> float | None:
-    """Return the days since 1970 that a number stands for, by its size; None if it is no date.
+    """Return the days since 1970 that a number stands for, by its size; None if it is not a date.
 
     A day of a spreadsheet (1900 system), a date written as 20240105, or seconds or milliseconds
     since 1970: none of them can be taken for another.

@@ -99,7 +99,7 @@ def prediction_set(
     level = checked(coverage, within)
     if not hasattr(estimator, "predict_proba"):
         raise BadSetting(
-            f"{type(estimator).__name__} has no probabilities to rank rows by",
+            f"{type(estimator).__name__} gives no probabilities, which are needed to rank rows",
             hint="LogisticRegression, GaussianDiscriminant and NaiveBayes have",
         )
     best = np.asarray(estimator.predict_proba(X).argmax(axis=1))
@@ -113,7 +113,7 @@ def prediction_set(
         codes, promise = unions.codes, _full_promise(learned, given is None)
     elif given is None:
         raise BadSetting(
-            "no formula takes rows out of this form, and refits need all training rows",
+            "this model has no formula for leaving rows out, and refits need all training rows",
             hint="give rows=(X_train, y_train)",
         )
     else:
@@ -123,10 +123,10 @@ def prediction_set(
 
 
 def _unions(learned: Any, given: tuple[Any, Any, Any] | None, X: object) -> Unions | None:
-    """Return unions of training rows with asked ones; None where a model is no sum of rows."""
+    """Return unions of training rows with asked ones; None where a model is not a sum of rows."""
     if given is None and (learned is None or not keeps_rows(learned)):
         raise BadSetting(
-            "new rows are ranked among the training rows, and none are given or kept",
+            "new rows are ranked among training rows, but none are given or stored",
             hint="rows=(X_train, y_train), or fit with calibration_rows (--calibration-rows)",
         )
     if learned is None or not hasattr(learned, "left_out"):
@@ -197,7 +197,7 @@ def _codes_of(classes: Any, y: object) -> IntArray:
     strange = [label for label in labels.classes.tolist() if label not in known]
     if strange:
         raise BadLabels(
-            f"{listed(map(repr, strange))} is no class of this model",
+            f"{listed(map(repr, strange))} is not a class of this model",
             hint=f"the classes are {listed(known)}",
         )
     order = np.array([known[label] for label in labels.classes.tolist()], dtype=np.intp)

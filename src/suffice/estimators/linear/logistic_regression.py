@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -88,11 +88,11 @@ class LogisticRegression(LinearClassifier):
 
     def __init__(
         self,
-        penalty: float | str = 0.0,
+        penalty: float | Literal["auto", "average"] = 0.0,
         *,
         l1_ratio: float = 0.0,
-        solver: str = "auto",
-        correction: str | None = None,
+        solver: Literal["auto", "sgd"] = "auto",
+        correction: Literal["firth"] | None = None,
         intercept: bool = True,
         tolerance: float = 1e-8,
         max_passes: int = 1000,
@@ -253,7 +253,7 @@ class LogisticRegression(LinearClassifier):
             )
         if len(found.labels) == 1:
             raise BadSetting(
-                "one class has no odds to summarize", hint="fit rows of a second class"
+                "with one class there are no odds to summarize", hint="fit rows of a second class"
             )
         if found.separation is not None and intervals == "wald":
             raise BadSetting(
@@ -377,8 +377,8 @@ def _notes(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str
         )
     if path is not None:
         notes.append(
-            f"the penalty was chosen among {len(path.penalties)} by the log-loss of {path.rows:,} "
-            "rows left out; standard errors take it as given"
+            f"the penalty was chosen among {len(path.penalties)} by the leave-one-out log-loss of "
+            f"{path.rows:,} rows; standard errors take it as given"
         )
     if found.correction == "firth":
         notes.append("Firth's correction: the maximum of ℓ + ½log|I|")
@@ -389,12 +389,12 @@ def _notes(found: LogisticFit, names: Any, path: PenaltyPath | None) -> list[str
         )
     if found.undecided is not None:
         notes.append(
-            f"whether the classes are separated is not known: {found.undecided}. Estimates are "
+            f"it is unknown whether the classes are separated: {found.undecided}. Estimates are "
             "where the search ended; standard errors, tests and intervals are not known"
         )
     if not found.intercept:
         notes.append("no intercept: all scores are 0 where all columns are")
     lost = [names[j] for j in np.flatnonzero(~found.estimable)]
     if lost:
-        notes.append(f"not estimable by themselves: {', '.join(lost)}")
+        notes.append(f"not estimable individually: {', '.join(lost)}")
     return notes

@@ -28,7 +28,7 @@ class Perceptron(LinearClassifier):
     that won: of two classes, θ := θ + (y - h(x))x with h(x) 0 or 1. Columns are standardised
     inside, so that units do not matter; coefficients are in the user's units. Where a plane can
     separate the classes it finds one, and says how far the nearest row is from it. Where none can
-    it goes round for all epochs, and the mean is a fair answer. Scores are no log odds.
+    it goes round for all epochs, and the mean is a fair answer. Scores are not log odds.
 
     >>> X, y = [[1.0, 5.0], [2.0, 4.0], [5.0, 2.0], [6.0, 1.0]], ["low", "low", "high", "high"]
     >>> model = Perceptron(random_state=0).fit(X, y)

@@ -167,12 +167,12 @@ class MixtureAnswers:
         count: Any = n_samples
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise BadSetting(
-                f"n_samples={count!r} is no number of rows", hint="a whole number of at least 1"
+                f"n_samples={count!r} is not a number of rows", hint="a whole number of at least 1"
             )
         fit, _ = self._require()
         if component is not None and component not in fit.model.labels:
             raise BadSetting(
-                f"component={component!r} is none",
+                f"component={component!r} does not exist",
                 hint=f"they are numbered from 0 to {fit.model.densities.size - 1}",
             )
         return fit.model.sample(int(count), random_generator(random_state), component)

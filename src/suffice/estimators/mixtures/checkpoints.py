@@ -89,7 +89,7 @@ class SearchCheckpoint(Journey):
             if theirs != ours:
                 raise BadFile(
                     f"{self.path} belongs to other {name}: {theirs!r:.80}, not {ours!r:.80}",
-                    hint="remove it to begin anew, or name another",
+                    hint="delete it to start again, or name another file",
                 )
         try:
             for one in held["stages"]:
@@ -145,7 +145,7 @@ def _stage(held: dict[str, Any], width: int) -> Stage:
             and bool((shares >= 0.0).all())
         )
         if not sound:
-            raise BadFile(f"the components of {form} are none", hint="remove it to begin anew")
+            raise BadFile(f"the components of {form} are none", hint="delete it to start again")
         noise, volume, likelihood = rest.tolist()
         components = Components(shares, means, covariances, noise, volume)
         climb = Climb(components, likelihood, tuple(history.tolist()), bool(at["converged"]))

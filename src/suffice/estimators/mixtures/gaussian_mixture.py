@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from suffice.columns import Columns
+    from suffice.estimators.setting_types import Criterion
     from suffice.models.mixture.fitting import MixtureFit
     from suffice.rows import FloatArray, IntArray
 
@@ -69,7 +70,7 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
         *,
         noise: bool | float = False,
         start: Any = None,
-        criterion: str = "bic",
+        criterion: Criterion = "bic",
         prior: bool = False,
         tol: float = 1e-8,
         max_iter: int = 1000,
@@ -171,7 +172,7 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
         model = cls(**stored.settings)
         record = stored.state["mixture"]
         if not isinstance(record, MixtureRecord):
-            raise BadSetting("the file holds no mixture", hint="it is damaged: write it again")
+            raise BadSetting("the file has no mixture", hint="it is damaged: write it again")
         model._become(record.fit(stored.state["model"]), stored.state["columns"])
         model._stream = stored.state.get("stream")
         model._notes = TableNotes.from_state(stored.state)
@@ -233,8 +234,8 @@ class GaussianMixture(MixtureLearning, MixtureAnswers, DensityMixin, BaseEstimat
         fit, _ = self._require()
         if not fit.history:
             raise BadSetting(
-                "a mixture that was made of others was not fitted itself: of its rows there is no "
-                "log-likelihood",
+                "this mixture was made from others and not fitted: it has no log-likelihood of "
+                "training rows",
                 hint="score_samples(rows).sum() has that of rows",
             )
         return fit.log_likelihood

@@ -247,5 +247,5 @@ def _cell(value: Any, kind: str, name: str) -> tuple[str, Any]:
         return kind, np.array([np.nan if value is None else float(value)])
     except (TypeError, ValueError):
         raise NotANumber(
-            f"{name} is given as {value!r}, which is no number", hint="give a real number"
+            f"{name} is given as {value!r}, which is not a number", hint="give a real number"
         ) from None

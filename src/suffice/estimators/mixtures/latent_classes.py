@@ -27,6 +27,7 @@ from suffice.storage.model_file import StoredModel, write_model
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from suffice.estimators.setting_types import Criterion
     from suffice.learning.learners.latent_classes import ReadRows
     from suffice.learning.learners.naive_bayes_answers import LearnedColumns
     from suffice.rows import FloatArray, IntArray
@@ -76,7 +77,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         *,
         smoothing: float = 1.0,
         start: Any = None,
-        criterion: str = "bic",
+        criterion: Criterion = "bic",
         starts: int = 12,
         tol: float = 1e-8,
         max_iter: int = 2000,
@@ -135,7 +136,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
         learned.knowing(found.fit).warn()
         if not found.converged:
             warn(
-                f"EM stopped after {len(found.history)} steps while there was more to be gained",
+                f"EM stopped after {len(found.history)} steps before it had converged",
                 DidNotConverge,
             )
         return self
@@ -319,7 +320,7 @@ class LatentClasses(LatentAnswers, DensityMixin, BaseEstimator):
             learned = learned.knowing(stored.fit)
         record = stored.state["latent"]
         if not isinstance(record, LatentRecord):
-            raise BadSetting("the file holds no classes", hint="it is damaged: write it again")
+            raise BadSetting("the file has no latent classes", hint="it is damaged: write it again")
         model._become(learned, record)
         model.take_notes(TableNotes.from_state(stored.state))
         return model

@@ -173,7 +173,7 @@ class MixtureLearning:
         warn_of(fit.notes, places(columns), tuple(range(fit.model.densities.size)))
         if not fit.converged:
             warn(
-                f"EM stopped after {len(fit.history)} steps while there was more to be gained",
+                f"EM stopped after {len(fit.history)} steps before it had converged",
                 DidNotConverge,
             )
 

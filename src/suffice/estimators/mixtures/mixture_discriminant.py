@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from suffice.estimators.setting_types import Covariance
     from suffice.learning.results import Explanation
     from suffice.rows import FloatArray, Label
 
@@ -87,8 +88,8 @@ class MixtureDiscriminant(StatisticsClassifier):
 
     def __init__(
         self,
-        components: int | str | Mapping[Label, int] = "auto",
-        covariance: str = "auto",
+        components: int | Literal["auto"] | Mapping[Label, int] = "auto",
+        covariance: Covariance = "auto",
         *,
         shared: bool = False,
         priors: Mapping[Label, float] | None = None,

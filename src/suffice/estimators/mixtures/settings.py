@@ -30,7 +30,7 @@ def whole(name: str, value: Any, least: int) -> int:
         found = least - 1
     if isinstance(value, bool) or found < least:
         raise BadSetting(
-            f"{name}={value!r} is no whole number of at least {least}",
+            f"{name}={value!r} is not a whole number of at least {least}",
             hint=f"use a number, such as {max(least, 3)}{' or auto' * (name == 'components')}",
         )
     return found
@@ -44,7 +44,7 @@ def numbers_to_try(components: Any, size: int) -> tuple[int, ...]:
     given = list(components) if several else [components]
     found = sorted({whole("components", one, 1) for one in given})
     if not found:
-        raise BadSetting("components are none at all", hint='use a number, or "auto"')
+        raise BadSetting("the list of components is empty", hint='use a number, or "auto"')
     if found[0] > size:
         raise BadSetting(
             f"components={found[0]}, and there are n_samples={size} rows with a cell and a weight",
@@ -88,7 +88,7 @@ def tolerance(value: Any) -> float:
     """Return a tolerance, or say what is wrong with it."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0.0 <= float(value) < np.inf:
-        raise BadSetting(f"tol={value!r} is no tolerance", hint="use a number such as 1e-8")
+        raise BadSetting(f"tol={value!r} is not a tolerance", hint="use a number such as 1e-8")
     return float(value)
 
 
@@ -109,7 +109,7 @@ def noise_volume(noise: Any, survey: RowSurvey | None) -> float | None:
         return 0.0 if survey is None else survey.box()
     if not isinstance(noise, Real) or not 0.0 < float(noise) < np.inf:
         raise BadSetting(
-            f"noise={noise!r} is no volume",
+            f"noise={noise!r} is not a volume",
             hint="True spreads noise over the box around all rows; a number is another volume",
         )
     return float(np.log(float(noise)))

@@ -77,7 +77,7 @@ def opened_rows(
 
     if sample_weight is not None and not isinstance(sample_weight, str):
         raise BadSetting(
-            "the weights of a source are one of its columns",
+            "the weights of a source must be one of its columns",
             hint='name it: sample_weight="weight"',
         )
     source = open_source(X)
@@ -93,7 +93,8 @@ def ordered_rows(
     source, wanted = opened_rows(X, sample_weight, columns)
     if not isinstance(source, LocalSource):
         raise BadSetting(
-            f"{source.name} has no order in which rows come", hint="fit reads all of it, in passes"
+            f"{source.name} does not return rows in a fixed order",
+            hint="fit reads all of it, in passes",
         )
     for part in source.parts(wanted):
         for chunk in part():

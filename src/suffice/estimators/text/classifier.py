@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from suffice.estimators.statistics_classifier import StatisticsClassifier
-from suffice.learning.learners.text import BOTH, TextClassifierLearner
+from suffice.learning.learners.text import TextClassifierLearner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from suffice.estimators.setting_types import Event
     from suffice.learning.learners.text import LearnedTexts
     from suffice.learning.results import TextExplanation
     from suffice.rows import Label
@@ -50,13 +51,13 @@ class TextClassifier(StatisticsClassifier):
 
     def __init__(
         self,
-        event: str = BOTH,
+        event: Event = "both",
         *,
         ngrams: tuple[int, int] = (1, 2),
         lower: bool = True,
         order: int = 5,
         limit: int | None = 3000,
-        smoothing: float | str = "held-out",
+        smoothing: float | Literal["held-out"] = "held-out",
         calibrated: bool = True,
         priors: Mapping[Label, float] | None = None,
     ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from suffice.text import Vocabulary
 
     Documents = Iterable[str | bytes]
+    from suffice.estimators.setting_types import Weighting
 
 
 class TextVectorizer(VectorizerLearning):
@@ -56,10 +57,10 @@ class TextVectorizer(VectorizerLearning):
         *,
         lower: bool = True,
         boolean: bool = False,
-        weighting: str | None = None,
+        weighting: Weighting | None = None,
         smooth_idf: bool = True,
         sublinear_tf: bool = False,
-        norm: str | None = "l2",
+        norm: Literal["l1", "l2"] | None = "l2",
         hashing: int | None = None,
         min_count: int = 1,
         max_share: float = 1.0,

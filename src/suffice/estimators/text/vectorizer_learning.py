@@ -210,7 +210,7 @@ class VectorizerLearning(BaseEstimator):
         check_settings(self)
         if self._terms() != self._terms_are:
             raise BadSetting(
-                "settings that say what a column is were changed after terms had been learned",
+                "settings that define the columns were changed after terms had been learned",
                 hint="fit again, or change them back",
             )
 

@@ -82,7 +82,7 @@ def _stop_words(given: Any) -> frozenset[str]:
     if isinstance(given, (str, bytes)) or not all(isinstance(word, str) for word in words):
         raise BadSetting(
             f"stop_words is {given!r:.60}, not a list of words",
-            hint='use stop_words=["the", "of"]; there is no built-in list, for languages differ',
+            hint='use stop_words=["the", "of"]; there is no built-in list: languages differ',
         )
     return frozenset(words)
 
@@ -98,7 +98,7 @@ def check_settings(settings: Any) -> None:
         raise BadSetting(f"dtype is {settings.dtype!r}", hint="use float64, float32 or int64")
     if settings.weighting is not None and np.dtype(settings.dtype).kind != "f":
         raise BadSetting(
-            f"weights are no whole numbers, and dtype is {settings.dtype!r}",
+            f"weights are not whole numbers, and dtype is {settings.dtype!r}",
             hint="use float64 or float32",
         )
 
@@ -147,7 +147,5 @@ def _check_columns(settings: Any) -> None:
                 hint=f"leave {chosen[0]} out, or use {name}=None",
             )
     if settings.hashing is not None and settings.vocabulary is not None:
-        raise BadSetting(
-            "hashing and vocabulary are two ways to have columns", hint="use one of them"
-        )
+        raise BadSetting("hashing and vocabulary exclude each other", hint="use one of them")
     first_vocabulary(settings)

@@ -164,7 +164,7 @@ def sparse_winners(
 
 
 def smallest_cell(rows: SparseRows, weights: Floats | None) -> float:
-    """Return min(0, smallest stored cell), NaN when a cell is not finite; weight 0 is no row."""
+    """Return min(0, smallest stored cell), NaN when a cell is not finite; weight 0 is not a row."""
     cells = rows.cells
     if weights is not None and not weights.all():
         cells = cells[np.repeat(weights > 0.0, np.diff(rows.indptr))]

@@ -81,13 +81,13 @@ def checked(coverage: object, within: object) -> float:
     number = isinstance(coverage, Real) and not isinstance(coverage, bool)
     if not number or not 0.0 < float(coverage) < 1.0:  # type: ignore[arg-type]
         raise BadSetting(
-            f"coverage={coverage!r} is no share between 0 and 1",
-            hint="coverage=0.9 asks for sets that hold the true class in nine of ten rows",
+            f"coverage={coverage!r} is not a share between 0 and 1",
+            hint="coverage=0.9 asks for sets that contain the true class in nine of ten rows",
         )
     if within not in (ALL, CLASS):
         raise BadSetting(
             f"within={within!r} is not known",
-            hint='"all" promises the coverage over all rows, "class" in every class by itself',
+            hint='"all" guarantees the coverage over all rows, "class" within every class',
         )
     return float(coverage)  # type: ignore[arg-type]
 
@@ -119,25 +119,28 @@ def _words(promise: Promise, coverage: float, within: str, few: list[Any], size:
     said = [f"{promise.method}:"]
     if promise.guaranteed == 1.0:
         said.append(
-            f"sets hold the true class of at least {coverage:.4g} of {new}, whatever their "
-            "distribution, on average over training rows."
+            f"sets contain the true class for at least {coverage:.4g} of {new}, whatever "
+            "their distribution, on average over training rows."
         )
     else:
-        said.append(f"sets are made to hold the true class of {coverage:.4g} of {new};")
+        said.append(f"sets aim to contain the true class for {coverage:.4g} of {new};")
         if promise.guaranteed is None:
             said.append("nothing is guaranteed.")
         else:
             sure = max(0.0, 1.0 - promise.guaranteed * (1.0 - coverage))
-            said.append(f"{sure:.4g} is guaranteed, less a little for the folds.")
+            said.append(f"{sure:.4g} is guaranteed, minus a small amount for the folds.")
     said += [f"Approximate: {reason}." for reason in promise.approximate]
     if len(few) == size:
         said.append(
-            f"There are too few rows to exclude any class at {coverage:.4g}: sets are everything."
+            f"There are too few rows to rule out any class at {coverage:.4g}: every set has all "
+            f"classes."
         )
     elif few:
-        said.append(f"Too few rows for {coverage:.4g}, so in every set: {listed(map(repr, few))}.")
+        said.append(
+            f"Too few rows for {coverage:.4g}, so these are in every set: {listed(map(repr, few))}."
+        )
     said.append(
-        "The likeliest class is always in the set. Not promised: the same coverage for every kind "
-        "of row, or for rows that are unlike the training rows."
+        "The most likely class is always in the set. Not guaranteed: the same coverage for every "
+        "kind of row, or for rows unlike the training rows."
     )
     return " ".join(said)

@@ -211,7 +211,7 @@ def _ready_columns(learned: LearnedColumns, rows: Any, codes: IntArray) -> Added
 
 
 def unions_of(learned: Learned[Any, Any], given: LabelledBatch | None, X: object) -> Unions | None:
-    """Return unions of training rows with asked ones; None where a model is no sum of rows."""
+    """Return unions of training rows with asked ones; None where a model is not a sum of rows."""
     if isinstance(learned, LearnedDiscriminant):
         return DiscriminantUnions.of(learned, given, X)
     if isinstance(learned, LearnedColumns):
@@ -225,7 +225,7 @@ def read_training(learned: Learned[Any, Any], X: object, y: object, weights: obj
     check_label_kinds(learned.kind, label_kind(batch.classes))
     if batch.columns != learned.columns:
         raise BadSetting(
-            "these training rows hold levels that were never learned",
+            "these training rows have categories that were never learned",
             hint="rows=(X_train, y_train) are exactly the rows of the fit",
         )
     return batch
@@ -303,10 +303,10 @@ def whole_weights(weights: FloatArray) -> NDArray[np.int64]:
     bad = np.flatnonzero(np.abs(weights - near) > 1e-9 * np.maximum(1.0, near))
     if len(bad):
         raise BadWeights(
-            f"a row has weight {weights[bad[0]]:g}: sets count rows, and a share of a row has "
-            "no rank",
+            f"a row has weight {weights[bad[0]]:g}: prediction sets count rows, and fractions "
+            "of a row cannot be ranked",
             hint="weights are how often a row was seen; rows that should count for another "
-            "population (covariate shift) are not exchangeable, and nothing can be promised",
+            "population (covariate shift) are not exchangeable, so nothing can be guaranteed",
         )
     if near.sum() > MOST_REPEATED:
         raise BadWeights(

@@ -201,14 +201,15 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         inner = held.held if isinstance(held, WithRows) else held
         if not learner.family.accepts(inner):
             raise BadSetting(
-                f'covariance="{self.covariance}" needs other statistics than were collected',
+                f'covariance="{self.covariance}" needs different statistics from those collected',
                 hint="fit again: the form was changed after the rows were read",
             )
         if isinstance(learner, GaussianLearner):
             return learner.fit(inner)
         if not learner.accepts(held):
             raise BadSetting(
-                f"{self.judged_by_rows()} needs other statistics than were collected: a sample "
+                f"{self.judged_by_rows()} needs different statistics from those collected: a "
+                f"sample "
                 "of the rows",
                 hint="fit again: the setting was changed after the rows were read",
             )
@@ -236,7 +237,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         if self.covariance != "auto":
             if self.average:
                 raise BadSetting(
-                    f'average=True does not belong to covariance="{self.covariance}"',
+                    f'average=True does not apply to covariance="{self.covariance}"',
                     hint='it averages what covariance="auto" chooses from',
                 )
             auto = isinstance(self.predictive, str) and self.predictive == "auto"
@@ -253,12 +254,12 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         for name in ("pool", "shrink"):
             if getattr(self, name) is not None:
                 raise BadSetting(
-                    f'{name}={getattr(self, name)!r} does not belong to covariance="auto"',
+                    f'{name}={getattr(self, name)!r} does not apply to covariance="auto"',
                     hint=f'"auto" chooses {name} itself; with covariance="per-class" you do',
                 )
         if self.predictive is not None or self.prior_rows:
             raise BadSetting(
-                f'predictive={self.predictive!r} does not belong to covariance="auto": pool and '
+                f'predictive={self.predictive!r} does not apply to covariance="auto": pool and '
                 "shrink of covariances that are plugged in are chosen there",
                 hint='name a form, such as covariance="shared"; predictive="auto" averages over '
                 "how strong its prior is",

@@ -48,12 +48,12 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
         """Refuse settings that have no meaning."""
         if isinstance(self.families, str) and self.families == SELECT:
             raise BadSetting(
-                'families="select" judges families by labels, and here are none',
+                'families="select" chooses families by labels, and there are none',
                 hint='"auto" looks at the columns; {column: family} names them',
             )
         if isinstance(checked_smoothing(self.smoothing), str):
             raise BadSetting(
-                f"smoothing={self.smoothing!r} needs labels, and here are none",
+                f"smoothing={self.smoothing!r} needs labels, and there are none",
                 hint="a number from 0: 1 is Laplace's rule, 0 maximum likelihood",
             )
         super().check()
@@ -71,7 +71,7 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
         strange = {f.name: [names[j] for j in g] for f, g in pairs if not is_known(f)}
         for family, columns in strange.items():
             raise BadSetting(
-                f"{listed(columns)}: hidden classes have no columns of family {family!r}",
+                f"{listed(columns)}: latent classes cannot have columns of family {family!r}",
                 hint="use gaussian, shared-gaussian, lognormal, poisson, categorical, bernoulli, "
                 "binned or multinomial",
             )
@@ -111,7 +111,7 @@ class LatentClassesLearner(NaiveBayesClassifierLearner):
             raise error.filled(rows=kept) from None
         found = DistinctRows.of(learner.chosen.product, blocks, weights)
         if not len(found.rows):
-            raise BadRows("no row has a cell", hint="give rows that are not blank")
+            raise BadRows("all cells are blank", hint="give rows that are not blank")
         given = batch.rows.size if kept is None else len(weights_given(sample_weight))
         return ReadRows(learner, batch.columns, found, frame_library(X), kept, given)
 
@@ -219,7 +219,8 @@ def read_source(
 
     if weight is not None and not isinstance(weight, str):
         raise BadSetting(
-            "the weights of a source are one of its columns", hint='name it: sample_weight="weight"'
+            "the weights of a source must be one of its columns",
+            hint='name it: sample_weight="weight"',
         )
     source = open_source(X)
     wanted = source.wanted(None, weight)

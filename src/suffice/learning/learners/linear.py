@@ -72,9 +72,8 @@ class LinearLearner(Learner[R, R]):
     def lacking(cls, words: str) -> NotADensity:
         """Return why a linear classifier has no such answer."""
         return NotADensity(
-            f"{cls.name} has no {words}: it has coefficients, which are no sums, and no density "
-            "of rows",
-            hint="GaussianDiscriminant and NaiveBayes are made of sums",
+            f"{cls.name} has no {words}: it has coefficients instead of sums, and no density",
+            hint="GaussianDiscriminant and NaiveBayes are built from sums",
         )
 
     # Reading
@@ -179,7 +178,7 @@ class LearnedLine(Learned[R, R]):
         if isinstance(form, AveragedForm):
             raise BadSetting(
                 f"there is no {what}: probabilities are averaged over {len(form.members)} "
-                "penalties, and an average of softmaxes is no linear form",
+                "penalties, and an average of softmaxes is not a linear form",
                 hint='penalty="auto" chooses one penalty, and has coefficients',
             )
         return form
@@ -248,7 +247,7 @@ class LearnedLine(Learned[R, R]):
 
 def _too_far(parts: FloatArray) -> BadRows:
     row = int(np.argmin(np.isfinite(parts).all(axis=1)))
-    said = "{row} lies too far out: what its columns contribute leaves the range of a double"
+    said = "{row} is too extreme: the contributions of its columns overflow"
     return BadRows(
         Phrase(said, row=RowAt(row)),
         hint="its class and its probabilities are still defined: predict, predict_proba",

@@ -177,18 +177,18 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
         """Refuse settings that do not go with steps of single rows."""
         if self.correction is not None:
             raise BadSetting(
-                f"correction={self.correction!r} does not go with partial_fit",
+                f"correction={self.correction!r} cannot be combined with partial_fit",
                 hint="Firth's correction needs all rows at once: fit again",
             )
         if not self.intercept:
             raise BadSetting(
-                f"intercept={self.intercept!r} does not go with partial_fit",
-                hint="steps of single rows learn an intercept too; fit takes all rows at once",
+                f"intercept={self.intercept!r} cannot be combined with partial_fit",
+                hint="single-row steps also learn an intercept; fit takes all rows at once",
             )
         if self.l1_ratio > 0.0 and self.is_penalised:
             raise BadSetting(
-                f"l1_ratio={self.l1_ratio!r} does not go with partial_fit",
-                hint="steps of single rows make no coefficient zero; fit takes all rows at once",
+                f"l1_ratio={self.l1_ratio!r} cannot be combined with partial_fit",
+                hint="single-row steps do not make coefficients zero; fit takes all rows at once",
             )
         self.penalty_of_steps(None if known is None else known.statistics)
 
@@ -198,7 +198,7 @@ class LogisticClassifierLearner(LogisticSettings[KeptLogistic]):
             return float(self.penalty)
         if known is None or known.path is None or self.penalty == "average":
             raise BadSetting(
-                f"penalty={self.penalty!r} does not go with partial_fit"
+                f"penalty={self.penalty!r} cannot be combined with partial_fit"
                 + (": an average has no θ to go on from" if known is not None else ""),
                 hint='fit chooses a penalty from all rows at once, and with "auto" partial_fit '
                 "goes on with it; a stream from the first row on needs a number",
@@ -258,10 +258,9 @@ class LearnedLogistic(LearnedLine[KeptLogistic]):
         if stream is None:
             if kept.found is None or kept.seen is None:
                 raise BadSetting(
-                    "θ was implied by another model, or saved without its statistics: it is not "
-                    "known how many rows it stands for",
-                    hint="fit it again, and keep its statistics; or begin a stream with a new "
-                    "model",
+                    "θ was implied by another model, or saved without its statistics: the number "
+                    "of rows behind it is unknown",
+                    hint="fit it again with its statistics, or start a stream with a new model",
                 )
             stream = resumed(kept.found, kept.seen)
         check_label_kinds(self.kind, label_kind(batch.classes))
@@ -305,8 +304,8 @@ class LearnedLogistic(LearnedLine[KeptLogistic]):
             warn(separated.warning(), separated.category)
         elif found.undecided is not None:
             warn(
-                f"whether the classes are separated is not known: {found.undecided}. θ predicts, "
-                "but it is not known to be a maximum of the likelihood, and there are no standard "
+                f"it is unknown whether the classes are separated: {found.undecided}. θ predicts, "
+                "but it may not be a maximum of the likelihood, and there are no standard "
                 "errors. Hint: a penalty gives finite coefficients either way",
                 DidNotConverge,
             )
@@ -357,8 +356,8 @@ def _degenerate(found: LogisticFit, names: tuple[str, ...]) -> str:
     told = [_constant(constant)] if constant else []
     if others:
         told.append(
-            f"{listed(others)} add up from each other: their coefficients are the ones of least "
-            "norm, and have no standard errors"
+            f"{listed(others)} are linearly dependent: the coefficients with the smallest norm "
+            "are used, and they have no standard errors"
         )
     return ". ".join(told)
 

@@ -55,19 +55,20 @@ class LogisticSettings(LinearLearner[R]):
             )
         if firth and (self.is_penalised or self.solver == "sgd"):
             raise BadSetting(
-                f"correction={self.correction!r} does not go with penalty={self.penalty!r} and "
+                f"correction={self.correction!r} cannot be combined with "
+                f"penalty={self.penalty!r} and "
                 f"solver={self.solver!r}",
-                hint="Firth's correction is a penalty by itself, and needs all rows at once",
+                hint="Firth's correction is itself a penalty, and needs all rows at once",
             )
         self._check_l1_ratio()
         if not self.intercept and self.solver == "sgd":
             raise BadSetting(
-                f'intercept={self.intercept!r} does not go with solver="sgd"',
-                hint='steps of single rows learn an intercept too; leave solver as it is, "auto"',
+                f'intercept={self.intercept!r} cannot be combined with solver="sgd"',
+                hint='single-row steps also learn an intercept; leave solver as it is, "auto"',
             )
         if self.warm_start and self.solver == "sgd":
             raise BadSetting(
-                'warm_start=True does not go with solver="sgd"',
+                'warm_start=True cannot be combined with solver="sgd"',
                 hint="partial_fit goes on where the last call ended",
             )
 
@@ -89,12 +90,12 @@ class LogisticSettings(LinearLearner[R]):
         """Refuse what a path of penalties has no use for."""
         if self.solver == "sgd":
             raise BadSetting(
-                f'penalty={self.penalty!r} does not go with solver="sgd"',
+                f'penalty={self.penalty!r} cannot be combined with solver="sgd"',
                 hint="penalties are judged by exact fits: leave solver as it is, or give a number",
             )
         if self.warm_start:
             raise BadSetting(
-                f"penalty={self.penalty!r} does not go with warm_start=True",
+                f"penalty={self.penalty!r} cannot be combined with warm_start=True",
                 hint="a path begins at its strongest penalty, whatever was fitted before",
             )
 
@@ -108,18 +109,19 @@ class LogisticSettings(LinearLearner[R]):
             )
         if ratio > 0.0 and self.is_path:
             raise BadSetting(
-                f"l1_ratio={ratio!r} does not go with penalty={self.penalty!r}",
+                f"l1_ratio={ratio!r} cannot be combined with penalty={self.penalty!r}",
                 hint="a path is one of penalties of squares: give a number as penalty, or leave "
                 "l1_ratio as it is, 0",
             )
         if ratio > 0.0 and self.solver == "sgd":
             raise BadSetting(
-                f'l1_ratio={ratio!r} does not go with solver="sgd"',
-                hint='steps of single rows make no coefficient zero; leave solver as it is, "auto"',
+                f'l1_ratio={ratio!r} cannot be combined with solver="sgd"',
+                hint='single-row steps make no coefficient zero; leave solver as it is, "auto"',
             )
         if ratio > 0.0 and self.is_penalised and self.standard_errors:
             raise BadSetting(
-                f"l1_ratio={ratio!r} does not go with standard_errors={self.standard_errors!r}",
+                f"l1_ratio={ratio!r} cannot be combined with "
+                f"standard_errors={self.standard_errors!r}",
                 hint="estimates that may be exactly zero have no normal law; use l1_ratio=0",
             )
 
@@ -137,7 +139,7 @@ class LogisticSettings(LinearLearner[R]):
                 what = "whole" if kind is Integral else "finite"
                 raise BadSetting(
                     f"{name}={value!r:.50} is not a {what} number of at least {least}",
-                    hint='penalty=0.0 is maximum likelihood; "auto", "average": the rows decide'
+                    hint='penalty=0.0 is maximum likelihood; "auto", "average": chosen by rows'
                     if name == "penalty"
                     else f"leave {name} out to use the default",
                 )

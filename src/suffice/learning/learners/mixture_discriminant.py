@@ -104,9 +104,9 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
     def lacking(cls, words: str) -> NotADensity:
         """Return why classes that are mixtures have no such answer."""
         return NotADensity(
-            f"{cls.name} has no {words}: which component a row belongs to is estimated from all "
-            "rows together, and there are no sums that rows could be added to or taken from",
-            hint="fit again on all rows; GaussianDiscriminant is made of sums",
+            f"{cls.name} has no {words}: the component of each row is estimated from all rows "
+            "together, so there are no sums that rows could be added to or removed from",
+            hint="fit again on all rows; GaussianDiscriminant is built from sums",
         )
 
     # Settings
@@ -166,7 +166,7 @@ class MixtureDiscriminantLearner(Learner[KeptMixtures, MixturesFit]):
         other = [one.name for one in columns.columns if one.kind == CATEGORY]
         if other:
             raise NotANumber(
-                f"columns of categories have no normal law: {listed(other)}",
+                f"categorical columns cannot be normally distributed: {listed(other)}",
                 hint="leave them out; NaiveBayes and GaussianDiscriminant take them",
             )
         return columns, np.asarray(columns.encode(table, self.name), dtype=np.float64)

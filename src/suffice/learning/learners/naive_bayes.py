@@ -174,7 +174,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         if ours != theirs and ours.names != theirs.names:
             raise DifferentKinds(
                 f"the columns are not the same: {listed(ours.names)} and {listed(theirs.names)}",
-                hint="merge what was learned from the same columns, in the same order",
+                hint="merge models of the same columns, in the same order",
             )
         one, other = left.learner.chosen, right.learner.chosen
         if one != other:
@@ -238,7 +238,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         ):
             if needed and not there:
                 raise BadSetting(
-                    f'{name}="{value}" needs other statistics than were collected',
+                    f'{name}="{value}" needs different statistics from those collected',
                     hint="fit again: the setting was changed after the rows were read",
                 )
         return learner.fit(held)
@@ -266,7 +266,7 @@ class NaiveBayesClassifierLearner(ColumnsLearner):
         check_families(self.families)
 
     def opened(self, X: object) -> Any:
-        """Read rows; truths are no numbers 0 and 1."""
+        """Read rows; truths are not numbers 0 and 1."""
         table = read_table(X)
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             return replace(table, kinds=(BOOLEAN,) * table.width)
@@ -334,7 +334,7 @@ def _place(key: object, names: tuple[str, ...]) -> int:
     if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
         return int(key)
     raise BadSetting(
-        f"families names {key!r}, which is no column", hint=f"the columns are {listed(names)}"
+        f"families names {key!r}, which is not a column", hint=f"the columns are {listed(names)}"
     )
 
 
@@ -377,7 +377,7 @@ def _check_collected_alike(known: object, new: object) -> None:
             word += " (or calibration_rows)" if name == "temperature" else ""
             told = f"is {word} now and was not" if theirs else f"is not {word} now but was"
             raise BadSetting(
-                f"{name} {told} when the rows were read: other statistics were collected",
+                f"{name} {told} when the rows were read: different statistics were collected",
                 hint=f"set {name} as it was, or fit again",
             )
 

@@ -250,7 +250,7 @@ def linear_rows(model: Any, rows: Blocks, names: Sequence[str]) -> Any:
         out[:, list(group)] = law.cells(dense) if isinstance(law, LinearLaws) else dense
     if np.isnan(out).any():
         row, column = divmod(int(np.isnan(out).argmax()), out.shape[1])
-        said = "{cell} is missing: a logistic model has no way to skip a cell"
+        said = "{cell} is missing: a logistic model cannot skip a cell"
         raise BadSetting(
             Phrase(said, cell=CellAt(row, names[column])),
             hint="ask the naive Bayes model itself; it skips missing cells exactly",

@@ -62,7 +62,7 @@ class PerceptronLearner(LinearLearner[KeptPerceptron]):
         if not words.startswith("predict"):
             return super().lacking(words)
         return NotADensity(
-            f"a perceptron has no {words}: its scores tell sides, and are no log odds",
+            f"a perceptron has no {words}: its scores are not log odds",
             hint="LogisticRegression has the same boundary with probabilities; here there are "
             "predict and decision_function",
         )
@@ -161,7 +161,7 @@ class LearnedPerceptron(LearnedLine[KeptPerceptron]):
         found = self.statistics.found
         if found is None:
             raise BadSetting(
-                "this perceptron was saved without its statistics: it answers, and that is all",
+                "this perceptron was saved without its statistics: it can only predict",
                 hint="save it with them: save(path), or suffice fit without --without-statistics",
             )
         return found
@@ -181,7 +181,8 @@ class LearnedPerceptron(LearnedLine[KeptPerceptron]):
         """Tell that there is only one class."""
         if len(self.labels) == 1:
             warn(
-                f"there is only one class, {self.labels[0]!r}: every row is predicted to be of it",
+                f"there is only one class, {self.labels[0]!r}: every row is predicted as this "
+                f"class",
                 OneClass,
             )
 

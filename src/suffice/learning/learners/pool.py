@@ -59,7 +59,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
     def lacking(cls, words: str) -> NotADensity:
         """Return why a pool has no such answer."""
         return NotADensity(
-            f"a pool has no {words}: it has posteriors, and no density of rows",
+            f"a pool has no {words}: it has posteriors, but no density",
             hint="NaiveBayes and GaussianDiscriminant have one",
         )
 
@@ -86,7 +86,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
                     hint=f"{meant(name, MEMBERS)}the members are {listed(MEMBERS)}",
                 )
         if names == ():
-            raise BadSetting("a pool of no members", hint='name some, or members="auto"')
+            raise BadSetting("a pool needs members", hint='name some, or members="auto"')
 
     def of_model(self) -> PoolLearner:
         """Return the members as `suffice.models` has them."""
@@ -144,7 +144,7 @@ class PoolClassifierLearner(Learner[WithRows, PoolFit]):
             raise DifferentKinds(
                 f"the columns are not the same: {listed(left.columns.names)} and "
                 f"{listed(right.columns.names)}, or not of the same kinds",
-                hint="merge what was learned from the same columns, in the same order",
+                hint="merge models of the same columns, in the same order",
             )
         return left.columns, left.statistics + right.statistics
 
@@ -168,7 +168,8 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         """Tell, after `fit`, which members are not in the pool."""
         if self.fit.left_out:
             warn(
-                f"left out of the pool, for rows, columns or classes are too many for their time, "
+                f"left out of the pool, because rows, columns or classes are too many for the "
+                f"time, "
                 f"or too few to learn from: {listed(self.fit.left_out)}",
                 Approximation,
             )
@@ -204,7 +205,7 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         """Return p(y | x) of rows of the fit (n, k), by members that have not seen them."""
         if self.statistics.sample.limit < END:
             raise BadSetting(
-                f"of more than {MOST:,} rows a pool judges a sample, and not each",
+                f"with more than {MOST:,} rows a pool evaluates a sample only",
                 hint="log_loss_ and accuracy_ are judged by that sample",
             )
         batch = self.learner.read(X, y, None, self)
@@ -229,7 +230,7 @@ class LearnedPool(Learned[WithRows, PoolFit]):
         """Return decisions and rows: members learn again from these when the file is read."""
         if not statistics:
             raise BadSetting(
-                "a pool answers from the rows that it keeps: they cannot be left out",
+                "a pool predicts from the rows it stores: they cannot be left out",
                 hint="save it with its statistics, or save one model: suffice fit --model best",
             )
         found = super().stored_state(statistics=statistics)

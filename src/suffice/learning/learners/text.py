@@ -80,7 +80,7 @@ def check_reading(before: Reading | None, now: Reading) -> None:
     for name, value in (before or now).items():
         if now[name] != value:
             raise BadSetting(
-                f"{name} was set otherwise when the documents were read",
+                f"{name} was different when the documents were read",
                 hint="set it back, or fit again: other statistics are needed for it",
             )
 
@@ -122,7 +122,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
     def lacking(cls, words: str) -> NotADensity:
         """Return why a classifier of texts has no such answer."""
         return NotADensity(
-            f"a classifier of texts has no {words}", hint="with_priors takes those that you know"
+            f"a text classifier has no {words}", hint="with_priors takes those that you know"
         )
 
     def check(self) -> None:
@@ -206,7 +206,7 @@ class TextClassifierLearner(Learner[TextStatistics, TextFit]):
         """Return what a file holds, if it is of these settings."""
         record, sample, asked = state["model"], state["statistics"], self.of_model()
         if (record.terms, record.language) != (asked.terms, asked.language):
-            raise ValueError("the model is not that of its settings")
+            raise ValueError("the model does not match its settings")
         if (record.factors is not None) != asked.calibrated:
             raise ValueError("the model is not calibrated as its settings say")
         counts = sample and record.statistics(sample)

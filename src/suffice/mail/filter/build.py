@@ -72,8 +72,8 @@ def write_filter(
         if missing is not None:
             raise BadRows(
                 f"there is no {missing} to learn from",
-                hint="a filter needs messages of both kinds; each is learned once, as what it was "
-                "called first",
+                hint="a filter needs messages of both kinds; each is learned once, with its first "
+                "label",
             )
         _fill(connection, total)
         connection.execute("COMMIT")
@@ -174,7 +174,7 @@ def _new_file(
     if target.is_dir():
         raise BadFile(f"{path} is a folder", hint="name a file in it")
     if not target.parent.is_dir():
-        raise BadFile(f"{path} is in no folder that exists", hint="make the folder first")
+        raise BadFile(f"{path} is in a folder that does not exist", hint="make the folder first")
     with file_beside(target) as beside, refusals(path):
         connection = made(beside)
         try:
@@ -194,7 +194,7 @@ def _check_unchanged(path: str | Path, read: FilterSummary | None) -> None:
     with MailState(path) as state:
         if state.summary != read:
             raise FileInUse(
-                f"{path} was changed by somebody else since it was read",
+                f"{path} was changed by another program after it was read",
                 hint="it is left as it is: merge again",
             )
 

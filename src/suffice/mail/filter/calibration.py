@@ -165,7 +165,7 @@ def read_sample(connection: sqlite3.Connection, limit: int) -> RowSample:
             if not (place + MIDDLE < limit and weight > 0):
                 raise Damage("the sample holds what does not belong there")
     except (TypeError, ValueError, IndexError):
-        raise Damage("the sample holds what is no message") from None
+        raise Damage("the sample holds what is not a message") from None
     return RowSample(rows, limit)
 
 

@@ -49,15 +49,15 @@ def is_database(path: str | Path) -> bool:
 
 
 def checked(path: str | Path) -> None:
-    """Refuse a file that is no mail filter, is cut off, or comes from a newer program."""
+    """Refuse a file that is not a mail filter, is cut off, or comes from a newer program."""
     place = Path(path)
     if place.is_dir():
-        raise BadFile(f"{path} is a folder, and no mail filter", hint=MADE)
+        raise BadFile(f"{path} is a folder, not a mail filter", hint=MADE)
     with place.open("rb") as file:
         head = file.read(100)
         size = file.seek(0, os.SEEK_END)
     if not head:
-        raise BadFile(f"{path} is empty, and no mail filter", hint=MADE)
+        raise BadFile(f"{path} is empty, not a mail filter", hint=MADE)
     if head[: len(MAGIC)] != MAGIC[: len(head)]:
         raise BadFile(f"{path} is not a mail filter", hint=MADE)
     cut = BadFile(
@@ -68,10 +68,10 @@ def checked(path: str | Path) -> None:
         raise cut
     version, application = (int.from_bytes(head[at : at + 4]) for at in (60, 68))
     if application != APPLICATION:
-        raise BadFile(f"{path} is a database of another program, and no mail filter", hint=MADE)
+        raise BadFile(f"{path} is a database of another program, not a mail filter", hint=MADE)
     if version > VERSION:
         raise BadFile(
-            f"{path} has the version {version}, this program reads up to {VERSION}",
+            f"{path} has version {version}, but this program reads up to {VERSION}",
             hint="pip install --upgrade suffice",
         )
     page = int.from_bytes(head[16:18])

@@ -99,7 +99,7 @@ class MailState:
         with refusals(self.path), locked(self.path, self.wait, self.waiting):
             if _file_at(self.path) != self._file:
                 raise FileInUse(
-                    f"{self.path} is another file now: somebody has replaced the filter",
+                    f"{self.path} has been replaced by another program",
                     hint="try again; the message was not learned or forgotten",
                 )
             with transaction(self.connection):
@@ -154,7 +154,8 @@ class MailState:
             if not known:
                 raise ForgettingUnseen(
                     "the message was never learned, so it cannot be forgotten",
-                    hint="give it as it was learned; the body and all fields have to be the same",
+                    hint="give the message exactly as it was learned: body and all header fields "
+                    "must be the same",
                 )
             summary = self.summary
             for code, times in known.items():

@@ -66,7 +66,7 @@ class FilterSummary:
             found._check()
         except (KeyError, TypeError, ValueError):
             raise BadFile(
-                f"{path} does not say what it holds as it should (its table `about`)",
+                f"{path} has a damaged table `about`",
                 hint="it is damaged: take a copy that was saved, or fit a new one",
             ) from None
         if settings != SETTINGS:

@@ -87,7 +87,7 @@ def judged(
     held = state.summary if summary is None else summary
     if held.missing is not None:
         raise BadFile(
-            f"{state.path} has learned no {held.missing}, so it cannot tell one from the other",
+            f"{state.path} has not learned any {held.missing}, so it cannot classify",
             hint=f"suffice mail correct … --{held.missing} teaches it some",
         )
     with refusals(state.path):

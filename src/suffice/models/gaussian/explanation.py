@@ -130,8 +130,7 @@ def _refuse_torn(parts: FloatArray) -> None:
     if torn.any():
         raise BadRows(
             Phrase(
-                "{row} lies too far out: what its columns contribute, for and against, leaves the "
-                "range of a double",
+                "{row} is too extreme: the contributions of its columns overflow",
                 row=RowAt(int(np.argmax(torn))),
             ),
             hint="its class and its probabilities are still defined: predict, predict_proba",

@@ -103,23 +103,23 @@ class Gaussian:
         if self.is_tied and (self.divisor != "mle" or self.predictive is not None):
             name = "predictive" if self.divisor == "mle" else "divisor"
             raise BadSetting(
-                f'{name}={getattr(self, name)!r} does not belong to covariance="{self.covariance}"',
+                f'{name}={getattr(self, name)!r} does not apply to covariance="{self.covariance}"',
                 hint=f"leave {name} out: forms that tie classes together are maximum likelihood",
             )
         for name, share in (("pool", self.pool), ("shrink", self.shrink)):
             number = isinstance(share, Real) and not isinstance(share, bool)
             if share is not None and not (number and 0.0 <= share <= 1.0):
                 raise BadSetting(
-                    f"{name}={share!r} is outside 0 … 1", hint=f"0 is no {name}, 1 all of it"
+                    f"{name}={share!r} is outside 0 … 1", hint=f"0 means no {name}, 1 full {name}"
                 )
         if self.pool is not None and self.covariance != "per-class":
             raise BadSetting(
-                f'pool={self.pool:g} does not belong to covariance="{self.covariance}"',
+                f'pool={self.pool:g} does not apply to covariance="{self.covariance}"',
                 hint='pooling mixes per-class covariances: covariance="per-class"',
             )
         if self.shrink is not None and self.covariance not in FULL_FORMS:
             raise BadSetting(
-                f'shrink={self.shrink:g} does not belong to covariance="{self.covariance}"',
+                f'shrink={self.shrink:g} does not apply to covariance="{self.covariance}"',
                 hint='only "shared" and "per-class" have off-diagonals to shrink',
             )
 
@@ -134,7 +134,7 @@ class Gaussian:
             fits = number and 0.0 <= value < np.inf and (value > 0.0 or name == "prior_rows")
             if value is not None and not fits:
                 raise BadSetting(
-                    f"{name}={value!r} is no number of rows", hint=f"use a number {least}"
+                    f"{name}={value!r} is not a number of rows", hint=f"use a number {least}"
                 )
         if self.predictive is None:
             if self.prior_rows:
@@ -335,7 +335,7 @@ class Gaussian:
         if thin:
             notes.append(
                 Note(
-                    f"{len(thin)} of {size} classes do not vary in every direction",
+                    f"{len(thin)} of {size} classes have no variance in some directions",
                     STAND_IN,
                     classes=tuple(thin),
                 )

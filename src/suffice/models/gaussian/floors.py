@@ -193,7 +193,7 @@ def lacking_directions(summary: ClassSummary, pooled: Pooled) -> Note:
     involved = np.flatnonzero(summary.active)[(loads > 0.1) | pooled.constant]
     return Note(
         f"{pooled.lacking} directions have no variance within classes, among these columns",
-        "a floor far below every real variance stands in",
+        "a floor far below every real variance is used instead",
         tuple(int(j) for j in involved),
         silent=pooled.silent is not None and pooled.lacking == pooled.silent.shape[1],
     )

@@ -57,9 +57,9 @@ def forgotten(
     name = f"column {worst}" if names is None else names[worst]
     if len(losses) and losses[worst] > REFUSED_LOSS:
         raise ForgettingUnseen(
-            f"forgetting these rows would leave no digits of the variance of {name}",
-            hint="fit again on the rows that are to stay: the others were far wider, and sums "
-            "cannot tell cells that are all the same from cells that are nearly so",
+            f"forgetting these rows would leave no reliable digits in the variance of {name}",
+            hint="fit again on the rows that remain: the others were far wider, and sums "
+            "cannot distinguish constant cells from nearly constant ones",
         )
     if len(losses) and losses[worst] > NOTICEABLE_LOSS:
         said = "after forgetting, the variance of {column} is known to {digits:.0f} digits"

@@ -157,20 +157,20 @@ def checked_log_priors(priors: Mapping[Label, float], labels: Sequence[Label]) -
     absent = [label for label in labels if label not in priors]
     if unknown or absent:
         problem = (
-            f"priors name {listed(map(repr, unknown))}, which is no class"
+            f"priors name {listed(map(repr, unknown))}, which is not a class"
             if unknown
-            else (f"priors do not mention {listed(map(repr, absent))}")
+            else (f"priors are missing for {listed(map(repr, absent))}")
         )
         asked = meant(unknown[0], labels) if unknown else ""
         raise BadSetting(problem, hint=f"{asked}give one prior for each of {listed(labels)}")
     for label, prior in priors.items():
         if not isinstance(prior, Real) or isinstance(prior, bool):
             raise BadSetting(
-                f"the prior of {label!r} is {prior!r}, which is no number",
+                f"the prior of {label!r} is {prior!r}, which is not a number",
                 hint="priors are at least 0 and add up to 1",
             )
         if not float(prior) >= 0.0:
-            what = "is negative" if float(prior) < 0.0 else "is no number"
+            what = "is negative" if float(prior) < 0.0 else "is not a number"
             raise BadSetting(
                 f"the prior of {label!r} is {float(prior):g}: a probability that {what}",
                 hint="priors are at least 0 and add up to 1",
@@ -266,7 +266,7 @@ def _weight(given: Any, label: Label) -> float:
     number = isinstance(given, Real) and not isinstance(given, bool)
     if not number or not 0.0 < float(given) < np.inf:
         raise BadSetting(
-            f"class {label!r} is worth {given!r} rows", hint="use a number of rows above 0"
+            f"prior rows of class {label!r}: {given!r}", hint="use a number of rows above 0"
         )
     return float(given)
 

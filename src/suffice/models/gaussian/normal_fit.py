@@ -140,7 +140,7 @@ def degeneracy(law: Normal, evidence: Evidence, names: Sequence[str]) -> str | N
         reasons.append(f"a weight of {evidence.weight:g} cannot show more")
     return (
         f"rows vary in {law.rank} of {law.width} directions ({'; '.join(reasons)}): "
-        "the density lives on that support, and is 0 off it"
+        "the density is defined on that subspace only, and is 0 elsewhere"
     )
 
 
@@ -155,7 +155,7 @@ def _with_cells(
     if never:
         raise BadRows(
             f"no row has a value of {listed(names[j] for j in never)}: "
-            "a normal law of unknown mean is none",
+            "a normal distribution needs a mean",
             hint="drop the column",
         )
     kept = ~missing.all(axis=1)

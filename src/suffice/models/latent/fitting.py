@@ -132,7 +132,7 @@ class _Search:
         if not kept:
             k = self.settings.components[0]
             raise BadSetting(
-                f"of {k} classes one loses all its rows, from every start",
+                f"one of {k} classes loses all its rows, from every start",
                 hint="use fewer classes, or more smoothing",
             )
         trial, top = min(kept, key=lambda entry: entry[0].criterion)

@@ -211,10 +211,10 @@ def _comparable(forms: tuple[str, ...], frame: ClassSummary) -> tuple[str, ...]:
 
 def _collapse(classes: str) -> Note:
     return Note(
-        f"a component of {classes} collapses on rows that are nearly equal, and the likelihood "
-        "has no maximum",
-        "the prior of Fraley and Raftery (2007) stands in, and the log-likelihood together with "
-        "it is what was maximised",
+        f"a component of {classes} collapses on nearly equal rows, so the likelihood has no "
+        "maximum",
+        "the prior of Fraley and Raftery (2007) is used instead, and the penalised log-likelihood "
+        "is maximised",
     )
 
 

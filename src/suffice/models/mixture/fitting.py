@@ -361,16 +361,17 @@ class _Search:
             notes.append(
                 Note(
                     "some columns are sums of others",
-                    "what they repeat counts once, and densities are those of the others",
+                    "repeated information counts once, and densities are those of the other "
+                    "columns",
                 )
             )
         if maximization.prior is not None and not self.settings.prior:
             notes.append(
                 Note(
-                    f"a component of {trial.components} collapses on rows that are nearly equal, "
-                    "and the likelihood has no maximum",
-                    "the prior of Fraley and Raftery (2007) stands in, and the log-likelihood "
-                    "together with it is what was maximised",
+                    f"a component of {trial.components} collapses on nearly equal rows, so the "
+                    "likelihood has no maximum",
+                    "the prior of Fraley and Raftery (2007) is used instead, and the penalised "
+                    "log-likelihood is maximised",
                 )
             )
         return (*notes, *units_notes(trial.form, summary))

@@ -143,7 +143,7 @@ def refuse_text(table: Table, column: int, family: str) -> None:
     raise BadRows.of_cell(
         row,
         name,
-        f"{cells[row]!r} is no number, but {name} is {family}",
+        f"{cells[row]!r} is not a number, but {name} is {family}",
         value=cells[row],
         hint="text belongs to the family categorical",
     )

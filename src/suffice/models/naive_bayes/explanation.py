@@ -63,8 +63,8 @@ def explain_columns(
     if torn.any():
         raise BadSetting(
             Phrase(
-                "{row} is impossible, or infinitely unlikely, in one class for one reason and in "
-                "the other for another: its log odds are no sum of columns",
+                "{row} is impossible in each of the two classes, for different reasons: its log "
+                "odds are not a sum over columns",
                 row=RowAt(int(np.argmax(torn))),
             ),
             hint="smoothing=1 makes every event possible; priors above 0 every class",

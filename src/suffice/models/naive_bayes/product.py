@@ -161,7 +161,7 @@ class Product:
         laws, notes = [], []
         blank = self.blank(groups)
         if blank:
-            notes.append(Note("columns without any cell", "they say nothing", blank))
+            notes.append(Note("columns without any cell", "they are ignored", blank))
         for family, parts, alpha, columns in zip(
             self.families, groups, alphas, self.columns, strict=True
         ):
@@ -187,7 +187,7 @@ class Product:
         """Return in words where two products disagree."""
         ours, theirs = self._by_column(), other._by_column()
         return listed(
-            f"{names[j]} is {ours[j]!r} here and {theirs[j]!r} there"
+            f"{names[j]} is {ours[j]!r} in one and {theirs[j]!r} in the other"
             for j in sorted(ours)
             if ours[j] != theirs.get(j)
         )
@@ -223,8 +223,8 @@ def within_support(
     if not found:
         return table
     said = (
-        "cells that are no whole numbers, in columns that held nothing else so far: {cells}; no "
-        "class explains them better than another"
+        "cells that are not whole numbers, in columns that held nothing else so far: {cells}; they "
+        "are ignored"
     )
     warn(Phrase(said, cells=tuple(told)), OutsideSupport)
     every = range(table.width)

@@ -63,9 +63,9 @@ def _check(kind: type, names: tuple[str, ...], what: str) -> None:
     """Refuse a class that lacks something, or whose fields have no form."""
     lacking = [name for name in names if not hasattr(kind, name) and name not in _fields(kind)]
     if lacking or not is_dataclass(kind):
-        said = f"lacks {listed(lacking)}" if lacking else "is no dataclass"
+        said = f"lacks {listed(lacking)}" if lacking else "is not a dataclass"
         raise BadSetting(
-            f"{kind.__name__} is no {what} of columns: it {said}",
+            f"{kind.__name__} is not a {what} of columns: it {said}",
             hint="derive from suffice.families.BaseFamily and BaseLaws, or LinearLaws",
         )
     form: Any = kind.form  # type: ignore[attr-defined]

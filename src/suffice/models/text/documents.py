@@ -134,7 +134,7 @@ def _listed(X: Any) -> Any:
         return np.asarray(X).tolist()
     if len(getattr(X, "shape", (0,))) != 1:
         raise BadRows(
-            f"documents are one list of texts, and not an array of shape {X.shape}",
+            f"documents must be a list of texts, not an array of shape {X.shape}",
             hint="give a list of strings; rows of numbers are for other models",
         )
     return X
@@ -146,7 +146,7 @@ def _of_text(table: Table) -> list[int]:
         raise NotANumber(
             f"there is no text in the {table.width} columns of X",
             hint="documents are str or bytes: give a list of them, or a table with a column of "
-            "text; columns of numbers are for other models",
+            "text; numeric columns are for other models",
         )
     return found
 

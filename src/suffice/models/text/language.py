@@ -70,7 +70,7 @@ class Language:
         strange = next((group for group in groups if group.order != self.order), None)
         if strange is not None:
             raise DifferentKinds(
-                f"n-grams of {strange.order} symbols are no model of order {self.order}",
+                f"n-grams of {strange.order} symbols are not a model of order {self.order}",
                 hint="count all documents with the same order",
             )
         return LanguageLaws(self.order, self.limit, tuple(groups), score_table(groups))

@@ -86,12 +86,13 @@ class TextModel:
         """
         if self.terms is not None and self.language is not None:
             raise NotADensity(
-                "terms and bytes are two laws of the same document: together they are no density",
+                "terms and bytes describe the same document twice: together they have no density",
                 hint='event="language" has one',
             )
         if self.terms is not None and self.terms.family.event == COMPLEMENT:
             raise NotADensity(
-                "complements are scores, and no density", hint='event="multinomial" has one'
+                "complement naive Bayes has scores, but no density",
+                hint='event="multinomial" has one',
             )
         scores, _ = self.parts(documents)
         return self.log_priors + scores[0]
@@ -104,7 +105,8 @@ class TextModel:
         """Write a text of each code's class."""
         if self.language is None:
             raise NotADensity(
-                "a model of terms knows their numbers, and not the words: it cannot write",
+                "a model of terms knows how often words appear, not their order: it cannot write "
+                "text",
                 hint='event="language" or event="both" writes text',
             )
         return self.language.sample(codes, rng, most)

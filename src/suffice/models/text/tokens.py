@@ -68,7 +68,7 @@ def read_documents(documents: Iterable[str | bytes]) -> list[str | bytes]:
     if alone or not hasattr(documents, "__iter__") or getattr(documents, "ndim", 1) != 1:
         what = "one string" if alone else f"{documents!r:.60}"
         raise BadRows(
-            f"documents are a list of strings or bytes, and not {what}",
+            f"documents must be a list of strings or bytes, not {what}",
             hint="put a single document into a list: [document]; of a table give one column",
         )
     found = list(documents)
@@ -78,7 +78,7 @@ def read_documents(documents: Iterable[str | bytes]) -> list[str | bytes]:
                 found[place] = bytes(document)
             elif not isinstance(document, (str, bytes)):
                 raise BadRows(
-                    f"document {place} is {document!r:.60}, and no text",
-                    hint="documents are str or bytes; an empty string says nothing, and is one",
+                    f"document {place} is {document!r:.60}, not text",
+                    hint="documents are str or bytes; an empty string is allowed",
                 )
     return found

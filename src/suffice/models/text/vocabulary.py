@@ -64,7 +64,7 @@ class Vocabulary(Sequence[str]):
             pass
         odd = next(term for term in terms if not _can_be(term))
         raise BadSetting(
-            f"{odd!r:.60} is no term: no document can hold it",
+            f"{odd!r:.60} is not a term: no document can hold it",
             hint="a term is a word, or words with one space between them",
         )
 
@@ -200,11 +200,11 @@ class GivenTerms(Vocabulary):
 
     @staticmethod
     def _check(terms: Collection[str]) -> None:
-        """Refuse what is no string."""
+        """Refuse what is not a string."""
         for term in terms:
             if not isinstance(term, str):
                 raise BadSetting(
-                    f"{term!r:.60} is no term", hint="an analyzer returns a list of strings"
+                    f"{term!r:.60} is not a term", hint="an analyzer returns a list of strings"
                 )
 
 

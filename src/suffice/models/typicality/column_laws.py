@@ -180,16 +180,13 @@ def say_unknown(few: NDArray[np.bool_], alone: int, paired: int) -> None:
     """
     said = []
     if few.any():
-        said.append(
-            f"{int(few.sum())} of {len(few)} classes have one row: nothing is known of how far "
-            "their rows lie apart"
-        )
+        said.append(f"{int(few.sum())} of {len(few)} classes have one row: their spread is unknown")
     if alone:
         said.append(f"{alone} row(s) are alone in their class")
     if paired:
-        said.append(f"without {paired} row(s) nothing is known of how far others of theirs vary")
+        said.append(f"without {paired} row(s) the spread of the others is unknown")
     if said:
-        text = "; ".join(said) + ". Nothing can be said against any row there (p = 1)"
+        text = "; ".join(said) + ". Every row counts as typical there (p = 1)"
         warn(text, NoPValue)
 
 

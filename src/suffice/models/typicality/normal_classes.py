@@ -237,7 +237,7 @@ def _varying(
     d = ranks[:, np.newaxis]
     with np.errstate(all="ignore"):
         q = distances / ((1.0 - share) * divisors + share * divisor)  # (x - m)ᵀS⁻¹(x - m)
-    # Where nothing varies every row is typical; a square that is no number has overflowed.
+    # Where nothing varies every row is typical; a square that is not a number has overflowed.
     q = np.where(d == 0, 0.0, np.where(np.isnan(q), np.inf, q))
     spare = np.broadcast_to(freedom - d + 1.0, q.shape).copy()
     nu = np.broadcast_to(freedom, q.shape).copy()

@@ -109,7 +109,7 @@ class OutlierRates:
 
     @classmethod
     def from_list(cls, held: Any) -> Self:
-        """Return what a file says, or refuse what is no count."""
+        """Return what a file says, or refuse what is not a count."""
         try:
             pairs = [(cell, count) for cell, count in held]
         except (TypeError, ValueError):
@@ -118,7 +118,7 @@ class OutlierRates:
         known = all(0 <= cell < CELLS and 0 < count < MOST for cell, count in found.items())
         if not known or len(found) != len(pairs):
             raise BadFile(
-                "the model file does not say how far out rows may lie",
+                "the model file does not record how far out rows may lie",
                 hint="it is damaged: fit again",
             )
         return cls(found)

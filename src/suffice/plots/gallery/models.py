@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -215,7 +215,8 @@ def reliability() -> Figure:
 
     rows, labels, _ = tumours()
     figure = new_figure(9.6, 4.4)
-    for ax, temperature in zip(figure.subplots(1, 2, sharey=True), (None, "held-out"), strict=True):
+    tempers: tuple[Literal["held-out"] | None, ...] = (None, "held-out")
+    for ax, temperature in zip(figure.subplots(1, 2, sharey=True), tempers, strict=True):
         model = NaiveBayes("gaussian", temperature=temperature)
         model.fit(rows[::2], labels[::2])
         draw_reliability(ax, labels[1::2], model.predict_proba(rows[1::2]), positive="malignant")

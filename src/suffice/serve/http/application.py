@@ -134,7 +134,7 @@ class Application:
                         f"there is no model {name[:100]!r}",
                         f"{meant(name, names)}there is {', '.join(names)}",
                     )
-        return HttpProblem(404, f"nothing is at {path[:100]!r}", "/docs says what there is")
+        return HttpProblem(404, f"there is nothing at {path[:100]!r}", "see /docs for what exists")
 
     def _check(self, request: Request, route: Route) -> None:
         headers = request.headers
@@ -143,13 +143,17 @@ class Application:
             name = name.rpartition(":")[0] if not name.endswith("]") and ":" in name else name
             if name not in self._hosts:
                 raise HttpProblem(
-                    403, f"this server is not called {name[:80]!r}",
+                    403, f"this server does not answer to the name {name[:80]!r}",
                     "it answers on this machine alone: 127.0.0.1 or localhost",
                 )  # fmt: skip
         if b"origin" in headers and route.method == "POST":
             origin = urlsplit(headers[b"origin"].decode("latin-1")).netloc
             if origin.lower() != headers.get(b"host", b"").decode("latin-1").lower():
-                raise HttpProblem(403, "pages of other places may not ask", "ask without Origin")
+                raise HttpProblem(
+                    403,
+                    "requests from other web pages are not allowed",
+                    "send it without an Origin header",
+                )
         if self.tokens is not None and route.access != OPEN:
             self.tokens.check(headers.get(b"authorization"), route.access)
 
@@ -158,7 +162,7 @@ class Application:
     async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
         """Return what a function finds, called in a thread: nobody else waits for it."""
         if self._working >= self.limits.work:
-            raise HttpProblem(429, f"{self._working} requests are being worked at", "try again")
+            raise HttpProblem(429, f"{self._working} requests are being processed", "try again")
         self._working += 1
         done = asyncio.get_running_loop().run_in_executor(self.threads, work, *given)
         done.add_done_callback(self._one_less)
@@ -172,7 +176,7 @@ class Application:
             if done.done():
                 raise
             raise HttpProblem(
-                503, f"there is no answer after {self.limits.seconds:g} seconds",
+                503, f"no answer after {self.limits.seconds:g} seconds",
                 "send fewer rows at a time",
             ) from None  # fmt: skip
 

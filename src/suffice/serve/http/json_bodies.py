@@ -33,7 +33,7 @@ def json_of(body: bytes) -> Any:
     {'rows': [[1, None]]}
     >>> json_of(b"[NaN]")
     Traceback (most recent call last):
-    suffice.serve.http.problems.HttpProblem: the body is no JSON: ...
+    suffice.serve.http.problems.HttpProblem: the body is not JSON: ...
     """
     if len(body) <= SMALL_BODY:
         try:
@@ -54,13 +54,13 @@ def json_of(body: bytes) -> Any:
 
 def _no_json(why: str) -> HttpProblem:
     return HttpProblem(
-        400, f"the body is no JSON: {why[:200]}",
+        400, f"the body is not JSON: {why[:200]}",
         "numbers are finite, and null stands for a blank cell",
     )  # fmt: skip
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number that JSON allows")
 
 
 class _LongText:
@@ -74,7 +74,7 @@ class _LongText:
         found = self._part(0)
         self._skip()
         if self._at != len(self._text):
-            raise ValueError(f"more follows after its end, at character {self._at}")
+            raise ValueError(f"there is more after its end, at character {self._at}")
         return found
 
     def _part(self, depth: int) -> Any:

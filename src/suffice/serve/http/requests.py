@@ -95,7 +95,9 @@ class Request:
                     break
         if not wanted:
             raise HttpProblem(
-                406, "the answer cannot be written as asked", f"accept {', '.join(FORMATS)}"
+                406,
+                "the answer cannot be written in the requested format",
+                f"accept {', '.join(FORMATS)}",
             )
         return max(wanted, key=lambda one: one[0])[1]
 
@@ -160,17 +162,21 @@ class Request:
         """Return what was packed; a small body may stand for a huge one, which is not unpacked."""
         if how.lower() not in (b"gzip", b"x-gzip"):
             raise HttpProblem(
-                415, f"bodies packed by {how.decode('latin-1')[:40]} are not read", "gzip is",
+                415, f"Content-Encoding {how.decode('latin-1')[:40]} is not supported", "gzip is",
             )  # fmt: skip
         unpacking = zlib.decompressobj(31)
         try:
             found = unpacking.decompress(packed, self.limits.body + 1)
         except zlib.error:
-            raise HttpProblem(400, "the body is no gzip", "its Content-Encoding says so") from None
+            raise HttpProblem(
+                400, "the body is not gzip data", "its Content-Encoding says so"
+            ) from None
         if len(found) > self.limits.body:
             raise self._too_large()
         if not unpacking.eof or unpacking.unused_data:
-            raise HttpProblem(400, "the gzip is cut short, or goes on after its end", "pack again")
+            raise HttpProblem(
+                400, "the gzip data are truncated, or continue after the end", "pack again"
+            )
         self._hold(len(found))
         return found
 
@@ -178,7 +184,7 @@ class Request:
         """Count bytes that are held; of all requests together there may be so many."""
         if self.holding.now + size > self.limits.held_bytes:
             raise HttpProblem(
-                503, "other requests are being read that hold all memory there is for them",
+                503, "other requests are using all memory set aside for bodies",
                 "try again", (CLOSE,),
             )  # fmt: skip
         self.holding.now += size

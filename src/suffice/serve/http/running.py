@@ -51,7 +51,7 @@ def check_binding(host: str, *, token: bool, no_token: bool) -> None:
     """Refuse to be reached from elsewhere by anybody, unless somebody has said so."""
     if not (token or no_token or is_local(host)):
         raise BadSetting(
-            f"{host} can be reached from other machines, and nobody would need a token",
+            f"{host} can be reached from other machines, without a token",
             hint="--token-file FILE asks for one; --no-token says that none is needed",
         )
 
@@ -100,7 +100,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Say in our words that this is no HTTP."""
         del msg
         self._stop_waiting()
-        self._refuse(HttpProblem(400, "this is no HTTP request", "HTTPS has another port"))
+        self._refuse(HttpProblem(400, "this is not an HTTP request", "HTTPS has another port"))
 
     def _too_slow(self) -> None:
         self._refuse(HttpProblem(408, f"headers took longer than {ARRIVAL:g} seconds to arrive"))
@@ -189,7 +189,8 @@ def run(app: Application, host: str, port: int, *, started: Callable[[int], None
         _Quiet(config, answering, leaving).run()
     except SystemExit:  # how uvicorn says that an address cannot be had
         raise BadSetting(
-            f"{host}:{port} cannot be listened at: another program has it, or it is not ours",
+            f"{host}:{port} cannot be used: another program is using it, or it is not an address "
+            f"of this machine",
             hint="choose another one with --port; 0 takes any that is free",
         ) from None
     finally:

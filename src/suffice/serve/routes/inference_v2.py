@@ -81,7 +81,7 @@ class _V2:
     async def ready(self, request: Request) -> Answer:
         del request
         if not self._app.ready:
-            raise HttpProblem(503, "the server is starting or leaving", "ask again")
+            raise HttpProblem(503, "the server is starting or stopping", "ask again")
         return json_answer({"ready": True})
 
 
@@ -163,7 +163,7 @@ def tensors_of(given: Sequence[Any], rest: memoryview) -> list[Tensor]:
     at = 0
     for one in given:
         if not isinstance(one, dict):
-            raise HttpProblem(400, "an input is no object")
+            raise HttpProblem(400, "an input is not an object")
         name, kind, shape = one.get("name"), one.get("datatype"), one.get("shape")
         sound = isinstance(name, str) and isinstance(shape, list) and 1 <= len(shape) <= 2
         if not sound or not all(type(n) is int and 0 <= n < 2**31 for n in shape or ()):

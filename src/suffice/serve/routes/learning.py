@@ -52,7 +52,7 @@ class LearningRoutes:
         why = self._models.why_not(self._name)
         if why is not None or self._learning is None:
             hint = "start it with --state FOLDER" if "--state" in (why or "") else (
-                "fit a model that is a sum, with its statistics: gda, qda, naive-bayes, text"
+                "fit a model that can learn, with its statistics: gda, qda, naive-bayes, text"
             )  # fmt: skip
             raise HttpProblem(409, f"nothing can be {what}: {why}", hint, (CLOSE,))
         return self._learning
@@ -95,7 +95,7 @@ class LearningRoutes:
                     raise BadRows("an id and something else", hint='{"id": …}, or rows with labels')
                 identity = content["id"]
                 if type(identity) is not str:
-                    raise BadRows("the id is no text", hint='{"id": "2026-11-16/17"}')
+                    raise BadRows("the id is not text", hint='{"id": "2026-11-16/17"}')
             elif identity is None:
                 rows, labels, _, notes = await self._app.in_thread(
                     self._read, model, body, written, content
@@ -140,7 +140,7 @@ class LearningRoutes:
         if type(identity) is int:
             identity = str(identity)
         if type(identity) is not str:
-            raise BadRows("the id is no text", hint='{"id": "2026-11-16/17", "rows": […]}')
+            raise BadRows("the id is not text", hint='{"id": "2026-11-16/17", "rows": […]}')
         _check_id(identity)
         return identity
 

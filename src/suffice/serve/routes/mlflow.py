@@ -46,7 +46,7 @@ class _Scoring:
     async def ping(self, request: Request) -> Answer:
         del request
         if not self._app.ready:
-            raise HttpProblem(503, "the server is starting or leaving", "ask again")
+            raise HttpProblem(503, "the server is starting or stopping", "ask again")
         return Answer(b"\n", TEXT)
 
     async def version(self, request: Request) -> Answer:
@@ -92,7 +92,7 @@ def rows_of(content: Any, model: ServedModel) -> dict[str, Any]:
     if isinstance(given, dict) and name == "inputs":
         return {"columns": {key: _listed(cells) for key, cells in given.items()}}
     if not isinstance(given, list):
-        raise BadRows(f"{name} is no list of rows", hint="records, or lists of cells")
+        raise BadRows(f"{name} is not a list of rows", hint="records, or lists of cells")
     return {"rows": given}
 
 

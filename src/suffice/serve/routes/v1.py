@@ -68,7 +68,7 @@ class _Whole:
     async def ready(self, request: Request) -> Answer:
         del request
         if not self._app.ready:
-            raise HttpProblem(503, "the server is starting or leaving", "ask again")
+            raise HttpProblem(503, "the server is starting or stopping", "ask again")
         return json_answer({"ready": True})
 
     async def metrics(self, request: Request) -> Answer:
@@ -215,18 +215,20 @@ class ModelRoutes:
 
     def _sampled(self, model: ServedModel, content: Any, how: str) -> Answer:
         if not isinstance(content, dict):
-            raise BadSetting("the body is no object", hint='{"size": 10, "class": null, "seed": 0}')
+            raise BadSetting(
+                "the body is not an object", hint='{"size": 10, "class": null, "seed": 0}'
+            )
         check_keys(content, ("size", "class", "seed"))
         size, seed, label = content.get("size", 10), content.get("seed", 0), content.get("class")
         for name, value in (("size", size), ("seed", seed)):
             if type(value) is not int or not 0 <= value < 2**63:
-                raise BadSetting(f"{name}={value!r:.40} is no whole number", hint="0 or more")
+                raise BadSetting(f"{name}={value!r:.40} is not a whole number", hint="0 or more")
         if size * max(1, len(model.columns.names)) > MOST_SAMPLED_CELLS or (
             size > self._app.limits.rows
         ):
             raise HttpProblem(413, f"{size:,} rows are too many at a time", "ask for fewer")
         if isinstance(label, (dict, list)):
-            raise BadSetting("class is no label", hint="null draws from all")
+            raise BadSetting("class is not a label", hint="null draws from all")
         chosen = None if label is None else label_named(label_text(label) or "", model.classes)
         names, columns, labels = model.sample(size, chosen, seed)
         target = model.target or "class"

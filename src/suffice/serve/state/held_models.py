@@ -65,7 +65,7 @@ def check_same_file(held: HeldModel, digest: str, name: str, place: str) -> None
     """Refuse to go on with the state of another model file."""
     if held.digest != digest:
         raise BadFile(
-            f"{place} holds a model {name!r} that began with another file",
+            f"{place} holds a model {name!r} that started from another file",
             hint="leave the file out to go on with what the state holds, or name another --state",
         )
 
@@ -129,7 +129,7 @@ def without_rows(model: ServedModel, rows: Sequence[Row], labels: Sequence[Any])
     left = learned - learned.gone_with(model.filled(table), label_array(labels))
     if not left.labels:
         raise ForgettingUnseen(
-            f"these are all rows that {model.name} has learned: nothing would be left",
+            f"these are all the rows that {model.name} has learned: nothing would remain",
             hint="stop the server and delete its state instead",
         )
     return model.becoming(left)

@@ -152,7 +152,9 @@ class Learning:
         except StateFull as error:
             self._in_doubt = True
             words = f"{error}: nothing was learned or forgotten"
-            why = HttpProblem(507, words, "it goes on when there is room; predictions are answered")
+            why = HttpProblem(
+                507, words, "it continues when there is space; predictions still work"
+            )
             told = [(job.answer, why) for job in jobs]
         except StateUnavailable as error:
             self._in_doubt = True

@@ -96,7 +96,7 @@ class StateLog(ABC):
         text = str(found[0][0])
         if not text.isdigit() or int(text) > VERSION:
             raise BadFile(
-                f"{self.place} is a state of version {text[:20]}, this program knows {VERSION}",
+                f"{self.place} is a state of version {text[:20]}, but this program reads {VERSION}",
                 hint="pip install --upgrade suffice; the state is left as it is",
             )
 

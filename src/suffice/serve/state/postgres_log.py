@@ -108,7 +108,7 @@ class PostgresLog(StateLog):
             found = self._connection.execute(sql.replace("?", "%s"), given or None)
             return found.fetchall() if found.description else []
         except psycopg.errors.DiskFull as error:
-            raise StateFull("there is no room for the log") from error
+            raise StateFull("there is no disk space for the log") from error
         except psycopg.Error as error:
             raise StateUnavailable(" ".join(str(error).split())) from error
 

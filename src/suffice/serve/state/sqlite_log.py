@@ -65,7 +65,7 @@ class SqliteLog(StateLog):
                 self._held.enter_context(locked(path, 0.0))
             except FileInUse:
                 raise FileInUse(
-                    f"{folder} is the state of a server that runs",
+                    f"{folder} belongs to a running server",
                     hint="stop it first, or name another folder; several servers share a "
                     "state in PostgreSQL",
                 ) from None
@@ -74,7 +74,7 @@ class SqliteLog(StateLog):
         except sqlite3.DatabaseError as error:
             self._held.close()
             raise BadFile(
-                f"{path} is no state that can be read: {error}", hint="restore it from a copy"
+                f"{path} is not a state that can be read: {error}", hint="restore it from a copy"
             ) from None
         except BaseException:
             self._held.close()
@@ -144,7 +144,7 @@ class SqliteLog(StateLog):
         found = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if found[0][0]:
             raise StateUnavailable(
-                "rows were forgotten, but somebody who reads the state keeps older pages there"
+                "rows were forgotten, but another reader of the state keeps older pages alive"
             )
 
     def close(self) -> None:
@@ -158,5 +158,5 @@ class SqliteLog(StateLog):
 def _unavailable(error: sqlite3.OperationalError) -> StateUnavailable:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in FULL:
-        return StateFull("there is no room for the log")
+        return StateFull("there is no disk space for the log")
     return StateUnavailable(f"the log cannot be used: {error}")

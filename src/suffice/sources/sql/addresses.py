@@ -40,7 +40,7 @@ def open_address(address: str, name: str | None = None) -> SqlSource:
     scheme = address.partition("://")[0].lower()
     if scheme != "duckdb" and scheme not in SERVERS:
         raise BadSetting(
-            f"nothing is known of {scheme}:// addresses",
+            f"{scheme}:// addresses are not supported",
             hint=f"files are named by their path, databases as {FORMS}",
         )
     place, rows = _parted(address)
@@ -203,7 +203,7 @@ def sql_source(
     """
     if (table is None) == (query is None):
         raise BadSetting(
-            "either a table or a query is to be named, and not both",
+            "name either a table or a query, not both",
             hint='sql_source(connection, "flowers"), or sql_source(connection, query="SELECT …")',
         )
     library = type(connection).__module__.partition(".")[0].lstrip("_")
@@ -216,6 +216,6 @@ def sql_source(
 
         return postgres_table(connection, table, query, adds_up=adds_up)
     raise BadSetting(
-        f"a {type(connection).__name__} is no connection to DuckDB, nor one of psycopg",
+        f"a {type(connection).__name__} is not a connection to DuckDB, nor one of psycopg",
         hint="tables of other databases come through Ibis: ibis.connect(…).table(…)",
     )

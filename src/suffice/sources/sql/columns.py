@@ -59,16 +59,15 @@ class SqlColumn:
             return None
         word = self.type.lower()
         if word.startswith(("date", "time", "interval")):
-            hint = f'as a number it is read so: SELECT extract(epoch FROM "{self.name}"), …'
+            hint = f'to read it as a number: SELECT extract(epoch FROM "{self.name}"), …'
         elif word.endswith("]") or word.startswith(("json", "list", "struct", "map", "union")):
             hint = "make columns of its parts in a query: ?query=SELECT …"
         elif word.startswith("money"):
-            hint = f'as a number it is read so: SELECT CAST("{self.name}" AS numeric), …'
+            hint = f'to read it as a number: SELECT CAST("{self.name}" AS numeric), …'
         else:
-            hint = f'as text it is read so: SELECT CAST("{self.name}" AS text), …'
+            hint = f'to read it as text: SELECT CAST("{self.name}" AS text), …'
         problem = (
-            f"{role} {self.name!r} is of type {self.type}, "
-            "which is neither numbers nor truths nor text"
+            f"{role} {self.name!r} is of type {self.type}, which is not numeric, true/false or text"
         )
         return (BadLabels if role == TARGET else NotANumber)(
             problem, hint=f"{hint}; or leave it out", place=table
@@ -173,7 +172,7 @@ def connection_gone(name: str, database: str, problem: object) -> BadRows:
     """Return the refusal of a table that can no longer be asked about."""
     return BadRows(
         f"the connection to {database} is gone: {without_context(problem)}",
-        hint="connect anew, and make the source anew: nothing was learned",
+        hint="connect again and create the source again: nothing was learned",
         place=name,
     )
 

@@ -44,7 +44,7 @@ __all__ = ["SqlSource", "without_context"]
 
 S = TypeVar("S", bound=Mergeable)
 
-NEEDS_ROWS = "what is learned here are no sums over columns"
+NEEDS_ROWS = "this model does not use sums over columns"
 """Why rows are read out of a database, unless a source knows a better reason."""
 
 
@@ -188,7 +188,7 @@ class SqlSource(ArrowSource):
         columns = self._expressions.coded(rows, wanted)
         most = self.database.dialect.widest // 2 - 10 if isinstance(asked, Products) else MOST_CODED
         if columns.width > most:
-            self._why = f"one query has no room for the {columns.width} numbers of a row"
+            self._why = f"one query cannot hold the {columns.width} numbers of a row"
             return None
         cells = self._expressions.cells(columns, wanted)
         if not isinstance(asked, Products):
@@ -266,14 +266,14 @@ class SqlSource(ArrowSource):
             summarize(chunk)
         except SufficeError as error:
             raise error.without_rows() from None
-        raise BadRows("a row cannot be learned from", hint="look for infinite or negative cells")
+        raise BadRows("a row cannot be used", hint="look for infinite or negative cells")
 
     def _check(self, rows: SqlRows, wanted: Wanted) -> None:
         """Refuse weights and labels that are none, and tables without rows."""
         if wanted.weight is not None:
             self._check_weights(rows, wanted.weight)
         label = rows.label
-        if self._columns[str(wanted.target)].floating:  # NaN is no label either
+        if self._columns[str(wanted.target)].floating:  # NaN is not a label either
             label = f"CASE WHEN NOT ({rows.dialect.is_nan(label)}) THEN {label} END"
         asked = f"SELECT count(*) AS n, count({label}) AS known FROM {rows.rows}{rows.filter()}"
         found = self.database.run(asked)
@@ -283,7 +283,7 @@ class SqlSource(ArrowSource):
         if known < count:
             raise BadLabels(
                 f"{count - known:,} of {count:,} rows have no {wanted.target}",
-                hint="leave out rows without a label: nothing can be learned from them here",
+                hint="leave out rows without a label: they cannot be used for training",
             )
 
     def _refuse_nothing(self) -> NoReturn:
@@ -296,7 +296,7 @@ class SqlSource(ArrowSource):
 
     def _check_weights(self, rows: SqlRows, name: str) -> None:
         if self._columns[name].kind != NUMBER:
-            raise BadWeights(f"the weights {name!r} are no numbers", hint="name another column")
+            raise BadWeights(f"the weights {name!r} are not numbers", hint="name another column")
         number = rows.dialect.number
         weight = rows.weight
         bad = f"{weight} IS NULL OR {weight} < {number(0.0)} OR {weight} > {number(1e300)}"

@@ -130,7 +130,7 @@ def refuse_unbounded(error: FloatArray, what: str) -> None:
         said = "{what} would leave {column} with a spread beyond the range of a double"
         raise ForgettingUnseen(
             Phrase(said, what=what, column=ColumnAt(j)),
-            hint="subtract only what was merged in before: (a + b) - b",
+            hint="only rows that were learned before can be removed",
         )
 
 
@@ -141,7 +141,7 @@ def refuse_negative(variances: FloatArray, error: FloatArray) -> None:
         said = "forgetting would leave {column} with a negative variance ({value:g})"
         raise ForgettingUnseen(
             Phrase(said, column=ColumnAt(j), value=float(variances[j])),
-            hint="subtract only what was merged in before: (a + b) - b",
+            hint="only rows that were learned before can be removed",
         )
 
 
@@ -167,7 +167,7 @@ def refuse_leftovers(
                 theirs=float(gone.mean[j]),
                 ours=float(held.mean[j]),
             ),
-            hint="subtract only what was merged in before: (a + b) - b",
+            hint="only rows that were learned before can be removed",
         )
 
 
@@ -191,7 +191,7 @@ def refuse_leftover_classes(
                 label=repr(held.labels[c]),
                 column=ColumnAt(j),
             ),
-            hint="subtract only what was merged in before: (a + b) - b",
+            hint="only rows that were learned before can be removed",
         )
 
 
@@ -219,7 +219,7 @@ def usual_cells(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return the usual cell (d,) of each column and the weight (k, d) of other cells by class.
 
-    None where no column has one; NaN is no cell. Without codes there is one class.
+    None where no column has one; NaN is not a cell. Without codes there is one class.
     """
     if len(rows) < 2:
         return None

@@ -152,12 +152,12 @@ def _check_texts(state: Mapping[str, Any]) -> None:
     for row in sample.rows.values():
         pair = isinstance(row.cells, tuple) and len(row.cells) == 2
         if not pair or not all(type(cell) is str for cell in row.cells):
-            raise refusal("statistics", "hold a document that is no text")
+            raise refusal("statistics", "hold a document that is not text")
         weighs = type(row.weight) in (int, float) and 0.0 < row.weight < np.inf
         if not weighs or not are_labels([row.label]) or row.label not in held:
             raise refusal("statistics", "hold a document of no class of this model")
         if not row.cells[1].isascii() and max(row.cells[1]) > "\xff":
-            raise refusal("statistics", "hold a document of symbols that are no bytes")
+            raise refusal("statistics", "hold a document of symbols that are not bytes")
         held[row.label] += row.weight
     for label, weight in zip(model.labels, model.weights.tolist(), strict=True):
         if exceeds(held[label], weight):

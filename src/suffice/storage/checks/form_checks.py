@@ -42,7 +42,7 @@ MODERATE = {
 """What can be fitted lies between these. Beyond, squares and inverses of numbers in units of the
 standard deviations, or the deviations themselves, would leave the range of a double."""
 MOST = 1 << 53
-"""Counts are smaller: beyond, they are no places in an array."""
+"""Counts are smaller: beyond, they are not places in an array."""
 TYPES = {"truth": "bool", "place": "int64", "key": "uint64"}
 """The types of arrays by the word of their form; all others are of doubles."""
 
@@ -116,7 +116,7 @@ def _check_others(value: Any, known: Mapping[str, str], place: str) -> None:
         held: Any = None if field.name in known else getattr(value, field.name)
         array = isinstance(held, np.ndarray) and held.dtype.kind == "f"
         if (array or isinstance(held, float)) and np.isnan(held).any():
-            raise refusal(f"{place}.{field.name}", "holds what is no number")
+            raise refusal(f"{place}.{field.name}", "holds what is not a number")
 
 
 def _check(value: Any, form: Form, place: str, sizes: Sizes) -> None:
@@ -157,7 +157,7 @@ def _is_of(value: object, classes: tuple[str, ...]) -> bool:
 
 def _check_labels(value: object, form: Form, place: str) -> None:
     if type(value) is not tuple or not are_labels(value) or len(set(value)) < len(value):
-        raise refusal(place, "are no labels")
+        raise refusal(place, "are not labels")
     if form.shape != ("*",) and value != ordered(value):
         raise refusal(place, "are not in order")
 
@@ -165,16 +165,16 @@ def _check_labels(value: object, form: Form, place: str) -> None:
 def _check_places(value: object, place: str) -> None:
     if isinstance(value, range):
         if value and min(value[0], value[-1]) < 0:
-            raise refusal(place, "are no places")
+            raise refusal(place, "are not places")
         return
     if type(value) is not tuple or not all(type(j) is int and j >= 0 for j in value):
-        raise refusal(place, "are no places")
+        raise refusal(place, "are not places")
 
 
 def _check_array(value: object, form: Form, place: str, sizes: Sizes) -> None:
     expected = TYPES.get(form.word, "float64")
     if not isinstance(value, np.ndarray) or value.dtype.name != expected:
-        raise refusal(place, f"is no array of {expected}")
+        raise refusal(place, f"is not an array of {expected}")
     if value.ndim != len(form.shape):
         raise refusal(place, f"has the shape {value.shape}")
     _bind(value.shape, form.shape, place, sizes)
@@ -193,7 +193,7 @@ def _check_one(value: Any, word: str, place: str) -> None:
         word, (int, float)
     )
     if type(value) not in kinds or (word not in ("text", "truth") and not _allowed(word, value)):
-        raise refusal(place, f"is {value!r:.30}: it is no {word}")
+        raise refusal(place, f"is {value!r:.30}: it is not a {word}")
 
 
 def _allowed(word: str, value: float) -> bool:
@@ -247,7 +247,7 @@ def _check_groups(value: Any, place: str, name: str) -> Sizes:
     if name == "ByPattern":
         sizes["d"] = value.width
     elif not are_labels(value.groups):
-        raise refusal(place, "has groups that are no classes")
+        raise refusal(place, "has groups that are not classes")
     return sizes
 
 

@@ -130,7 +130,7 @@ class CsvBlocks:
         return False
 
     def _numbers(self, cells: Any) -> NDArray[np.float64] | None:
-        """Return cells as numbers, NaN where blank; None where any is no number, or not finite."""
+        """Return cells as numbers, NaN where blank; None if any is not a number, or not finite."""
         try:
             # A few first: pyarrow makes a message for each cell that it cannot read.
             self._compute.cast(cells.slice(0, LOOK), self._pa.float64())

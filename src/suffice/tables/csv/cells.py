@@ -36,7 +36,7 @@ DIGITS = 15
 LOOK, FEW = 256, 64
 """Cells that are looked at first; and of every chunk, where no cell has been a number yet."""
 MANY = 1000
-"""Cells that are no numbers from which on a column is one of words, whatever else is in it."""
+"""Cells that are not numbers from which on a column is one of words, whatever else is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,11 @@ class OddCell:
 
     @property
     def what(self) -> str:
-        """Why it is no number."""
+        """Why it is not a number."""
         if is_code(self.cell):
             short = self.cell.strip().lstrip("+-").startswith("0")
-            return "begins with 0, as codes do" if short else f"has more than {DIGITS} digits"
-        return "is no number"
+            return "begins with 0, like a code" if short else f"has more than {DIGITS} digits"
+        return "is not a number"
 
 
 class ColumnEvidence:

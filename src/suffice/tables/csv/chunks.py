@@ -229,7 +229,7 @@ class TextLines:
                 sound = len(block) - (len(error.object) - error.start)
                 text = decoder.decode(block[: max(0, sound)])
             if "\0" in text:
-                wrong = "the character NUL is no text"
+                wrong = "the character NUL is not text"
                 text = text[: text.index("\0")]
             self.given += len(text) if text.isascii() else getsizeof(text)
             end = end_of_lines(text)

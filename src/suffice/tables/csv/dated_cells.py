@@ -96,7 +96,8 @@ def spelling_of_dates(
         few = others <= held.count
         mark = next((m for m in ("odd", "number", "code", "truth") if m in first), "")
         said = (
-            f"{_named(first, mark)} is no date; {others:,} of {others + held.count:,} cells that "
+            f"{_named(first, mark)} is not a date; {others:,} of {others + held.count:,} "
+            f"cells that "
         )
         are = "is" if others == 1 else "are"
         return DateFound(None, f"{said}are not blank {are} none" if few and mark else "")
@@ -106,12 +107,12 @@ def spelling_of_dates(
     if held.clocks:
         return DateFound(Spelling(NUMBER, date=CLOCK, timed=True), "", _cell(first, CLOCK))
     if order is not None and order not in held.orders:
-        words = f"{_named(first, f'not {order}')} is no date with the {ORDER_WORDS[order]}"
+        words = f"{_named(first, f'not {order}')} is not a date with the {ORDER_WORDS[order]}"
         return DateFound(None, words)
     if not held.orders:
         one, two = _named(first, "not dmy"), _named(first, "not mdy")
         return DateFound(
-            None, f"{one} is no date with the day first, and {two} none with the month"
+            None, f"{one} is not a date with the day first, and {two} none with the month"
         )
     open_ones = [one for one in ORDERS if one in held.orders]
     chosen = order or (open_ones[0] if len(open_ones) == 1 else usual)
@@ -135,10 +136,10 @@ def _doubt(held: DatedCells, first: Mapping[str, Any], chosen: str, order: str |
                 texts = {one: date_text(v) for one, v in days.items() if v is not None}
                 said.append(
                     f"{_named(first, 'orders')} may be {' or '.join(dict.fromkeys(texts.values()))}"
-                    f", and is read as {texts[chosen]}, {ORDER_WORDS[chosen]}"
+                    f"; it is read as {texts[chosen]}, {ORDER_WORDS[chosen]}"
                 )
     if 0 < held.zoned < held.timed:
-        said.append(f"{_named(first, 'without zone')} has no time zone, and is taken for UTC")
+        said.append(f"{_named(first, 'without zone')} has no time zone and is read as UTC")
     return "; ".join(said)
 
 
@@ -156,7 +157,7 @@ def declared_date(
     found = spelling_of_dates(held, first, others + numbers, order, usual)
     if found.spelling is None or not held.count:
         mark = next((m for m in ("odd", "code", "number", "truth", "spelt") if m in first), "")
-        what = found.doubt or f"{_named(first, mark)} is no date"
+        what = found.doubt or f"{_named(first, mark)} is not a date"
         raise NotANumber(
             f"{name} is declared a date: {what}",
             hint="correct the cell, or leave it empty if it is not known",

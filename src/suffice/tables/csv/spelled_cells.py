@@ -232,7 +232,9 @@ def spelling_of_column(
     if is_open and decimal is None and EITHER in held.marks:
         doubt = _either(seen, mark)
     elif is_open and decimal is None and mark == COMMA:
-        doubt = "its points are taken for separators of thousands, since other columns have commas"
+        doubt = (
+            "its points are read as thousands separators, because other columns have decimal commas"
+        )
     spelling = Spelling(NUMBER, mark, currency, percent, unit)
     whole = not percent and mark not in held.fractions and (mark == COMMA or seen.is_whole_yet)
     return ColumnSpelling(spelling, whole, doubt, _example(seen))
@@ -255,7 +257,7 @@ def spelling_as_declared(
     if kind != NUMBER:
         marks = ("odd", "code", "truth", "spelt")
         mark = next((mark for mark in marks if mark in seen.first), "")
-        what = found.doubt or f"{_named(seen, mark)} is no number"
+        what = found.doubt or f"{_named(seen, mark)} is not a number"
         raise NotANumber(
             f"{name} is declared a number: {what}",
             hint="correct the cell, or leave it empty if it is not known",
@@ -303,7 +305,7 @@ def _odd(seen: ColumnEvidence) -> str:
     are = "is" if odd == 1 else "are"
     return (
         f"{_named(seen, mark)} {seen.first[mark].what}; {odd:,} of {odd + numbers:,} cells that "
-        f"are not blank {are} no number"
+        f"are not blank {are} not numeric"
     )
 
 
@@ -343,7 +345,7 @@ def _either(seen: ColumnEvidence, mark: str) -> str:
     cell = seen.first.get(EITHER)
     found = None if cell is None else written_number(cell.cell)
     if found is None:
-        return "its commas may set off decimals or thousands"
+        return "its commas may be decimal or thousands separators"
     return (
         f"{_named(seen, EITHER)} may be {found.point:g} or {found.comma:g}, and is read as "
         f"{found.value(mark):g}"

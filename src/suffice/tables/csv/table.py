@@ -148,15 +148,15 @@ class CsvTable(TextRows):
             yield None
 
     def _check_long(self, record: list[str], before: int) -> None:
-        """Refuse a row of several lines that is no row: too long, or made of others."""
+        """Refuse a row of several lines that is not a row: too long, or made of others."""
         self._check_size(_length(record), record, before)
         if is_swallowed(record, len(self.names), self.dialect):
             line = before + 1 + opening(record[:1], self.dialect)
             raise BadRows(
                 f"{self.name}, line {line}: a quotation mark opens here, and all lines up to line "
                 f"{before + len(record)}, where the next one is, look like rows of the table",
-                hint="is the mark a mistake? Take it away, or write it twice inside quotation "
-                "marks; cells that hold tables can be read from Parquet or JSON lines",
+                hint="is the quotation mark a mistake? Remove it, or double it inside quotation "
+                "marks; cells that contain tables can be read from Parquet or JSON lines",
             )
 
     def _check_size(self, size: int, record: list[str], before: int) -> None:
@@ -242,7 +242,7 @@ class CsvTable(TextRows):
         what = "the header names" if self.dialect.header else "the first row has"
         return BadRows(
             f"{self.name}, line {line}: {len(row)} cell(s) where {what} {width}",
-            hint="every row needs as many cells; quote those that hold "
+            hint="every row needs the same number of cells; quote cells that contain "
             f"{'a comma' if self.dialect.delimiter == ',' else 'the delimiter'}"
             ", and leave blank ones empty",
         )
@@ -277,17 +277,17 @@ def _names(first: list[str], place: str) -> tuple[str, ...]:
     """Return the names of columns; one without a name is called after its place."""
     given = [plain_text(cell).strip() for cell in first]
     names = [name or f"column {j + 1}" for j, name in enumerate(given)]
-    hint = "rename one of them; if line 1 is no header, say --no-header"
+    hint = "rename one of them; if line 1 is not a header, say --no-header"
     return checked_names(names, f"{place}, line 1", hint)
 
 
 def _refuse_nul(source: TableBytes) -> None:
-    """Refuse what is no text, by how it begins."""
+    """Refuse what is not text, by how it begins."""
     head = source.beginning
     if b"\0" in head:
         line = head[: head.index(b"\0")].count(b"\n") + 1
         raise BadFile(
-            f"{source.name}, line {line}: NUL is no character of a text: it is not a table "
+            f"{source.name}, line {line}: NUL is not a character of a text: it is not a table "
             "format suffice can read",
             hint="tables are CSV, Parquet, Arrow, JSON or .xlsx; save or export it as one",
         )

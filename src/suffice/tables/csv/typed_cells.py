@@ -70,7 +70,7 @@ def _value(cell: str, kind: str) -> float | None:
 
 def _spelled_refusal(cell: str, spelling: Spelling, place: str) -> NotANumber:
     return NotANumber(
-        f"{place}: {cell!r:.60} cannot be read as the column is: {spelling.words}",
+        f"{place}: {cell!r:.60} does not match the notation of its column: {spelling.words}",
         hint="write it like the others, or leave the cell empty if it is not known",
     )
 
@@ -85,10 +85,10 @@ def _refusal(cell: str, kind: str, place: str) -> NotANumber | NotFinite:
     if kind == NUMBER and is_code(cell):
         return NotANumber(
             f"{place}: {cell!r:.60} {OddCell(cell, place).what}: a code, and not a number",
-            hint="the column held numbers so far; write it without the zeros if it is one",
+            hint="the column has had only numbers so far; remove the leading zeros if it is one",
         )
     what = "a number" if kind == NUMBER else "true or false"
     return NotANumber(
         f"{place}: {cell!r:.60} is not {what}",
-        hint="the column held nothing else so far; leave the cell empty if it is not known",
+        hint="the column has had nothing else so far; leave the cell empty if it is not known",
     )

@@ -89,8 +89,8 @@ def _check_sizes(members: list[zipfile.ZipInfo], name: str) -> None:
         if one.file_size > most or total > IN_ALL:
             raise BadFile(
                 f"{name}: {one.compress_size:,} bytes of {one.filename:.60} unpack to "
-                f"{one.file_size:,}, and all parts to {total:,}, where {most:,} are the most that "
-                "are read",
+                f"{one.file_size:,}, and all parts to {total:,}, and at most {most:,} are "
+                "read",
                 hint="export the sheet as CSV, or as Parquet if it is as large as that",
             )
         if one.flag_bits & 1:
@@ -140,7 +140,7 @@ def sheet_claim(file: IO[bytes], sheet: str, place: str) -> SheetClaim:
     if rows * columns > MOST_CELLS:
         raise BadFile(
             f"{place}: it spans {rows:,} rows and {columns:,} columns, {rows * columns:,} cells, "
-            f"where {MOST_CELLS:,} are the most that are read",
+            f"and at most {MOST_CELLS:,} are read",
             hint="is there a cell far away from the table? Delete it, or export the sheet as CSV",
         )
     return SheetClaim(rows * columns, empty, formulas)

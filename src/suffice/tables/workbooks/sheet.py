@@ -122,7 +122,7 @@ class SheetTable(TextRows):
 
     def _others(self, chosen: str) -> str:
         others = [one for one in self._sheets if one != chosen]
-        return f"--sheet names another: {listed(others)}" if others else "there is no cell in it"
+        return f"--sheet names another: {listed(others)}" if others else "it has no cells"
 
     def _rows(self, most: int | None = None) -> list[list[Any]]:
         held: list[list[Any]] = self._sheet.to_python(skip_empty_area=True, nrows=most)
@@ -144,7 +144,9 @@ class SheetTable(TextRows):
             last.append((place, row))
             last = last[-MOST_REMARKS:]
         if not last:
-            raise BadRows(f"{self.name} has no rows", hint="there is a header, but nothing below")
+            raise BadRows(
+                f"{self.name} has no rows", hint="there is a header, but no rows below it"
+            )
         self._columns = [j for j, one in enumerate(used) if one]
         self._left_out: list[str] = []
         self._last = last[-1][0]
@@ -168,11 +170,11 @@ class SheetTable(TextRows):
                 TableGuess(f"{self.name}: row {self._number(header)}{above} names the columns", "")
             )
         elif group is not None:
-            self._note(TableGuess(f"{self.name}: names of columns stand in two rows", ""))
+            self._note(TableGuess(f"{self.name}: column names take up two rows", ""))
         filled = sorted({column for ones in self._merged().values() for column, _ in ones})
         told = [self.names[self._columns.index(j)] for j in filled if j in self._columns]
         if told:
-            said = f"merged cells of {listed(told)} are taken for each of their rows"
+            said = f"merged cells of {listed(told)} are repeated in each of their rows"
             self._note(TableGuess(f"{self.name}: {said}", ""))
         for said in self._left_out:
             self._note(TableGuess(f"{self.name}: {said}", ""))

@@ -29,6 +29,7 @@ from suffice.training.saved_models import Saved
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from suffice.estimators.setting_types import Criterion
     from suffice.evaluation.work_progress import ProgressMeter
     from suffice.models.mixture.journey import Stage
     from suffice.rows import FloatArray, IntArray
@@ -161,7 +162,7 @@ class Clusters:
         found = len(self.clusters)
         title = (
             f"{found} cluster{'s' * (found != 1)} in {size:,} rows of "
-            f"{width} column{'s' * (width != 1)} of numbers"
+            f"{width} numeric column{'s' * (width != 1)}"
         )
         facts = [
             f"Form: {self.form} ({self.mixture.covariance_form_}).",
@@ -169,8 +170,8 @@ class Clusters:
         ]
         if found > 1:
             facts.append(
-                f"How sure: the mean uncertainty is {_percent(self.uncertainty)}; less than "
-                f"{SURE:.0%} sure of their cluster: {self.unsure:,} of {size:,} rows."
+                f"Certainty: the mean uncertainty is {_percent(self.uncertainty)}; {self.unsure:,} "
+                f"of {size:,} rows are less than {SURE:.0%} certain of their cluster."
             )
         table = TextTable(
             "",
@@ -185,7 +186,9 @@ class Clusters:
         )
         parts = [title, "\n".join(map(wrapped, facts)), str(table)]
         if found > 1:
-            said = ["What sets each apart, by its means; sd is how columns vary within clusters:"]
+            said = [
+                "What sets each apart, by its means; sd is the standard deviation within clusters:"
+            ]
             for one in self.clusters:
                 said += [f"cluster {one.number}", *(f"  {line}" for line in _differences(one))]
             parts.append("\n".join(said))
@@ -220,7 +223,7 @@ def cluster_rows(
     model: str = "auto",
     components: Any = "auto",
     covariance: str = "auto",
-    criterion: str = "bic",
+    criterion: Criterion = "bic",
     drop: Sequence[str] = (),
     seed: int = 0,
 ) -> Clusters | LatentClusters:
@@ -368,7 +371,7 @@ def _differences(cluster: Cluster) -> list[str]:
     """Return in words what sets a cluster apart, a column a line."""
     said = cluster.apart
     if not said:
-        return [f"no mean differs by {APART:g} sd; it is how columns vary"]
+        return [f"no mean differs by {APART:g} sd; it differs in variances or correlations"]
     more = len(said) - MOST_SAID
     rest = [f"and {more} more column{'s' * (more > 1)}"] if more > 0 else []
     return [*map(str, said[:MOST_SAID]), *rest]

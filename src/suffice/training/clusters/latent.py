@@ -16,6 +16,7 @@ from suffice.training.decimals import decimals_of
 from suffice.training.saved_models import Saved
 
 if TYPE_CHECKING:
+    from suffice.estimators.setting_types import Criterion
     from suffice.training.clusters.numeric_rows import NumericRows
     from suffice.training.hooks import Hooks
     from suffice.training.training_rows import DroppedColumn
@@ -120,8 +121,8 @@ class LatentClusters:
         facts += self._choice()
         if found > 1:
             facts.append(
-                f"How sure: the mean uncertainty is {_percent(self.uncertainty)}; less than "
-                f"{SURE:.0%} sure of their cluster: {self.unsure:,} of {size:,} rows."
+                f"Certainty: the mean uncertainty is {_percent(self.uncertainty)}; {self.unsure:,} "
+                f"of {size:,} rows are less than {SURE:.0%} certain of their cluster."
             )
         table = TextTable(
             "",
@@ -136,7 +137,7 @@ class LatentClusters:
         )
         parts = [title, "\n".join(map(wrapped, facts)), str(table)]
         if found > 1:
-            said = ["What sets each apart, the most telling column first:"]
+            said = ["What sets each apart, the most informative column first:"]
             for one in self.clusters:
                 said += [f"cluster {one.number}", *(f"  {line}" for line in _differences(one))]
             parts.append("\n".join(said))
@@ -171,8 +172,8 @@ def other_columns(model: str, covariance: str, hooks: Hooks) -> bool | None:
         raise BadSetting(f"model={model!r} is not known", hint=f"choose one of {listed(MODELS)}")
     if model == LATENT and covariance != "auto":
         raise BadSetting(
-            f"{hooks.option('covariance', covariance)} is a form of normal clusters, and "
-            f"{LATENT} have none",
+            f"{hooks.option('covariance', covariance)} is a form of normal clusters, which "
+            f"{LATENT} do not have",
             hint=f"leave it out, or ask for {hooks.option('model', 'gaussian')}",
         )
     if model == "auto":
@@ -181,7 +182,7 @@ def other_columns(model: str, covariance: str, hooks: Hooks) -> bool | None:
 
 
 def latent_clusters(
-    rows: NumericRows, hooks: Hooks, components: Any, criterion: str, seed: int
+    rows: NumericRows, hooks: Hooks, components: Any, criterion: Criterion, seed: int
 ) -> LatentClusters:
     """Find hidden classes in rows of every kind."""
     from suffice.estimators.mixtures.latent_classes import LatentClasses

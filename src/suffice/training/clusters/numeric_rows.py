@@ -90,7 +90,9 @@ class NumericRows:
         size = max(1, IN_MEMORY // max(1, len(wanted)))
         found, whole = spread_rows(source, source.wanted(names=wanted or names), size, seed)
         if found is None or not found.table.size:
-            raise BadRows(f"{source.name} has no rows", hint="there is a header, but nothing below")
+            raise BadRows(
+                f"{source.name} has no rows", hint="there is a header, but no rows below it"
+            )
         table = read_spelled(found.table, spellings) if spellings else found.table
         check_numbers(table, reading.columns, source.name)
         refuse_infinite(table, table.names or (), found.place)
@@ -106,10 +108,10 @@ class NumericRows:
             text = next((one.name for one in dropped if "text" in one.reason), None)
             units = "" if text is None else hooks.column(text, "number")
             raise BadRows(
-                f"{source.name} has no column of numbers to cluster",
+                f"{source.name} has no numeric columns to cluster",
                 hint=f"are numbers written with units? {units} reads the number alone"
                 if units
-                else "give a table with numbers that differ from row to row",
+                else "give a table with numeric columns that vary",
             )
         table = table.take(kept)
         there = _with_a_cell(table)
@@ -120,7 +122,7 @@ class NumericRows:
             hooks.note(f"{blank:,} {many} left out")
             table = table.rows(there)
         if not whole:
-            hooks.note(f"{table.size:,} rows, drawn from all, stand for the table: it is large")
+            hooks.note(f"{table.size:,} rows, a random sample, are used: the table is large")
         dropped = (*asked_to_drop(drop), *dropped)
         return cls(table, source.name, dropped, blank, whole, spellings, mixed)
 

@@ -78,7 +78,7 @@ def code_columns(
     if codes:
         names = [one.name for one in codes]
         are = "is read as categories" if len(codes) == 1 else "are read as categories"
-        why = "few whole numbers, whose order tells nothing of the class"
+        why = "few whole numbers, whose order is unrelated to the class"
         change = f"{hooks.column(names[0], 'number')} keeps {'it' if len(codes) == 1 else names[0]}"
         hooks.note(f"{listed(names)} {are}: {why}; {change} as numbers")
     return tuple(one.name for one in codes)

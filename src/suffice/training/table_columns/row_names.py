@@ -28,7 +28,7 @@ WORDS = frozenset(
 CAMEL = re.compile(r".*[a-z](?:ID|Id|Nr|No|Key)")
 """The same in one word: customerId."""
 YEARS = (1800.0, 2200.0)
-"""Numbers that may be years: a table of one year a row is no list of row numbers."""
+"""Numbers that may be years: a table of one year a row is not a list of row numbers."""
 
 
 def row_names(table: Table, kept: Collection[str]) -> dict[int, str]:
@@ -55,7 +55,7 @@ def _why(cells: FloatArray, name: str) -> str:
     """Return why a column names rows; nothing if it does not."""
     few = cells[:LEAST_ROWS]
     if (few != np.floor(few)).any():
-        return ""  # most columns are told by a few cells; a blank is no number
+        return ""  # most columns are told by a few cells; a blank is not a number
     named = is_named_so(name)
     steps = np.diff(few)
     if not named and not np.all(np.abs(steps) == 1.0):
@@ -63,9 +63,9 @@ def _why(cells: FloatArray, name: str) -> str:
     steps = np.diff(cells)
     years = bool(np.all((cells >= YEARS[0]) & (cells <= YEARS[1])))
     if (np.all(steps == 1.0) or np.all(steps == -1.0)) and not years:
-        return f"it runs with the rows, from {cells[0]:.0f} to {cells[-1]:.0f}: row numbers"
+        return f"it counts the rows, from {cells[0]:.0f} to {cells[-1]:.0f}: row numbers"
     if named and (cells == np.floor(cells)).all() and len(np.unique(cells)) == len(cells):
-        return "every row has a number of its own: an ID"
+        return "every row has a different number: an ID"
     return ""
 
 

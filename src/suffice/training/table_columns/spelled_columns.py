@@ -41,12 +41,12 @@ def say_spellings(
             hooks.note(f"{name} is read as categories: {found.doubt}{asked}")
         elif found.doubt and found.spelling is not None and found.spelling.date:
             other = "mdy" if found.spelling.date == "dmy" else "dmy"
-            change = f"; {hooks.column(name, f'date-{other}')} reads it the other way"
+            change = f"; {hooks.column(name, f'date-{other}')} reads it differently"
             hooks.note(f"{name}: {found.doubt}{change if 'may be' in found.doubt else ''}")
         elif found.doubt and found.spelling is not None:
             other = COMMA if found.spelling.decimal == POINT else POINT
             change = hooks.option("decimal", other)
-            hooks.note(f"{name}: {found.doubt}; {change} reads it the other way")
+            hooks.note(f"{name}: {found.doubt}; {change} reads it differently")
     if decimal == COMMA and not any(s.decimal == COMMA for s in alike if s.kind == "number"):
         hooks.note(f"{hooks.option('decimal', COMMA)}: no column has decimal commas")
 
@@ -74,7 +74,8 @@ def spelled_frame(
             continue
         if declared == NUMBER and table.kinds[j] == BOOLEAN:
             raise NotANumber(
-                f"{name} is declared a number: it holds true and false", hint="declare it otherwise"
+                f"{name} is declared a number: it contains true and false",
+                hint="declare another type",
             )
         if table.kinds[j] != CATEGORY or (table.levels is not None and table.levels[j] is not None):
             continue
@@ -103,8 +104,8 @@ def check_numbers(table: Table, declared: Mapping[str, str], place: str) -> None
     for name, kind in zip(table.names or (), table.kinds, strict=True):
         if declared.get(name) == NUMBER and kind != NUMBER:
             raise NotANumber(
-                f"{place}, {name}: it is declared a number, and its type holds a {kind}",
-                hint="give the column a type of numbers, or leave the declaration out",
+                f"{place}, {name}: it is declared a number, but its type has a {kind}",
+                hint="give the column a numeric type, or leave the declaration out",
             )
 
 
@@ -117,9 +118,9 @@ def say_orders(table: Table, declared: Mapping[str, str], place: str, hooks: Hoo
         order = own_order(levels)
         if order is None:
             raise BadSetting(
-                f"{place}, {name}: {listed(map(repr, levels))} have no order that is known",
-                hint=f"{hooks.column(name, 'category')} takes them as they are; scales are known, "
-                "and levels with numbers in them",
+                f"{place}, {name}: {listed(map(repr, levels))} have no known order",
+                hint=f"{hooks.column(name, 'category')} treats them as unordered; common scales, "
+                "and levels that contain numbers, have a known order",
             )
         hooks.note(f"{name} is ordered: {' < '.join(map(str, order[:8]))}{' …' * (len(order) > 8)}")
 
@@ -128,6 +129,6 @@ def check_declared(declared: Mapping[str, str], target: str | None) -> None:
     """Refuse to declare the target: its cells are the names of classes."""
     if target is not None and target in declared:
         raise BadSetting(
-            f"{target!r:.60} is the target: its cells are the names of classes",
-            hint="declare other columns; labels are taken as they are written",
+            f"{target!r:.60} is the target: its values are class names",
+            hint="declare other columns; labels are used as written",
         )

@@ -120,6 +120,6 @@ def tied_normals(
             thin.add(c)
     notes = []
     if thin:
-        problem = f"{len(thin)} of {summary.size} classes do not vary in every direction"
+        problem = f"{len(thin)} of {summary.size} classes have no variance in some directions"
         notes.append(Note(problem, STAND_IN, classes=tuple(sorted(thin))))
     return FullNormals.of(summary, factors, whitenings, pooled), notes

@@ -61,7 +61,7 @@ def radius(mass: float | None, sigmas: float | None, rank: int) -> float:
         )
     if sigmas is not None:
         if not 0.0 <= sigmas < math.inf:
-            raise BadSetting(f"sigmas={sigmas:g} is no radius", hint="2 is a common choice")
+            raise BadSetting(f"sigmas={sigmas:g} is not a radius", hint="2 is a common choice")
         return sigmas
     assert mass is not None
     if not 0.0 <= mass < 1.0:

@@ -39,7 +39,7 @@ def _numbers(values: ArrayLike, name: str) -> FloatArray:
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError) as reason:
         raise NotANumber(
-            f"the {name} is no array of real numbers ({reason})",
+            f"the {name} is not an array of real numbers ({reason})",
             hint="give nested lists or an array of numbers",
         ) from None
 
@@ -62,7 +62,7 @@ def checked_mean(values: ArrayLike) -> FloatArray:
 
 
 def checked_covariance(values: ArrayLike, width: int) -> FloatArray:
-    """Return a symmetric matrix, or refuse one that is no covariance, entry by entry."""
+    """Return a symmetric matrix, or refuse one that is not a covariance, entry by entry."""
     matrix = _numbers(values, "covariance")
     if matrix.shape != (width, width):
         raise BadMatrix(
@@ -142,7 +142,7 @@ def checked_columns(columns: Sequence[int] | IntArray, width: int) -> IntArray:
     for column in columns:
         if isinstance(column, bool) or not isinstance(column, int | np.integer):
             raise ColumnMismatch(
-                f"{column!r} is no position of a column", hint=f"positions are 0 … {width - 1}"
+                f"{column!r} is not a position of a column", hint=f"positions are 0 … {width - 1}"
             )
         if not 0 <= column < width:
             raise ColumnMismatch(
@@ -151,6 +151,6 @@ def checked_columns(columns: Sequence[int] | IntArray, width: int) -> IntArray:
     places = np.asarray(columns, dtype=np.intp)
     if len(set(places.tolist())) < len(places):
         raise ColumnMismatch(
-            f"columns {listed(places)} name one twice", hint="name each column once"
+            f"columns {listed(places)} repeat a column", hint="name each column once"
         )
     return places

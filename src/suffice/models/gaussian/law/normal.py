@@ -197,7 +197,7 @@ class Normal:
         """Return the law of some columns, in the order asked for."""
         places = checked_columns(columns, self.width)
         if len(places) == 0:
-            raise BadSetting("a law of no columns was asked for", hint="name at least one column")
+            raise BadSetting("no columns were named", hint="name at least one column")
         spread = self.spread
         factor = (spread.directions * spread.lengths)[places]
         return Normal.of_parts(
@@ -219,7 +219,7 @@ class Normal:
             return self
         if len(others) == 0:
             raise BadSetting(
-                "every column is given: no law is left", hint="log_density gives the row's density"
+                "every column is given: none is left", hint="log_density gives the row's density"
             )
         spread = self.spread
         offsets = self._possible(places, np.array([float(given[int(j)]) for j in places]))
@@ -252,8 +252,9 @@ class Normal:
             nearest = law.mean + law.spread.units * (u @ (u.T @ offsets))
             worst = int(np.argmax(np.abs(values - nearest) / law.spread.units))
             raise BadSetting(
-                f"column {places[worst]} is given as {values[worst]:g}, which cannot happen: "
-                f"the covariance is degenerate, and {nearest[worst]:g} is the nearest it allows",
+                f"column {places[worst]} is given as {values[worst]:g}, which is impossible: "
+                f"the covariance is degenerate, and the nearest possible value is "
+                f"{nearest[worst]:g}",
                 hint="give fewer columns: those left out follow from the others",
             )
         return offsets
@@ -297,7 +298,8 @@ class Normal:
         """Return (w, b) with log p(x) = w·x + b + h(x), w = C⁻¹μ, b = -½μᵀw; h knows only C."""
         if self.rank < self.width:
             raise NotLinear(
-                f"a degenerate law has no linear form: rank {self.rank} of {self.width} columns",
+                f"a degenerate distribution has no linear form: rank {self.rank} of {self.width} "
+                f"columns",
                 hint="leave out columns that are constant or follow from the others",
             )
         whitening = self.spread.directions / self.spread.lengths
@@ -335,7 +337,7 @@ def kl_divergence(law: Normal, other: Normal) -> float:
     """
     if law.width != other.width:
         raise DifferentKinds(
-            f"laws of {law.width} and of {other.width} columns have no divergence",
+            f"distributions of {law.width} and of {other.width} columns have no divergence",
             hint="take the marginal of the columns they share",
         )
     if law == other:

@@ -122,14 +122,14 @@ def _anew(table: _Table, found: FloatArray, alone: NDArray[np.bool_], said: list
             table.follow(places, found, flat=True)
         rest = places[np.isnan(found[places]).any(axis=(1, 2))]
         if len(rest) < len(places):
-            said.append("what no row determines was held fixed for rows that were left out")
+            said.append("parameters that no row determines were held fixed for rows left out")
         places = rest
         for i in places:
             table.estimate(int(i), found, 1, start=table.fit.parameters)
         if len(places):
             said.append("EM took one step for each row that was left out")
     if restless:
-        said.append("EM had not come to rest for some of the rows left out")
+        said.append("EM had not converged for some of the rows left out")
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,12 +30,12 @@ def predictive_classes(
     notes = []
     if lacking.any():
         columns = tuple(int(j) for j in np.flatnonzero(lacking))
-        floor = "a floor far below every real variance stands in"
+        floor = "a floor far below every real variance is used instead"
         notes.append(Note("columns that do not vary within classes", floor, columns))
     if found.raised is not None:
         notes.append(
             Note(
-                f"predictive={family.predictive:g} leaves a class without a degree of freedom",
+                f"predictive={family.predictive:g} leaves a class without degrees of freedom",
                 f"{found.raised:g} stands in",
             )
         )

@@ -85,7 +85,7 @@ class SeenRows:
         sparse = self.sparse if self.size else other.sparse
         if self.size and other.size and self.sparse != other.sparse:
             raise DifferentKinds(
-                "sparse rows and dense ones are not put on one scale",
+                "sparse and dense rows cannot be scaled together",
                 hint="turn the rows into what came first: SeenRows.alike(rows)",
             )
         labels = ordered({*self.labels, *other.labels})

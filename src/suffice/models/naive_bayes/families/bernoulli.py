@@ -74,7 +74,7 @@ class Bernoulli(BaseFamily):
         number = isinstance(self.threshold, Real) and not isinstance(self.threshold, bool)
         if self.threshold is not None and not (number and np.isfinite(self.threshold)):
             raise BadSetting(
-                f"threshold={self.threshold!r} is no number to compare cells with",
+                f"threshold={self.threshold!r} is not a number to compare cells with",
                 hint="cells above the threshold count as 1; 0 is usual for counts",
             )
 
@@ -122,7 +122,7 @@ class Bernoulli(BaseFamily):
     ) -> tuple[BernoulliColumns, tuple[Note, ...]]:
         """Return φ of all classes, smoothed."""
         ones, held = stacked(tuple(groups))
-        # Sums of weights that are no whole numbers may miss their total by rounding.
+        # Sums of weights that are not whole numbers may miss their total by rounding.
         zeros = np.maximum(held - ones, 0.0)
         if alpha == 0.0:
             zeros = np.where(zeros <= 1e-12 * held, 0.0, zeros)

@@ -71,7 +71,7 @@ class Binned(BaseFamily):
         whole = isinstance(asked, (int, np.integer)) and not isinstance(asked, bool)
         if not whole or self.bins < 1:
             raise BadSetting(
-                f"bins={self.bins!r} is no number of bins", hint="at least 1; 10 is usual"
+                f"bins={self.bins!r} is not a number of bins", hint="at least 1; 10 is usual"
             )
         if self.edges is None:
             return
@@ -184,7 +184,7 @@ class Binned(BaseFamily):
         """Return whether there are bins that are none of the family's."""
         bins = range(len(self.edges) - 1) if self.edges else ()
         known = all(type(v) is int and v in bins for held in part.levels for v in held)
-        return "" if known else "have bins that are none of the family's"
+        return "" if known else "have bins that do not match the family"
 
     def law_flaw(self, law: BinnedColumns) -> str:
         """Return whether edges differ."""

@@ -65,7 +65,7 @@ class Complement(BaseFamily):
         *,
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
-        """Return the block of these columns, or refuse a cell that is no count."""
+        """Return the block of these columns, or refuse a cell that is not a count."""
         return Multinomial().read(table, columns)
 
     def summarize(

@@ -265,7 +265,7 @@ def class_totals(
 def _refuse_overflow(sums: FloatArray) -> None:
     wide = ~(sums <= MOST_SUM).all(axis=0)
     if wide.any():
-        said = "{column}: counts and weights add up to more than a number holds"
+        said = "{column}: counts and weights add up to more than a double can hold"
         raise NotFinite(
             Phrase(said, column=ColumnAt(int(np.argmax(wide)))),
             hint="divide the counts, or the weights, by a power of ten",
@@ -322,7 +322,8 @@ def drawn_counts(rates: FloatArray, rng: np.random.Generator) -> NDArray[np.int6
     """Return a Poisson count for each rate, or refuse rates that no whole number reaches."""
     if rates.max(initial=0.0) > MOST_DRAWN:
         raise BadRows(
-            f"counts of {rates.max():g} on average cannot be drawn: whole numbers end before",
+            f"counts of {rates.max():g} on average cannot be drawn: they are too large for whole "
+            f"numbers",
             hint="count in larger units: divide these columns before fitting",
         )
     found: NDArray[np.int64] = rng.poisson(rates)

@@ -101,8 +101,9 @@ def _warn_of(outside: NDArray[np.bool_], names: Sequence[str]) -> None:
         for j in np.flatnonzero(outside.any(axis=0)).tolist()
     )
     said = (
-        "cells that are not positive, in columns learned as log-normal: {cells}; no class explains "
-        "them, so they say nothing about the class"
+        "cells that are not positive, in columns learned as log-normal: {cells}; they are "
+        "impossible "
+        "in every class, so they are ignored"
     )
     warn(Phrase(said, cells=found), OutsideSupport)
 

@@ -85,7 +85,7 @@ class Multinomial(BaseFamily):
         *,
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
-        """Return the block of these columns, or refuse a cell that is no count."""
+        """Return the block of these columns, or refuse a cell that is not a count."""
         rows = read_numbers(table, columns, self.name)
         if not (rows >= 0.0).all():
             blank = np.isnan(rows)
@@ -94,7 +94,7 @@ class Multinomial(BaseFamily):
                 raise BadRows.of_cell(
                     row,
                     column_at(columns[place], table.names),
-                    "the count is missing (NaN), so the row has no length",
+                    "the count is missing (NaN), so the length of the row is unknown",
                     hint="write 0 where nothing was counted, or use another family",
                 )
         if not (rows >= 0.0).all() or np.isinf(rows).any():

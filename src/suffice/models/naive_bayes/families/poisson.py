@@ -65,7 +65,7 @@ class Poisson(BaseFamily):
         *,
         learning: bool = True,  # noqa: ARG002
     ) -> NDArray[np.floating[Any]]:
-        """Return the block of these columns, or refuse a cell that is no count."""
+        """Return the block of these columns, or refuse a cell that is not a count."""
         rows = read_numbers(table, columns, self.name)
         for place, j in enumerate(columns):
             name = place_of(j, table.names)
@@ -253,7 +253,7 @@ class PoissonColumns(LinearLaws):
 
 
 def counts_outside(cells: NDArray[Any]) -> Outside | None:
-    """Return what is no count: no class explains it better than another, so it is a blank."""
+    """Return what is not a count: no class explains it better than another, so it is a blank."""
     with np.errstate(invalid="ignore"):
         mask = np.isfinite(cells) & ((cells != np.floor(cells)) | (cells < 0.0))
     return Outside(mask, NUMBER, np.where(mask, np.nan, cells)) if mask.any() else None

@@ -57,7 +57,7 @@ def family_named(asked: object, place: str) -> ColumnFamily:
         found = asked
     if found is None:
         raise BadSetting(
-            f"{asked!r:.60} is no family for {place}",
+            f"{asked!r:.60} is not a family for {place}",
             hint=f"choose one of {listed(NAMED)}, or an object of suffice.families",
         )
     family: ColumnFamily = found

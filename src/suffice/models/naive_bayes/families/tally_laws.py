@@ -175,12 +175,12 @@ class TallyLaws(BaseLaws):
         return out
 
     def why_not_linear(self) -> tuple[str, str]:
-        """Return that levels are no numbers."""
+        """Return that levels are not numbers."""
         kind = "categorical" if self.cells_are_levels else "binned"
         return f" in numbers: {kind} columns have a table of levels", LINEAR_ONES
 
     def linear(self) -> None:
-        """Return None: a level is no number."""
+        """Return None: a level is not a number."""
         return
 
     def variance(self, places: NDArray[np.integer[Any]], omegas: FloatArray) -> float:

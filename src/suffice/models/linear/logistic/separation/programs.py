@@ -118,7 +118,7 @@ def find_cone(loss: LogisticLoss, start: Constraints, budget: Budget) -> Cone:
     held = start
     while True:
         if len(held) * m * width > MOST_CELLS:
-            raise Undecided(f"{len(held)} rows of {width - 1} columns did not decide it")
+            raise Undecided(f"{len(held)} rows of {width - 1} columns did not settle the question")
         matrix = held.matrix(m)
         sizes = np.linalg.norm(matrix, axis=1)
         beta, tied, whole = _widest(matrix, sizes, budget)

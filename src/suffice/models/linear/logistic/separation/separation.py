@@ -211,13 +211,15 @@ def _described(
     pulled = found.pulled + found.pulled.T
     complete = found.tied == 0
     if independent:
-        reason = f"{n} linearly independent rows can be parted in any way with {d} columns"
+        reason = f"{n} linearly independent rows can be separated in any way with {d} columns"
     elif complete:
-        reason = f"all {n} rows lie on their own class's side of a boundary"
+        reason = f"all {n} rows are on the right side of a boundary"
     elif found.rows_apart == n:
-        reason = f"all {n} rows are parted from some of the other classes, though not from all"
+        reason = f"all {n} rows are separated from some of the other classes, but not from all"
     else:
-        reason = f"{found.rows_apart} of {n} rows lie beside a boundary, the others on it"
+        reason = (
+            f"{found.rows_apart} of {n} rows are off a boundary on their own side, the others on it"
+        )
     return Separation(
         "complete" if complete else "quasi-complete",
         direction,
