@@ -202,8 +202,8 @@ def test_what_cannot_learn_says_why_and_predicts(
             content = {"id": "a", "rows": rows, "labels": ["rose"]}
             found = ask.post(f"/v1/models/{kind}/{what}", content)
             assert found.status == 409
-            assert {"light": "statistics", "gda": "--state", "mixture": "hidden"}.get(
-                kind, "no sum"
+            assert {"light": "statistics", "gda": "--state", "mixture": "its own classes"}.get(
+                kind, "not built from sums"
             ) in found.json["detail"]
         assert ask.post(f"/v1/models/{kind}/predict", {"rows": rows}).status == 200
 
@@ -214,11 +214,11 @@ def test_what_cannot_learn_says_why_and_predicts(
         ({"rows": ROWS[:1]}, "no labels"),
         ({"rows": ROWS[:1], "labels": []}, "0 labels for 1 rows"),
         ({"rows": ROWS[:1], "labels": [None]}, "no label"),
-        ({"rows": ROWS[:1], "labels": [["rose"]]}, "no cell"),
+        ({"rows": ROWS[:1], "labels": [["rose"]]}, "not a cell"),
         ({"rows": [{**ROWS[0], "size": "tall"}], "labels": ["rose"]}, "'tall'"),
         ({"rows": [{**ROWS[0], "size": 1e300}], "labels": ["rose"]}, ""),
         ({"id": "", "rows": ROWS[:1], "labels": ["rose"]}, "0 characters"),
-        ({"id": ["a"], "rows": ROWS[:1], "labels": ["rose"]}, "no text"),
+        ({"id": ["a"], "rows": ROWS[:1], "labels": ["rose"]}, "not text"),
         ({"id": "a", "rows": [], "labels": []}, "no rows"),
     ],
 )
