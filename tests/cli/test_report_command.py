@@ -178,9 +178,13 @@ def test_names_and_cells_of_a_table_come_out_inert(run: Any, tmp_path: Path) -> 
     place = tmp_path / "page.html"
     assert run("report", table, "-t", "y", "-o", place).code == 0
     html = place.read_text("utf-8")
-    assert "<script" not in html
+    assert "<script>x" not in html
+    assert "<script>alert" not in html
+    assert html.count("<script>") == 1  # its own
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "=cmd()" in html
+    assert run("report", table, "-t", "y", "-o", place, "--still").code == 0
+    assert "<script" not in place.read_text("utf-8")
 
 
 def test_without_matplotlib_the_page_is_written_and_a_hint_given(

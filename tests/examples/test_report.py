@@ -108,7 +108,7 @@ def iris() -> Comparison:
 
 @pytest.fixture(scope="module")
 def iris_page(iris: Comparison) -> str:
-    return page(iris, target="species", source="iris.csv")
+    return page(iris, target="species", source="iris.csv", living=False)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def hostile() -> Comparison:
 
 @pytest.fixture(scope="module")
 def hostile_page(hostile: Comparison) -> str:
-    return page(hostile, title=HOSTILE[1], target=HOSTILE[2], source=HOSTILE[3])
+    return page(hostile, title=HOSTILE[1], target=HOSTILE[2], source=HOSTILE[3], living=False)
 
 
 # What is on it
@@ -254,7 +254,7 @@ def test_sparse_rows_and_models_of_others_have_a_page() -> None:
 
 
 def test_the_same_comparison_gives_the_same_page(hostile: Comparison, hostile_page: str) -> None:
-    again = page(hostile, title=HOSTILE[1], target=HOSTILE[2], source=HOSTILE[3])
+    again = page(hostile, title=HOSTILE[1], target=HOSTILE[2], source=HOSTILE[3], living=False)
     assert again == hostile_page
 
 

@@ -19,6 +19,7 @@ from suffice import (
     Perceptron,
     TextClassifier,
 )
+from suffice.columns.spellings.month_names import MONTH_NAMES
 from suffice.columns.spellings.spelling import Spelling
 from suffice.columns.spellings.written_numbers import CURRENCIES, written_number
 from suffice.families import Bernoulli
@@ -262,6 +263,7 @@ def functions() -> dict[str, Any]:
                   for text in [*TEXTS, "don't-stop £££!!", "İstanbul ǅ ΣΑΣ"]],
         "written": [[text, _written(text)] for text in written],
         "currencies": sorted(CURRENCIES),
+        "months": list(MONTH_NAMES),
         "dates": [[text, order, _date(text, order)] for text in DATES for order in ORDERS],
     }  # fmt: skip
 
@@ -274,10 +276,16 @@ def _written(text: str) -> Any:
 DATES = [
     "2024-01-05", "5/1/2024", "31.12.1999", "12/31/99", "05-01-24", "2024-01-05 18:30",
     "2024-01-05T07:00:00+01:00", "5/1/2024 6:00 PM", "30.2.2024", "1969-12-31 23:59:59.5",
-    "2024/2/29", "29.2.2023", "14:30", "7:05:30", "2024-01-05T10:15Z",
+    "2024/2/29", "29.2.2023", "14:30", "7:05:30", "2024-01-05T10:15Z", "5 January 2024",
+    "Jan 5, 2024", "5. März 2024", "Friday, 5 Jan 2024 at 6:30 pm", "le 3 août 2021", "14-Feb-99",
+    "sept 2020", "Mar-24", "3 de mayo de 2019", "5 янв 2024 г.", "2024년 1월 5일", "2024年1月",
+    "20240105T103000Z", "1/2024", "2024-07", "45296", "20240105", "1704412800", "1.704e12",
+    "May be", "Ju 5, 2024", "32 January 2024", "5 Jan 2024 10:15 CET",
+    "5 Jan 2024 10:15 IST", "10h30", "noon",
+    "6 pm", "5 Jan 2024 25:00", "2024-01-05 10:15:30.25+05:30 [Asia/Kolkata]", "x 5 Jan 2024",
 ]  # fmt: skip
 """Dates and times that a page reads as Python does, or neither does."""
-ORDERS = ("dmy", "mdy", "ymd", "clock")
+ORDERS = ("dmy", "mdy", "ymd", "clock", "number")
 """How the dates of a column may be written."""
 
 

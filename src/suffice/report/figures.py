@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from suffice.errors import SufficeError
+from suffice.plots.drawn_values import drawn_values
 from suffice.printing.terminal_words import printable
 from suffice.report.markup import text
 
@@ -56,6 +57,7 @@ class Drawing:
     """A picture as HTML.
 
     svg      the element
+    values   what is drawn in it, for readers who point at it
     greys    those in it, which a dark page turns round
     opaque   whether it holds dots instead of lines: its colours stay, on white
     """
@@ -63,6 +65,7 @@ class Drawing:
     svg: str
     greys: frozenset[str]
     opaque: bool
+    values: dict[str, Any] | None = None
 
 
 def drawing(
@@ -78,6 +81,8 @@ def drawing(
     >>> one = drawing(lambda ax: ax.plot([1, 2], [3, 4]), "a", "a line")
     >>> one.svg[:56]
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 360'
+    >>> one.values["series"]
+    []
     """
     from matplotlib import rc_context
 
@@ -91,7 +96,8 @@ def drawing(
         draw(figure.add_subplot())
         _write_out(figure)
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    return _inline(written.getvalue(), prefix, label)
+    values = drawn_values(figure.axes[0], (72.0 * size[0], 72.0 * size[1]))
+    return replace(_inline(written.getvalue(), prefix, label), values=values)
 
 
 def dark_greys(greys: frozenset[str]) -> str:
@@ -144,6 +150,7 @@ def _inline(source: str, prefix: str, label: str) -> Drawing:
     box = root.get("viewBox", "")
     root.attrib.clear()
     root.set("viewBox", box)
+    root.set("data-picture", prefix)
     root.set("role", "img")
     root.set("aria-label", printable(label))
     ET.register_namespace("", SVG)
@@ -185,13 +192,14 @@ class Album:
     """Draws pictures, and keeps the greys that a dark page has to turn round.
 
     `draws` is False where matplotlib is missing, or where no pictures are wanted: then every
-    picture is nothing.
+    picture is nothing. `values` has what was drawn, by the key of the picture.
     """
 
     def __init__(self, wanted: bool = True) -> None:
         self.installed = _installed()
         self.draws = wanted and self.installed
         self._greys: set[str] = {"00", "ff"}
+        self.values: dict[str, dict[str, Any]] = {}
         self._count = 0
 
     @property
@@ -216,6 +224,8 @@ class Album:
             reason = error.problem if isinstance(error, SufficeError) else type(error).__name__
             return f'<p class="soft">There is no picture of {text(label)}: {text(reason)}.</p>'
         self._greys |= found.greys
+        if found.values is not None:
+            self.values[f"f{self._count}"] = found.values
         kind = ' class="opaque"' if found.opaque else ""
         return f"<figure{kind}>{found.svg}<figcaption>{caption}</figcaption></figure>"
 

@@ -15,6 +15,7 @@ from suffice.report.data_summary import glance_section
 from suffice.report.explained_rows import explained_rows
 from suffice.report.figures import HINT, Album, dark_greys, grid
 from suffice.report.informative_columns import informative_table
+from suffice.report.living.parts import living_parts
 from suffice.report.markup import listing, name, quoted, table, text
 from suffice.report.pictures import (
     column_pictures,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from suffice.report.informative_columns import Informative
 
 
-# Nothing is loaded and nothing runs, whatever the data hold: escaping is the first wall, this
-# is the second.
+# Nothing is loaded and nothing of the data runs, whatever they hold: escaping is the first wall,
+# this is the second. The one script of a living page is named by its hash.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
@@ -53,23 +54,26 @@ def page(
     target: str = "",
     source: str = "",
     pictures: bool = True,
+    living: bool = True,
 ) -> str:
     """Return a comparison as one HTML page that needs nothing else.
 
     `target` is what the labels are called, `source` where the rows come from. Without
-    `pictures`, or without matplotlib, the page holds its text and tables.
+    `pictures`, or without matplotlib, the page holds its text and tables. A `living` page has a
+    script: tables are sorted, pictures tell values, threshold and columns are chosen; without
+    JavaScript it looks as one that is not living, which has no script.
 
     >>> from sklearn.datasets import load_iris
     >>> from suffice import compare
     >>> X, y = load_iris(return_X_y=True)
     >>> found = compare(X, y, models=["gda", "logistic"], folds=3, curves=False)
-    >>> html = page(found, target="species", pictures=False)
+    >>> html = page(found, target="species", pictures=False, living=False)
     >>> html[:15], "<script" in html, "Use GDA (shared covariance)" in html
     ('<!DOCTYPE html>', False, True)
     """
     return rendered(
         Contents.of(comparison, curve=pictures),
-        title=title, target=target, source=source, pictures=pictures,
+        title=title, target=target, source=source, pictures=pictures, living=living,
     )  # fmt: skip
 
 
@@ -80,6 +84,7 @@ def rendered(
     target: str = "",
     source: str = "",
     pictures: bool = True,
+    living: bool = True,
 ) -> str:
     """Return the page of contents that were looked up before."""
     album = Album(pictures)
@@ -90,16 +95,18 @@ def rendered(
     )
     links = "".join(f'<a href="#{key}">{head}</a>' for key, head, _ in sections)
     hint = f'<p class="care">{text(HINT)}</p>' if pictures and not album.installed else ""
+    alive = living_parts(contents.comparison, contents.informative, album) if living else None
+    allowed, sheet, script = alive or ("", "", "")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}{allowed}">'
         f"<title>{text(cut(printable(called), 200))}</title>"
-        f"<style>{_style(album)}</style></head><body><header>"
+        f"<style>{_style(album)}{sheet}</style></head><body><header>"
         f"<h1>{name(called, 200)}</h1>{_origin(contents.comparison, source)}</header>"
         f"<main>{_advice(contents)}{hint}"
         f'<nav aria-label="Parts of this page">{links}</nav>{body}</main>'
-        f"<footer>Made by suffice {text(__version__)}. This file needs no network.</footer>"
+        f"{script}<footer>Made by suffice {text(__version__)}. This file needs no network.</footer>"
         "</body></html>\n"
     )
 
@@ -324,6 +331,7 @@ def write_report(
     target: str = "",
     source: str = "",
     pictures: bool = True,
+    living: bool = True,
     models: object = None,
     folds: int | None = None,
     random_state: int = 0,
@@ -346,7 +354,8 @@ def write_report(
     found = compare(
         X, y, models=models, folds=folds, random_state=random_state, sample_weight=sample_weight
     )
-    write_page(path, page(found, title=title, target=target, source=source, pictures=pictures))
+    html = page(found, title=title, target=target, source=source, pictures=pictures, living=living)
+    write_page(path, html)
     return found
 
 

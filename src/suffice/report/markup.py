@@ -91,7 +91,11 @@ def table(
         return f' data-head="{heads[j]}"' if kind == "cards" and heads[j] else ""
 
     style = f' class="{kind}"' if kind else ""
-    head = "".join(f'<th scope="col"{side(j)}>{cell}</th>' for j, cell in enumerate(heads))
+    # A head without words is none for those who hear the page.
+    head = "".join(
+        f'<th scope="col"{side(j)}>{cell}</th>' if cell else "<td></td>"
+        for j, cell in enumerate(heads)
+    )
     body = []
     for first, *rest in rows:
         cells = "".join(

@@ -44,7 +44,7 @@ def areas(comparison: Comparison, model: str) -> dict[Any, float]:
     found = {}
     for c in range(1 if len(labels) == 2 else 0, len(labels)):
         try:
-            ranking = Ranking.of(_scores(held.log_posterior, c), rows.codes == c, rows.weights)
+            ranking = Ranking.of(log_odds(held.log_posterior, c), rows.codes == c, rows.weights)
         except SufficeError:
             continue
         found[labels[c]] = ranking.area
@@ -57,7 +57,7 @@ def mean_area(comparison: Comparison, model: str) -> float | None:
     return float(np.mean(list(found.values()))) if found else None
 
 
-def _scores(log_posterior: FloatArray, c: int) -> FloatArray:
+def log_odds(log_posterior: FloatArray, c: int) -> FloatArray:
     """Return log odds of a class: probabilities close to 1 would tie where odds do not."""
     others = np.delete(log_posterior, c, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -80,7 +80,7 @@ def ranking_pictures(comparison: Comparison, model: str, album: Album) -> list[s
     def rankings() -> dict[str, Ranking]:
         return {
             "" if two else words[c]: Ranking.of(
-                _scores(log_posterior, c), rows.codes == c, rows.weights
+                log_odds(log_posterior, c), rows.codes == c, rows.weights
             )
             for c in shown
         }

@@ -9,6 +9,7 @@ import numpy as np
 from suffice.columns.design import Design
 from suffice.columns.schema import PlainColumns
 from suffice.columns.spellings.blank_cells import BLANKS
+from suffice.columns.spellings.month_names import MONTH_NAMES
 from suffice.columns.spellings.written_numbers import CURRENCIES
 from suffice.columns.spellings.yes_and_no import PAIRS, plain_word
 from suffice.errors import BadSetting, SufficeError
@@ -54,7 +55,11 @@ def model_content(stored: StoredModel, notes: TableNotes) -> dict[str, Any]:
         "target": notes.target,
         "columns": _columns(schema, notes, decimals_in(stored.state)),
         "filled": None,
-        "reading": {"blanks": sorted(BLANKS), "currencies": _currencies(notes)},
+        "reading": {
+            "blanks": sorted(BLANKS),
+            "currencies": _currencies(notes),
+            "months": _months(notes),
+        },
     }
     kind = name_of(model)
     if kind == "GenerativeModel":
@@ -169,6 +174,10 @@ def _spelling(spelling: Spelling | None, kind: str) -> dict[str, Any] | None:
 def _currencies(notes: TableNotes) -> list[str]:
     written = any(spelling.kind == NUMBER for spelling in notes.spellings.values())
     return sorted(CURRENCIES) if written else []
+
+
+def _months(notes: TableNotes) -> list[str]:
+    return list(MONTH_NAMES) if any(spelling.date for spelling in notes.spellings.values()) else []
 
 
 def _design(columns: Any) -> dict[str, Any]:

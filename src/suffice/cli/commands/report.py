@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 @wait_option()
 @click.option("--title", help="The heading of the page.")
 @click.option("--pictures/--no-pictures", default=True, help="Whether to draw pictures.")
+@click.option(
+    "--living/--still", default=True,
+    help="Whether the page is interactive: tables to sort, thresholds to move, columns to choose.",
+)  # fmt: skip
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable.")
 @click.option(
     "--folds", type=click.IntRange(min=2),
@@ -54,6 +58,7 @@ def report(
     wait: float,
     title: str | None,
     pictures: bool,
+    living: bool,
     drop: tuple[str, ...],
     folds: int | None,
     all_rows: bool,
@@ -65,7 +70,7 @@ def report(
     """Write one HTML page about TABLE: its columns, the models compared, which one to use, and why.
 
     What `suffice compare` says, with pictures; TABLE is what `suffice fit` takes. The page needs
-    nothing else: no network, no scripts.
+    nothing else, and no network; in a browser its tables are sorted and its threshold is moved.
 
     Example: suffice report flowers.csv --target species -o flowers.html
     """
@@ -98,6 +103,7 @@ def report(
             target=target,
             source=_origin(rows.place, rows.origin),
             pictures=pictures,
+            living=living,
         )
     if pictures and not Album(pictures).installed:
         note("the page has no pictures without matplotlib: pip install 'suffice[plots]'")

@@ -39,7 +39,7 @@ export class Plane {
     this.field.height = LINES;
     this.fieldContext = /** @type {CanvasRenderingContext2D} */ (this.field.getContext("2d"));
     this.image = this.fieldContext.createImageData(COLUMNS, LINES);
-    this.scores = [0, 1, 2, 3].map(() => new Float64Array((COLUMNS + 1) * (LINES + 1)));
+    this.scores = colours.map(() => new Float64Array((COLUMNS + 1) * (LINES + 1)));
   }
 
   /** Make as many pixels as the screen has. */
@@ -173,32 +173,30 @@ export class Plane {
     context.lineWidth = 2 * (this.ratio ?? 1);
     context.beginPath();
     const [sx, sy] = [this.canvas.width / COLUMNS, this.canvas.height / LINES];
-    for (let a = 0; a < classes; a++) {
-      for (let b = a + 1; b < classes; b++) {
-        for (let j = 0; j < LINES; j++) {
-          for (let i = 0; i < COLUMNS; i++) {
-            const corners = [j * width + i, j * width + i + 1, (j + 1) * width + i + 1, (j + 1) * width + i];
-            const gaps = corners.map((at) => this.scores[a][at] - this.scores[b][at]);
-            if (gaps.every((gap) => gap > 0) || gaps.every((gap) => gap <= 0)) continue;
-            // A third class may be above both: then their boundary is nobody's.
-            const over = corners.every((at) => {
-              const most = Math.max(this.scores[a][at], this.scores[b][at]);
-              return this.scores.slice(0, classes).some((held) => held[at] > most);
-            });
-            if (over) continue;
-            /** @type {[number, number][]} */
-            const cut = [];
-            [[0, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 0, 0]].forEach(([x0, y0, x1, y1], e) => {
-              const [g, h] = [gaps[e], gaps[(e + 1) % 4]];
-              if (g > 0 === h > 0) return;
-              const t = g / (g - h);
-              cut.push([(i + x0 + t * (x1 - x0)) * sx, (j + y0 + t * (y1 - y0)) * sy]);
-            });
-            if (cut.length < 2) continue;
-            context.moveTo(...cut[0]);
-            context.lineTo(...cut[1]);
-          }
-        }
+    const winners = new Uint8Array(width * (LINES + 1));
+    for (let at = 0; at < winners.length; at++) {
+      for (let c = 1; c < classes; c++) if (this.scores[c][at] > this.scores[winners[at]][at]) winners[at] = c;
+    }
+    for (let j = 0; j < LINES; j++) {
+      for (let i = 0; i < COLUMNS; i++) {
+        const corners = [j * width + i, j * width + i + 1, (j + 1) * width + i + 1, (j + 1) * width + i];
+        const first = winners[corners[0]];
+        if (corners.every((at) => winners[at] === first)) continue;
+        const own = [...new Set(corners.map((at) => winners[at]))].sort((x, y) => x - y);
+        own.forEach((a, from) => own.slice(from + 1).forEach((b) => {
+          const gaps = corners.map((at) => this.scores[a][at] - this.scores[b][at]);
+          /** @type {[number, number][]} */
+          const cut = [];
+          [[0, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 0, 0]].forEach(([x0, y0, x1, y1], e) => {
+            const [g, h] = [gaps[e], gaps[(e + 1) % 4]];
+            if (g > 0 === h > 0) return;
+            const t = g / (g - h);
+            cut.push([(i + x0 + t * (x1 - x0)) * sx, (j + y0 + t * (y1 - y0)) * sy]);
+          });
+          if (cut.length < 2) return;
+          context.moveTo(...cut[0]);
+          context.lineTo(...cut[1]);
+        }));
       }
     }
     context.stroke();
@@ -311,15 +309,16 @@ export function axisEnds(S, mean) {
 
 /** @param {Path2D} path @param {number} x @param {number} y @param {number} r @param {number} c */
 function shape(path, x, y, r, c) {
-  if (c === 0) {
+  const kind = c % 4;
+  if (kind === 0) {
     path.moveTo(x + r, y);
     path.arc(x, y, r, 0, 2 * Math.PI);
-  } else if (c === 1) {
+  } else if (kind === 1) {
     path.moveTo(x, y - 1.2 * r);
     path.lineTo(x + 1.1 * r, y + 0.8 * r);
     path.lineTo(x - 1.1 * r, y + 0.8 * r);
     path.closePath();
-  } else if (c === 2) path.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
+  } else if (kind === 2) path.rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r);
   else {
     path.moveTo(x, y - 1.25 * r);
     path.lineTo(x + 1.25 * r, y);

@@ -92,7 +92,13 @@ export function startPointer(plane, bench) {
   };
   canvas.addEventListener("pointerup", end);
   canvas.addEventListener("pointercancel", end);
-  canvas.addEventListener("keydown", (event) => keys(event, bench));
+  /** @type {Held | null} */
+  let held = null;
+  canvas.addEventListener("keydown", (event) => (held = keys(event, bench, held)));
+  canvas.addEventListener("blur", () => {
+    if (held !== null) bench.settle(held.state);
+    held = null;
+  });
 }
 
 /**
@@ -171,29 +177,92 @@ function pull(start, state, bench) {
   };
 }
 
-/** @param {KeyboardEvent} event @param {Bench} bench */
-function keys(event, bench) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+/**
+ * A point or a handle that keys have taken: arrows move it with the cross until it is let go.
+ * @typedef {{ move: (place: [number, number]) => void, state: State }} Held
+ */
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {Bench} bench
+ * @param {Held | null} held
+ * @returns {Held | null} what is held after the key
+ */
+function keys(event, bench, held) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return held;
   const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   const step = steps[/** @type {keyof typeof steps} */ (event.key)];
-  const state = structuredClone(bench.state());
+  const state = held?.state ?? structuredClone(bench.state());
   if (step !== undefined) {
     const size = event.shiftKey ? 1 : 0.1;
     state.probe = inside([state.probe[0] + size * step[0], state.probe[1] + size * step[1]]);
-  } else if (event.key === "Enter" || event.key === " ") {
-    state.points.push({ x: state.probe[0], y: state.probe[1], c: bench.current() });
-  } else if (event.key === "Delete" || event.key === "Backspace") {
-    const found = nearest(state, state.probe);
-    if (found < 0) return;
-    bench.forgotten(found);
-    state.points.splice(found, 1);
+    event.preventDefault();
+    if (held === null) bench.settle(state);
+    else {
+      held.move(state.probe);
+      bench.live(state);
+    }
+    return held;
+  }
+  if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault();
+    if (held !== null) {
+      bench.settle(held.state);
+      return null;
+    }
+    return act(state, bench);
+  }
+  if (event.key === "Delete" || event.key === "Backspace") {
+    event.preventDefault();
+    if (held === null) erase(state, bench);
   } else if (/^[1-4]$/.test(event.key)) {
     bench.choose(Number(event.key) - 1);
     event.preventDefault();
-    return;
-  } else return;
-  event.preventDefault();
+  }
+  return held;
+}
+
+/**
+ * Do what the tool does, at the cross. What is too far away to be taken is gone to first.
+ * @param {State} state
+ * @param {Bench} bench
+ * @returns {Held | null}
+ */
+function act(state, bench) {
+  const tool = bench.tool();
+  if (tool === "move" || tool === "pull") {
+    const move = gesture(tool, state.probe, state, bench);
+    if (move !== null) return { move, state };
+    const near = closest(tool === "move" ? state.points.map(({ x, y }) => [x, y]) : handles(bench.model()), state.probe);
+    if (near !== null) state.probe = near;
+    bench.settle(state);
+  } else if (tool === "erase") erase(state, bench);
+  else if (tool === "paint") {
+    state.points.push({ x: state.probe[0], y: state.probe[1], c: bench.current() });
+    bench.settle(state);
+  }
+  return null;
+}
+
+/** @param {State} state @param {Bench} bench */
+function erase(state, bench) {
+  const found = nearest(state, state.probe);
+  if (found < 0) return;
+  bench.forgotten(found);
+  state.points.splice(found, 1);
   bench.settle(state);
+}
+
+/** @param {Fitted | string} model @returns {[number, number][]} what of it can be pulled */
+function handles(model) {
+  if (typeof model === "string" || model.kind === "mixture") return [];
+  return parameters(model).flatMap(({ mean, S: [a, b, d] }) => [mean, ...axisEnds([[a, b], [b, d]], mean)]);
+}
+
+/** @param {number[][]} places @param {[number, number]} at @returns {[number, number] | null} */
+function closest(places, at) {
+  const away = places.map(([x, y]) => Math.hypot(x - at[0], y - at[1]));
+  return places.length === 0 ? null : inside(/** @type {[number, number]} */ (places[away.indexOf(Math.min(...away))]));
 }
 
 /**

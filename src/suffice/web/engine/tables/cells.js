@@ -35,7 +35,7 @@ import { readDate } from "./dates.js";
  *   that is a part of a date: of which one
  */
 
-/** @typedef {{ blanks: string[], currencies: string[] }} Reading */
+/** @typedef {{ blanks: string[], currencies: string[], months?: string[] }} Reading */
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const CODE = /^[+-]?(?:0\d+|\d{16,})$/;
@@ -122,7 +122,9 @@ function spelledValue(text, spelling, reading) {
     }
     return null;
   }
-  if (spelling.date) return readDate(text, spelling.date);
+  if (spelling.date) {
+    return readDate(text, spelling.date, reading.months, (one) => writtenNumber(one, reading)?.point ?? null);
+  }
   const found = writtenNumber(text, reading);
   if (found === null) return null;
   const percent = spelling.percent ?? false;
