@@ -111,7 +111,7 @@ def shown_by_both(
     return {name: one + theirs[name] if name in theirs else one for name, one in found.items()}
 
 
-def shown_to(held: Mapping[str, ColumnShown]) -> dict[str, Any]:
+def shown_to(held: Mapping[str, ColumnShown]) -> dict[str, object]:
     """Return it as what a file holds."""
     return {
         name: [one.digits, one.low, one.high, one.rows, one.zeros, one.total]

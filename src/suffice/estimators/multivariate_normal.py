@@ -242,7 +242,7 @@ class MultivariateNormal:
             self._law.marginal(chosen), part(self._columns, chosen), self._evidence
         )
 
-    def conditional(self, given: Mapping[Any, float]) -> MultivariateNormal:
+    def conditional(self, given: Mapping[object, float]) -> MultivariateNormal:
         """Return the law of the other columns when some are known, by name or position.
 
         >>> law = MultivariateNormal([0, 0, 0], [[1, 0.8, 0], [0.8, 1, 0], [0, 0, 1]])
@@ -346,7 +346,7 @@ def _shown(numbers: FloatArray) -> str:
     return f"[{', '.join(f'{number:.6g}' for number in numbers)}]"
 
 
-def stored_law(law: Normal, columns: Columns, evidence: Evidence | None) -> dict[str, Any]:
+def stored_law(law: Normal, columns: Columns, evidence: Evidence | None) -> dict[str, object]:
     """Return a law by parts.
 
     Its spread goes along: of a marginal or conditional law it is known better than the covariance

@@ -176,7 +176,7 @@ def _logistic(penalty: float) -> Learner[Any, Any]:
     return learner_named("LogisticRegression", penalty=penalty, standard_errors=False)
 
 
-def _shared_variances(rows: LabelledRows) -> Any:
+def _shared_variances(rows: LabelledRows) -> object:
     """Return the families of Ng and Jordan's naive Bayes: numbers normal, with one variance."""
     if is_sparse(rows.X):
         return "shared-gaussian"

@@ -40,7 +40,7 @@ class Quality:
 
     accuracy: float
     log_loss: float | None
-    commonest: Any
+    commonest: object
     baseline_accuracy: float
     baseline_log_loss: float
     rows: int

@@ -113,7 +113,7 @@ def _rounded(y: Sequence[Any]) -> Coded | None:
     return coded_objects(object_array(map(_as_whole, y)))
 
 
-def _as_whole(label: Any) -> Any:
+def _as_whole(label: Any) -> object:
     """Return a whole number as an integer, lest 1.0 be another class than 1."""
     return int(label) if label == label // 1 else label
 
@@ -154,7 +154,7 @@ def check_lengths(rows_n: int, labels_n: int) -> None:
         )
 
 
-def _sorted_labels(values: NDArray[Any], codes: IntArray, *, ravelled: bool) -> Labels:
+def _sorted_labels(values: NDArray[np.generic], codes: IntArray, *, ravelled: bool) -> Labels:
     """Refuse values that name no class, and put the others in order."""
     if values.dtype.kind == "f":
         _check_float_labels(values, codes)
@@ -184,7 +184,7 @@ def sorted_levels(values: Sequence[Label]) -> list[int]:
     return sorted(places, key=lambda place: _rank(values[place]))
 
 
-def _rank(value: Label) -> tuple[Any, ...]:
+def _rank(value: Label) -> tuple[object, ...]:
     if isinstance(value, Real) and not isinstance(value, bool):
         return 0, value
     if isinstance(value, str):
@@ -192,13 +192,13 @@ def _rank(value: Label) -> tuple[Any, ...]:
     return 2, type(value).__name__, repr(value)
 
 
-def _order(values: NDArray[Any]) -> IntArray:
+def _order(values: NDArray[np.generic]) -> IntArray:
     if values.dtype == object:
         return np.array(sorted_levels(values.tolist()), dtype=np.intp)
     return np.argsort(values, kind="stable")
 
 
-def _check_float_labels(values: NDArray[Any], codes: IntArray) -> None:
+def _check_float_labels(values: NDArray[np.generic], codes: IntArray) -> None:
     for code in np.flatnonzero(~np.isfinite(values)):
         refuse_label(values[code], row_of(int(code), codes))
     broken = values != np.floor(values)
@@ -207,7 +207,7 @@ def _check_float_labels(values: NDArray[Any], codes: IntArray) -> None:
         refuse_label(values[codes[row]], row)
 
 
-def only_column(y: object) -> tuple[Any, bool]:
+def only_column(y: object) -> tuple[object, bool]:
     """Return the single column of a frame of labels, and whether it was one."""
     import narwhals as nw
 
@@ -253,7 +253,7 @@ def coded_series(y: object) -> Coded | None:
 
 def _coded_arrow(column: Any) -> Coded:
     """Return the labels of an Arrow column by way of its dictionary."""
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     if isinstance(column, pa.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()

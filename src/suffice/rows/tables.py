@@ -116,7 +116,7 @@ class Table:
         )
 
 
-def unmasked(data: Any) -> NDArray[Any]:
+def unmasked(data: Any) -> NDArray[np.generic]:
     """Return a masked array as a plain one: masked is missing."""
     if data.dtype.kind in "iub" and not np.ma.is_masked(data):
         return np.asarray(data.data)
@@ -157,7 +157,7 @@ def table_of_array(data: NDArray[Any], names: tuple[str, ...] | None = None) -> 
     return table_of_columns(columns, names, None)
 
 
-def _check_shape(data: NDArray[Any]) -> None:
+def _check_shape(data: NDArray[np.generic]) -> None:
     if data.ndim != 2:
         if data.ndim > 2:
             raise BadRows(
@@ -184,7 +184,7 @@ def refuse_empty(size: int, width: int) -> NoReturn:
     )
 
 
-def table_of_lists(data: Sequence[Any]) -> Table:
+def table_of_lists(data: Sequence[object]) -> Table:
     """Read nested lists; the numbers beside strings stay numbers."""
     try:
         array = np.array(data)

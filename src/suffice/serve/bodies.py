@@ -118,7 +118,7 @@ def _target_of(rows: Any, are_columns: bool, model: ServedModel) -> Any:
     raise BadLabels("the rows have no labels", hint='give {"rows": […], "labels": […]}')
 
 
-def json_labels(given: Any, size: int, known: Sequence[Any]) -> NDArray[Any]:
+def json_labels(given: Any, size: int, known: Sequence[object]) -> NDArray[Any]:
     """Return labels in their own type; each row has one."""
     if not isinstance(given, list):
         raise BadLabels("labels are not a list", hint="one label for each row")

@@ -352,11 +352,11 @@ def _reader_of(model: ServedModel) -> RowReader:
     )  # fmt: skip
 
 
-def known_labels(model: ServedModel) -> Sequence[Any]:
+def known_labels(model: ServedModel) -> Sequence[object]:
     """Return the classes as JSON has them."""
     return [_plain(label) for label in model.classes]
 
 
-def told_codes(labels: Sequence[Any], codes: NDArray[Any]) -> list[Any]:
+def told_codes(labels: Sequence[Any], codes: NDArray[Any]) -> list[object]:
     """Return the label of each code."""
     return [labels[code] for code in codes.tolist()]

@@ -51,7 +51,7 @@ class DaskSource(Source):
 
     def collect(self, summarize: Callable[[Chunk], S], wanted: Wanted) -> S | None:
         """Return the merged summary of all rows, by partition; None: no rows."""
-        delayed: Any = import_module("dask").delayed
+        delayed = import_module("dask").delayed
         task, merge = delayed(_of_partition, pure=False), delayed(_merged, pure=False)
         found = [
             task(summarize, part, wanted, place)
@@ -68,7 +68,7 @@ class DaskSource(Source):
 
         Of a partition these are rows from all over it, of each as many for its size.
         """
-        dask: Any = import_module("dask")
+        dask = import_module("dask")
         parts = self._rows(wanted).to_delayed()
         with _dask_at_work(self.name):
             sizes = dask.compute(*(dask.delayed(len)(part) for part in parts))
@@ -118,7 +118,7 @@ def _merged(found: list[Any]) -> Any:
     return merged(found)
 
 
-def _scattered(rows: Any, share: float) -> Any:
+def _scattered(rows: Any, share: float) -> object:
     return rows.iloc[np.flatnonzero(np.arange(len(rows)) * TURN % CIRCLE < share * CIRCLE)]
 
 
@@ -157,5 +157,5 @@ def _dask_at_work(name: str) -> Iterator[None]:
 
 def open_dask(data: Any, name: str | None) -> Source | None:
     """Return a Dask DataFrame as a source; None for whatever else is Dask's."""
-    frames: Any = import_module("dask.dataframe")
+    frames = import_module("dask.dataframe")
     return DaskSource(data, name) if isinstance(data, frames.DataFrame) else None

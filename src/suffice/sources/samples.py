@@ -102,7 +102,7 @@ def _kept(chunk: Chunk, kept: NDArray[Any]) -> Chunk:
     )
 
 
-def _filtered(labels: Any, kept: NDArray[Any]) -> Any:
+def _filtered(labels: Any, kept: NDArray[np.generic]) -> object:
     import pyarrow as pa
 
     return labels.filter(pa.array(kept))

@@ -70,7 +70,7 @@ WRITTEN: dict[type, Callable[[Any], str]] = {
     UUID: str,
 }
 """How labels are written that JSON has no form for; `READ` is the way back."""
-READ: dict[str, Callable[[str], Any]] = {
+READ: dict[str, Callable[[str], object]] = {
     "bytes": bytes.fromhex,
     "Decimal": _decimal,
     "date": date.fromisoformat,
@@ -82,7 +82,7 @@ READ: dict[str, Callable[[str], Any]] = {
 """How the text of a label becomes the label; whatever else it says is a ValueError."""
 
 
-def written_label(label: Any, depth: int = 0) -> Any:
+def written_label(label: Any, depth: int = 0) -> object:
     """Return a label as JSON can hold it, or refuse it: what is written can be read again.
 
     >>> written_label(("a", date(2026, 1, 31)))

@@ -165,7 +165,7 @@ def _labels(stored: StoredModel) -> tuple[Any, ...]:
     return found
 
 
-def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, Any]:
+def _apart(ours: tuple[object, ...], theirs: tuple[object, ...]) -> tuple[Any, Any]:
     left, right = set(ours), set(theirs)
     return (
         tuple(name for name in ours if name not in right),

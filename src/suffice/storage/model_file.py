@@ -238,7 +238,7 @@ FORMAT = 1
 written."""
 
 
-def write_checkpoint(path: str | Path, state: Mapping[str, Any]) -> None:
+def write_checkpoint(path: str | Path, state: Mapping[str, object]) -> None:
     """Write what was collected so far to a file; what was there before is there until then.
 
     >>> import tempfile

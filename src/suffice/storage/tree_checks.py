@@ -45,7 +45,7 @@ KEYS: dict[str, frozenset[str]] = {
 """What an object of each kind has besides "is"; `Columns` have lists, there may be very many."""
 
 
-def _has_keys(kind: str, node: Mapping[str, Any]) -> bool:
+def _has_keys(kind: str, node: Mapping[str, object]) -> bool:
     """Whether an object has what one of its kind has; nobody knows other kinds."""
     known = KEYS.get(kind)
     if known is None and has_fields(kind):
@@ -125,7 +125,7 @@ class TreeCheck:
             raise strange(node)
         return ()
 
-    def _columns(self, node: dict[str, Any]) -> Iterable[Any]:
+    def _columns(self, node: dict[str, object]) -> Iterable[Any]:
         names, kinds, levels = node["names"], _listed(node["kinds"], node), node["levels"]
         words = kinds if names is None else [*kinds, *_listed(names, node)]
         if not all(type(word) is str for word in words) or not isinstance(levels, dict):

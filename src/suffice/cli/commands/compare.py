@@ -149,7 +149,7 @@ def _content(found: Comparison) -> dict[str, Any]:
     }
 
 
-def records(table: Any) -> list[dict[str, Any]]:
+def records(table: Any) -> list[dict[str, object]]:
     """Return the rows of a table of results by the names of its columns."""
     from suffice.cli.terminal.printed_rows import plain
 

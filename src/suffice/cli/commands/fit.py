@@ -223,7 +223,7 @@ def fit(
         announce(str(found.judged))
 
 
-def _check_settings(name: str, given: dict[str, Any]) -> None:
+def _check_settings(name: str, given: dict[str, object]) -> None:
     """Refuse options that the model does not take."""
     strange = _options(key for key in given if key not in SETTINGS.get(name, ()))
     if strange and name in CHOICES:

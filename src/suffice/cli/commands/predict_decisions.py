@@ -183,13 +183,13 @@ class UnseenLevels:
 
         columns = [column for column in describe(stored).columns if column.kind != "text"]
         levels = {column.name: set(column.levels) for column in columns}
-        self._known: dict[int, set[Any]] = {
+        self._known: dict[int, set[object]] = {
             j: levels[name]
             for j, (name, kind) in enumerate(zip(rows.names, rows.kinds, strict=True))
             if kind == CATEGORY and levels.get(name)  # a pool's file lists none
         }
         self._names = rows.names
-        self._new: dict[tuple[str, Any], None] = {}  # in the order of their first row
+        self._new: dict[tuple[str, object], None] = {}  # in the order of their first row
 
     def add(self, table: Table) -> None:
         """Note the new categories of some rows."""

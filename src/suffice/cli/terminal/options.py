@@ -51,7 +51,7 @@ def tables_argument(name: str = "tables") -> Decorator:
     return click.argument(name, type=str, metavar="TABLE...", nargs=-1, required=True)
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def reading_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options that say how a table of text is written; they arrive as `reading`."""
 
     @click.option(
@@ -113,7 +113,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_reading
 
 
-def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def columns_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options that say what columns are; they arrive in `reading`, which stands above."""
 
     @click.option(

@@ -258,8 +258,8 @@ def level_of(cell: Any) -> str | None:
 
 
 def read_cells(
-    cells: Sequence[Any], spelling: Spelling, refusal: Callable[[int], Exception]
-) -> NDArray[Any]:
+    cells: Sequence[object], spelling: Spelling, refusal: Callable[[int], Exception]
+) -> NDArray[np.generic]:
     """Return texts as the cells they stand for; `refusal(i)` is for the first that stands for none.
 
     Every distinct text is looked at once; numbers among them are what they are.
@@ -293,6 +293,6 @@ def spellings_from(content: Any) -> dict[str, Spelling]:
     return {name: Spelling.from_dict(held) for name, held in content.items()}
 
 
-def spellings_to(spellings: Mapping[str, Spelling]) -> dict[str, Any]:
+def spellings_to(spellings: Mapping[str, Spelling]) -> dict[str, object]:
     """Return spellings as a model file holds them."""
     return {name: spelling.to_dict() for name, spelling in spellings.items()}

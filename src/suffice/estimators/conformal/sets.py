@@ -168,7 +168,7 @@ def _full_promise(learned: Any, kept: bool) -> Promise:
 
 
 def _by_left_out_fits(
-    estimator: Any, given: tuple[Any, Any, Any], X: object, ranked: bool, draws: Any
+    estimator: Any, given: tuple[object, object, object], X: object, ranked: bool, draws: Any
 ) -> tuple[FloatArray, IntArray, Promise]:
     """Return p-values by fits without some of the rows, the classes of rows, and the promise."""
     X_train, y_train, weights = given
@@ -205,7 +205,7 @@ def _codes_of(classes: Any, y: object) -> IntArray:
     return found
 
 
-def _checked_rows(rows: Any) -> tuple[Any, Any, Any]:
+def _checked_rows(rows: Any) -> tuple[object, object, object]:
     """Return rows, labels and weights, or refuse what is neither two nor three things."""
     if not isinstance(rows, (tuple, list)) or len(rows) not in (2, 3):
         raise BadSetting(

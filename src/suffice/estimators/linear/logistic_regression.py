@@ -326,7 +326,7 @@ def implied_logistic(
     form: LinearForm,
     classes: NDArray[Any],
     design: Design,
-    reader: Callable[[object], Any] | None = None,
+    reader: Callable[[object], object] | None = None,
 ) -> LogisticRegression:
     """Return a LogisticRegression with the θ of a form that Bayes' rule arrived at.
 

@@ -198,7 +198,7 @@ class MixtureAnswers:
         chosen = sorted({place(known, one) for one in asked})
         return self._like(marginal_fit(fit, chosen, known.width), part(known, chosen))
 
-    def conditional(self, given: Mapping[Any, float]) -> Any:
+    def conditional(self, given: Mapping[object, float]) -> Any:
         """Return the mixture of the other columns when some are known, by name or position.
 
         >>> from suffice import GaussianMixture

@@ -43,7 +43,9 @@ def filled(model: NaiveBayesModel, rows: Blocks, rng: np.random.Generator | None
     return Blocks(tuple(parts))
 
 
-def _filled_part(law: Any, part: Any, shares: FloatArray, known: Sequence[int], drawn: Any) -> Any:
+def _filled_part(
+    law: Any, part: Any, shares: FloatArray, known: Sequence[int], drawn: Any
+) -> object:
     if isinstance(part, CodedColumns):
         return _filled_levels(law, part, shares, known, drawn)
     if not isinstance(part, np.ndarray):

@@ -89,7 +89,7 @@ class LatentExpectation:
         return np.concatenate(found)
 
 
-def law_tables(law: Any) -> list[tuple[tuple[Any, ...], FloatArray]]:
+def law_tables(law: Any) -> list[tuple[tuple[object, ...], FloatArray]]:
     """Return the levels of each column, and log p(level | class), -inf where it is impossible."""
     inner = getattr(law, "inner", None)
     if inner is not None:  # one law for all classes

@@ -37,13 +37,13 @@ JUDGED = 4000
 """New rows that errors are counted on: a share is then uncertain by at most √(0.25/4000) < 0.01."""
 
 
-def _normal(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+def _normal(size: int, rng: np.random.Generator) -> tuple[object, object]:
     """Return rows of two normal classes with one covariance."""
     labels = np.arange(size) % 2
     return rng.normal(0.75 * labels[:, np.newaxis], 1.0, (size, WIDTH)), labels
 
 
-def _exponential(size: int, rng: np.random.Generator) -> tuple[Any, Any]:
+def _exponential(size: int, rng: np.random.Generator) -> tuple[object, object]:
     """Return rows of two exponential classes: the posterior is logistic, the classes not normal."""
     labels = np.arange(size) % 2
     return rng.exponential(1.0 + 0.9 * labels[:, np.newaxis], (size, WIDTH)), labels

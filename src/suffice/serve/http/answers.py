@@ -58,7 +58,7 @@ def table_answer(
 
 
 def _arrow(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    pa: Any = import_module("pyarrow")
+    pa = import_module("pyarrow")
     arrays = []
     for cells in columns.values():
         try:

@@ -98,7 +98,7 @@ class _LongText:
         value, self._at = self._decoder.raw_decode(self._text, self._at)
         return value
 
-    def _elements(self, end: str, depth: int) -> Iterator[Any]:
+    def _elements(self, end: str, depth: int) -> Iterator[object]:
         self._at += 1
         self._skip()
         if self._text[self._at : self._at + 1] == end:

@@ -269,7 +269,7 @@ def predicted_answer(
             if notes:
                 content["notes"] = notes
             return Answer(ENCODE(content))
-        lists: list[tuple[str, list[Any]]] = [
+        lists: list[tuple[str, list[object]]] = [
             ("predictions", [told_codes(labels, one.codes) for one in found])
         ]
         if wanted:

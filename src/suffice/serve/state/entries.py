@@ -103,7 +103,7 @@ def cells_of(table: Table) -> list[Row]:
     return list(zip(*columns, strict=True))
 
 
-def label_array(labels: Sequence[Any]) -> NDArray[Any]:
+def label_array(labels: Sequence[Any]) -> NDArray[np.generic]:
     """Return labels as an array, in the type in which they were learned first."""
     if label_kind_of(labels) == CATEGORY:
         return np.array([str(label) for label in labels], dtype=object)

@@ -83,7 +83,7 @@ class Forgetting:
     removed: list[LogEntry]
     rewritten: list[LogEntry]
     gone: tuple[list[Row], list[Any]]
-    rest: tuple[list[Row], list[Any]]
+    rest: tuple[list[Row], list[object]]
 
     @classmethod
     def of_entry(cls, entry: LogEntry) -> Forgetting:

@@ -174,7 +174,7 @@ class Learning:
         self._settle_doubt()
         self._last_group = len(jobs)
         names = list(dict.fromkeys(job.model for job in jobs))
-        told: list[tuple[Any, Any]] = []
+        told: list[tuple[object, object]] = []
         after: dict[str, ServedModel] = {}
         written: list[tuple[str, LogEntry]] = []
         with self.log.transaction():
@@ -282,7 +282,7 @@ class Learning:
                     raise
         return learned_log(base, self.log.entries(name))
 
-    def _nothing(self, name: str, identity: str) -> Any:
+    def _nothing(self, name: str, identity: str) -> object:
         if self.log.was_forgotten(name, identity):
             return {"id": identity, "rows": 0, "already": True, "classes_left_out": []}
         return HttpProblem(

@@ -50,7 +50,7 @@ class PostgresLog(StateLog):
         self.place = without_secrets(address)
         self._address, self._reading = address, reading
         try:
-            self._psycopg: Any = import_module("psycopg")
+            self._psycopg = import_module("psycopg")
         except ModuleNotFoundError:
             raise BadSetting(
                 "PostgreSQL needs psycopg, which is not installed",

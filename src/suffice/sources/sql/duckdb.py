@@ -112,7 +112,7 @@ def _column(name: str, kind: str) -> SqlColumn:
 @contextmanager
 def refusals(name: str) -> Iterator[None]:
     """Turn what DuckDB refuses into a refusal that names the table."""
-    duckdb: Any = import_module("duckdb")
+    duckdb = import_module("duckdb")
     try:
         yield
     except duckdb.ConnectionException as error:

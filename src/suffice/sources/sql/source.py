@@ -105,7 +105,7 @@ class SqlSource(ArrowSource):
         summarize: Callable[[Chunk], S],
         wanted: Wanted,
         progress: Progress[S] | None = None,
-        told: Callable[[Progress[S]], Any] | None = None,
+        told: Callable[[Progress[S]], object] | None = None,
     ) -> S | None:
         """Return the merged summary of all rows, streamed out of the database."""
         if self.size == 0:

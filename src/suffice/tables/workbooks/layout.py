@@ -162,7 +162,7 @@ def names_of(
     return [f"{word} {name}".strip() if word != name else name for word, name in pairs]
 
 
-def is_total(row: Sequence[Any]) -> bool:
+def is_total(row: Sequence[object]) -> bool:
     """Whether a last row says that it holds sums.
 
     >>> is_total(["Total", "", 12.0]), is_total(["Totnes", 3.0, 12.0]), is_total(["Summe:", 5.0])
