@@ -130,7 +130,7 @@ def shown_from(held: Any) -> dict[str, ColumnShown]:
     return {name: ColumnShown(*one) for name, one in held.items()}
 
 
-def _is_sound(one: Any) -> bool:
+def _is_sound(one: object) -> bool:
     """Whether these can be the fields of what a column has shown."""
     if not isinstance(one, (list, tuple)) or len(one) != 6:
         return False

@@ -42,7 +42,7 @@ def class_array(labels: tuple[Label, ...], dtype: np.dtype[Any]) -> NDArray[Any]
     return result
 
 
-def joined_dtype(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[Any]:
+def joined_dtype(left: np.dtype[Any], right: np.dtype[Any]) -> np.dtype[np.generic]:
     """Return a type for the labels of both."""
     return np.result_type(left, right) if left != right else left
 

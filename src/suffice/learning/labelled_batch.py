@@ -112,7 +112,7 @@ def naming_cells(
     return error.filled(columns.coded_names)
 
 
-def naming(batch: LabelledBatch, learn: Callable[[], Any]) -> Any:
+def naming(batch: LabelledBatch, learn: Callable[[], object]) -> Any:
     """Learn; a cell that is not finite is refused by its column's name and the caller's row."""
     try:
         return learn()

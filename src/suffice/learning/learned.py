@@ -316,7 +316,7 @@ class Learned(Generic[S, F]):
         return found.knowing(self.fit) if self.is_estimated else found
 
 
-def _check_same(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+def _check_same(ours: dict[str, object], theirs: dict[str, object]) -> None:
     """Refuse to merge what was learned under different settings."""
     different = [name for name in ours if ours[name] != theirs.get(name)]
     if different:

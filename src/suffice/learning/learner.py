@@ -230,7 +230,7 @@ class Learner(ABC, Generic[S, F]):
             )
 
 
-def summary_of(learner: Any, batch: LabelledBatch, *more: Any) -> Any:
+def summary_of(learner: Any, batch: LabelledBatch, *more: object) -> Any:
     """Return the statistics of rows that are numbers; a bad cell is refused by name."""
     try:
         return learner.summarize(batch.rows, batch.codes, batch.labels, batch.weights, *more)
@@ -245,18 +245,18 @@ def setting_names(kind: type[Learner[Any, Any]]) -> tuple[str, ...]:
 
 
 @cache
-def settings_of(kind: type[Learner[Any, Any]]) -> Callable[[Any], tuple[Any, ...]]:
+def settings_of(kind: type[Learner[Any, Any]]) -> Callable[[Any], tuple[object, ...]]:
     """Return the function from an estimator, or a learner, to its settings as they are now.
 
     Made of source, as dataclasses make theirs: it is called for every single row, and a tuple of
     attributes is there in half the time that `attrgetter` takes.
     """
     parts = ", ".join(f"holder.{name}" for name in setting_names(kind))
-    found: Callable[[Any], tuple[Any, ...]] = eval(f"lambda holder: ({parts},)")  # noqa: S307
+    found: Callable[[Any], tuple[object, ...]] = eval(f"lambda holder: ({parts},)")  # noqa: S307
     return found
 
 
-def unchanged(held: tuple[Any, ...], settings: tuple[Any, ...]) -> bool:
+def unchanged(held: tuple[Any, ...], settings: tuple[object, ...]) -> bool:
     """Whether settings are those that are held."""
     try:
         return held == settings

@@ -241,7 +241,7 @@ def check_kinds(learned: Learned[Any, Any], table: Any) -> None:
 def _levels(statistics: Any, place: int, column: int) -> set[Any]:
     """Return the levels that any class has shown of one column."""
     held = getattr(statistics, "held", statistics)
-    found: set[Any] = set()
+    found: set[object] = set()
     for part in getattr(held, "parts", (held,)):
         for group in part.groups.values():
             assert isinstance(group, ByColumn)

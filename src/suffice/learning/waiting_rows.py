@@ -136,7 +136,7 @@ class WaitingRows:
         learned = self.learned
         return learned.more(learned.learner.read(*self.given(), None, learned))
 
-    def given(self) -> tuple[FloatArray, NDArray[Any]]:
+    def given(self) -> tuple[FloatArray, NDArray[np.generic]]:
         """Return the rows and their labels, as a caller would give them.
 
         Another thread may be putting one more aside: what has a code is there.

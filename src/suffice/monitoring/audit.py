@@ -55,7 +55,7 @@ class Audit:
     """
 
     odds: FloatArray
-    likely: NDArray[Any]
+    likely: NDArray[np.generic]
     labels: NDArray[Any]
     wrong_labels: WrongLabels
     identified: bool

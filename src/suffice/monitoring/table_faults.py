@@ -65,7 +65,7 @@ def equal_rows(X: Any) -> IntArray:
             (whole.indices[a:b].tobytes(), whole.data[a:b].tobytes())
             for a, b in zip(whole.indptr[:-1], whole.indptr[1:], strict=True)
         ]
-        places: dict[Any, int] = {}
+        places: dict[object, int] = {}
         return np.array([places.setdefault(text, len(places)) for text in texts], dtype=np.intp)
     table = read_table(X)
     numbers = [j for j, kind in enumerate(table.kinds) if kind == NUMBER]

@@ -342,7 +342,7 @@ def _strange(learned: Any, table: Any) -> tuple[float | None, float, float]:
     return float(now.mean()), float(then.mean()), p
 
 
-def _expected(learned: Any, posterior: FloatArray) -> Interval | None:
+def _expected(learned: object, posterior: FloatArray) -> Interval | None:
     """Return the accuracy that posteriors promise, corrected by kept rows that were left out."""
     gap = left_out_gap(learned)
     if gap is None:

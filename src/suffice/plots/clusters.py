@@ -183,7 +183,7 @@ def _points(model: Any, X: object, columns: tuple[Any, Any]) -> tuple[FloatArray
     return np.asarray(cells[:, [first, second]], dtype=np.float64), (names[0], names[1])
 
 
-def _framed(plane: Any, rows: FloatArray) -> object:
+def _framed(plane: object, rows: FloatArray) -> object:
     """Return rows as a mixture knows them: by name, where it has names."""
     if not hasattr(plane, "feature_names_in_"):
         return rows

@@ -96,7 +96,7 @@ def own_order(levels: Iterable[Any]) -> list[object] | None:
     if sum(found is not None for found in numbers.values()) <= MOSTLY * len(there):
         return None
 
-    def key(level: Any) -> tuple[bool, float, int, str]:
+    def key(level: object) -> tuple[bool, float, int, str]:
         found = numbers[id(level)]
         return (found is None, *(found or (0.0, 0)), str(level))
 

@@ -118,7 +118,7 @@ def _step(rows: SparseRows | NDArray[Any]) -> int:
 
 
 def _refuse(
-    part: SparseRows | NDArray[Any], cell: int, start: int, names: Sequence[str] | None
+    part: SparseRows | NDArray[np.generic], cell: int, start: int, names: Sequence[str] | None
 ) -> NoReturn:
     if isinstance(part, SparseRows):
         first = int(part.indptr[0])

@@ -114,7 +114,7 @@ def _of_partition(
     return summary_of_partition(summarize, chunks, chunk_rows(len(wanted.all)))
 
 
-def _merged(found: list[Any]) -> Any:
+def _merged(found: list[object]) -> Any:
     return merged(found)
 
 

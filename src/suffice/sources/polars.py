@@ -68,7 +68,7 @@ class PolarsSource(LocalSource):
         return found
 
 
-def _even(frames: Iterable[Any], size: int) -> Iterator[Any]:
+def _even(frames: Iterable[object], size: int) -> Iterator[Any]:
     """Yield the same rows in frames of `size`, the last one shorter, however they were cut."""
     held: Any = None
     for frame in frames:

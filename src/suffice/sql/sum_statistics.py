@@ -73,7 +73,7 @@ def products_of(
     return classes, ByClass(groups), found.blank
 
 
-def squares_of(rows: SqlRows, cells: Sequence[Cell]) -> tuple[NDArray[Any], Any]:
+def squares_of(rows: SqlRows, cells: Sequence[Cell]) -> tuple[NDArray[np.generic], object]:
     """Return the classes, and `DiagonalMoments` by class."""
     found = class_squares(rows, cells)
     classes, labels = classes_of(found.labels)

@@ -66,7 +66,7 @@ class ArraysOfFields:
 
     def to_arrays(self) -> dict[str, Any]:
         """Return the whole state as plain arrays; parts that are not kept are not there."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for field in fields(self):  # type: ignore[arg-type]
             part = getattr(self, field.name)
             if field.name == "labels":

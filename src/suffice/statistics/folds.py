@@ -73,7 +73,7 @@ class Folds:
 
     def to_arrays(self) -> dict[str, Any]:
         """Return the whole state as plain arrays, the folds numbered."""
-        arrays: dict[str, Any] = {"folds": np.array(len(self.parts))}
+        arrays: dict[str, object] = {"folds": np.array(len(self.parts))}
         for fold, part in enumerate(self.parts):
             arrays |= {f"{fold}/{name}": value for name, value in part.to_arrays().items()}
         return arrays

@@ -94,7 +94,7 @@ class PackedArrays:
 class StoredArrays:
     """Arrays as they came from disk: each number belongs to one array, and none is left over."""
 
-    def __init__(self, flat: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, flat: Mapping[str, NDArray[np.generic]]) -> None:
         self._flat = flat
         self._taken: dict[str, list[tuple[int, int]]] = {}
 
@@ -134,7 +134,7 @@ class StoredArrays:
                 )
 
 
-def _misplaced(place: Mapping[str, Any]) -> BadFile:
+def _misplaced(place: Mapping[str, object]) -> BadFile:
     return BadFile(
         f"no array can be at {dict(place)!r:.80}", hint="the file is damaged: write it again"
     )
@@ -209,7 +209,7 @@ def _write_members(file: IO[bytes], whole: Mapping[str, list[Any]]) -> None:
                     member.write(part)
 
 
-def read_archive(path: str | Path) -> tuple[dict[str, Any], StoredArrays]:
+def read_archive(path: str | Path) -> tuple[dict[str, object], StoredArrays]:
     """Return the JSON object and the arrays of a file, or refuse it."""
     path = Path(path)
     if path.is_dir():

@@ -161,7 +161,7 @@ def _names(stored: StoredModel) -> tuple[str, ...]:
 
 
 def _labels(stored: StoredModel) -> tuple[Any, ...]:
-    found: tuple[Any, ...] = getattr(stored.state["model"], "labels", ())
+    found: tuple[object, ...] = getattr(stored.state["model"], "labels", ())
     return found
 
 

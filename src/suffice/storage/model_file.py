@@ -87,7 +87,7 @@ def model_bytes(model: StoredModel) -> bytes:
     return archive_bytes(*_content(model))
 
 
-def _content(model: StoredModel) -> tuple[dict[str, Any], PackedArrays]:
+def _content(model: StoredModel) -> tuple[dict[str, object], PackedArrays]:
     for label in getattr(model.state["model"], "labels", ()):
         written_label(label)  # refuses what could not be read again
     arrays = PackedArrays()
@@ -263,7 +263,7 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
         )
     try:
         TreeCheck(arrays.lengths).check(content["state"])
-        found: dict[str, Any] = grown(content["state"], arrays)
+        found: dict[str, object] = grown(content["state"], arrays)
         arrays.check_all_taken()
         _check_parts(found, "state")
     except Exception as error:  # noqa: BLE001  whatever it is, it is no checkpoint

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def rows_of_frame(
-    frame: Any,
+    frame: object,
     target: str,
     drop: Sequence[str],
     hooks: Hooks,
@@ -94,7 +94,7 @@ def _decided(
     hooks: Hooks,
     reading: TableReading,
     *,
-    frame: Any,
+    frame: object,
     texts: bool,
 ) -> TrainingRows:
     """Return what is to be learned from rows that are here."""

@@ -64,7 +64,7 @@ def plain_labels(labels: Any) -> NDArray[Any]:
     if hasattr(coded, "combine_chunks"):
         coded = coded.combine_chunks()
     names = np.array([*map(str, coded.dictionary.to_pylist()), ""], dtype=object)
-    found: NDArray[Any] = names[:-1][np.asarray(coded.indices)]
+    found: NDArray[np.generic] = names[:-1][np.asarray(coded.indices)]
     return found
 
 
@@ -105,7 +105,7 @@ def check_classes(
         )
 
 
-def label_text(label: Any) -> str | None:
+def label_text(label: object) -> str | None:
     """Return a label as the text that stands for it: `1`, `1.0` and "1" are one; blank is None.
 
     >>> label_text(1.0), label_text("1.0"), label_text(True), label_text("true"), label_text(" ")

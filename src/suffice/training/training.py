@@ -72,7 +72,7 @@ def train(
     time_limit: float | None = TIME_LIMIT,
     on_note: Callable[[str], object] | None = None,
     progress: ShowsProgress | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> Trained:
     r"""Train a model on a table as it is: the model that `suffice fit` writes.
 

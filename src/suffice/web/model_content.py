@@ -43,12 +43,12 @@ WIDE = 3.0
 """Standard deviations on either side of the class means that a slider covers."""
 
 
-def model_content(stored: StoredModel, notes: TableNotes) -> dict[str, Any]:
+def model_content(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
     """Return a model as plain data for the page, or refuse one that has no such form."""
     model: Any = stored.state["model"]
     _refuse(stored)
     schema = _schema(stored, notes)
-    content: dict[str, Any] = {
+    content: dict[str, object] = {
         "format": 1,
         "labels": [str(label) for label in model.labels],
         "target": notes.target,

@@ -111,7 +111,7 @@ def _estimator(name: str) -> Any:
     )
 
 
-def _content(found: Comparison) -> dict[str, Any]:
+def _content(found: Comparison) -> dict[str, object]:
     """Return a comparison as plain values."""
     from dataclasses import asdict
 

@@ -174,7 +174,7 @@ def _share(log_odds: float) -> str:
     return "p < 0.0001" if share < 0.0001 else f"p = {share:.4f}"
 
 
-def _content(number: int, one: Explanation, cells: dict[str, object]) -> dict[str, Any]:
+def _content(number: int, one: Explanation, cells: dict[str, object]) -> dict[str, object]:
     from suffice.cli.terminal.printed_rows import plain
 
     return {

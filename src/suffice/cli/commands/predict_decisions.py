@@ -74,7 +74,7 @@ class Decisions:
             or (self.reject_below is not None and self.learned is None)
         ):
             posterior = self.answers.posterior(table)
-        more: tuple[tuple[str, Any], ...] = ()
+        more: tuple[tuple[str, object], ...] = ()
         if self.costs is not None:
             assert posterior is not None
             expected = posterior @ self.costs.table

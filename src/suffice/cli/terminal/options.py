@@ -91,13 +91,13 @@ def reading_options(command: Callable[..., object]) -> Callable[..., object]:
     )
     @wraps(command)
     def with_reading(
-        *args: Any,
+        *args: object,
         delimiter: str | None,
         header: bool | None,
         decimal: str | None,
         encoding: str | None,
         sheet: str | None,
-        **more: Any,
+        **more: object,
     ) -> Any:
         parted = None if delimiter is None else DELIMITERS.get(delimiter, delimiter)
         if parted is not None and len(parted) != 1:
@@ -129,11 +129,11 @@ def columns_options(command: Callable[..., object]) -> Callable[..., object]:
     )  # fmt: skip
     @wraps(command)
     def with_columns(
-        *args: Any,
+        *args: object,
         declared: tuple[str, ...],
         columns_file: Path | None,
         reading: TableReading,
-        **more: Any,
+        **more: object,
     ) -> Any:
         given = {} if columns_file is None else _columns_of(columns_file)
         for one in declared:

@@ -59,7 +59,7 @@ def part_cells(days: FloatArray, part: str, *, clock: bool = False) -> NDArray[n
     array(['Jan', None], dtype=object)
     """
     names = np.array([*LEVELS[part], None], dtype=object)
-    found: NDArray[Any] = names[part_places(days, part, clock=clock)]
+    found: NDArray[np.generic] = names[part_places(days, part, clock=clock)]
     return found
 
 

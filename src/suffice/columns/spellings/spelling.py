@@ -286,7 +286,7 @@ def read_cells(
     return np.fromiter(map(known.__getitem__, cells), dtype=np.float64, count=len(cells))
 
 
-def spellings_from(content: Any) -> dict[str, Spelling]:
+def spellings_from(content: object) -> dict[str, Spelling]:
     """Return the spellings of columns that a model file holds."""
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
         raise _damaged()

@@ -44,7 +44,7 @@ class VectorizerLearning(BaseEstimator):
     statistics_: DocumentCounts
     _cache: dict[str, Any]
     """Columns and the numbers of their terms, once they are asked for; shared by copies."""
-    _terms_are: tuple[Any, ...]
+    _terms_are: tuple[object, ...]
 
     def fit(
         self,

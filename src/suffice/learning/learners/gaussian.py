@@ -64,7 +64,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
 
     name: ClassVar[str] = "GaussianDiscriminant"
     choice_hint: ClassVar[str] = "give pool and shrink explicitly to both, then they can be merged"
-    later_settings: ClassVar[Mapping[str, Any]] = {
+    later_settings: ClassVar[Mapping[str, object]] = {
         "predictive": None,
         "prior_rows": 0.0,
         "temperature": None,
@@ -143,7 +143,7 @@ class GaussianClassifierLearner(Learner[Any, Fit]):
         whole = embedded(left, ours, columns) + embedded(right, theirs, columns)
         return columns, within_sample(whole, self.calibration_rows, self.judged_by_rows())
 
-    def forgetting(self, learned: Learned[Any, Fit]) -> Callable[[Any], Any]:
+    def forgetting(self, learned: Learned[Any, Fit]) -> Callable[[Any], object]:
         """Return the function that takes statistics away."""
         learner = self.of_model()
 

@@ -155,7 +155,7 @@ class ReadRows:
         return self.distinct.shares(given if self.kept is None else given[self.kept])
 
 
-def weights_given(sample_weight: Any) -> Any:
+def weights_given(sample_weight: object) -> Any:
     """Return weights as an array."""
     return np.asarray(sample_weight)
 

@@ -102,17 +102,17 @@ class LinearLearner(Learner[R, R]):
         """Return what was found: there is nothing more to estimate."""
         return learned.statistics
 
-    def kept_from(self, state: Mapping[str, Any]) -> R:
+    def kept_from(self, state: Mapping[str, object]) -> R:
         """Return what a file holds of what was found."""
         raise NotImplementedError
 
-    def restored(self, state: Mapping[str, Any]) -> Learned[R, R]:
+    def restored(self, state: Mapping[str, object]) -> Learned[R, R]:
         """Return what a file holds, of these settings."""
         kept = self.kept_from(state)
         classes = class_array(tuple(kept.labels), restored_dtype(state["labels"]))
         return self.keeping(state["columns"], kept, classes.dtype, label_kind(classes))
 
-    def settings_to_store(self) -> dict[str, Any]:
+    def settings_to_store(self) -> dict[str, object]:
         """Return the settings that a file holds."""
         settings = super().settings_to_store()
         if isinstance(settings.get("random_state"), (np.random.Generator, np.random.RandomState)):
@@ -120,7 +120,7 @@ class LinearLearner(Learner[R, R]):
         return settings
 
 
-def _opener(known: Learned[Any, Any]) -> Callable[[object], Any]:
+def _opener(known: Learned[Any, Any]) -> Callable[[object], object]:
     """Return what reads X as a table, or as sparse rows, by what a file says about the table."""
     return lambda X: known.as_learned(opened(X))
 

@@ -69,7 +69,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
     temperature: ClassVar[Any] = None
     priors: ClassVar[Mapping[Label, float] | None] = None
     calibration_rows: ClassVar[int | None] = None
-    later_settings: ClassVar[Mapping[str, Any]] = {"calibration_rows": None}
+    later_settings: ClassVar[Mapping[str, object]] = {"calibration_rows": None}
 
     @abstractmethod
     def asked_families(self) -> Any:
@@ -116,7 +116,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         """Read labelled rows; their columns stay apart."""
         return read_batch(X, y, weights, partial(self._matched, known), self.opened)
 
-    def _matched(self, known: LearnedProduct | None, table: Any) -> tuple[Any, Any]:
+    def _matched(self, known: LearnedProduct | None, table: Any) -> tuple[object, object]:
         """Return the schema, and the table with its columns in the order of the schema."""
         if known is not None:
             matched = known.columns.matched(known.as_learned(table), self.name)
@@ -188,7 +188,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         judged = self.of_model().keeps_rows
         return left.columns, within_sample(whole, self.calibration_rows, judged)
 
-    def forgetting(self, learned: LearnedProduct) -> Callable[[Any], Any]:
+    def forgetting(self, learned: LearnedProduct) -> Callable[[Any], object]:
         """Return the function that takes statistics away."""
         learner = self.of_model()
 

@@ -251,7 +251,7 @@ class GivenClasses(NamedTuple):
         )
 
 
-def _of(given: Any, label: Label, name: str) -> Any:
+def _of(given: object, label: Label, name: str) -> Any:
     """Return what is given for a class, or for all of them."""
     if not isinstance(given, Mapping):
         return given

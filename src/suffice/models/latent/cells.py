@@ -67,7 +67,7 @@ def _filled_part(
 
 
 def _filled_levels(
-    law: Any, part: CodedColumns, shares: FloatArray, known: Sequence[int], drawn: Any
+    law: object, part: CodedColumns, shares: FloatArray, known: Sequence[int], drawn: Any
 ) -> CodedColumns:
     inner: Any = law.inner if isinstance(law, CommonColumns) else law
     levels = tuple(
@@ -90,7 +90,7 @@ def _filled_levels(
     return CodedColumns(codes, levels)
 
 
-def _expected(law: Any, place: int, shares: FloatArray) -> FloatArray:
+def _expected(law: object, place: int, shares: FloatArray) -> FloatArray:
     """Return what is expected of cells of a column, given p(class | row) (m, k)."""
     if isinstance(law, CommonColumns):
         return _expected(law.inner, place, np.ones((len(shares), 1)))

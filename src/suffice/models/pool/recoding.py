@@ -135,7 +135,7 @@ class Recoding:
 
 def _least_after(cells: NDArray[np.generic]) -> NDArray[Any]:
     """Return the least of each cell and those below it in its column."""
-    found: NDArray[Any] = np.minimum.accumulate(cells[::-1], axis=0)[::-1]
+    found: NDArray[np.generic] = np.minimum.accumulate(cells[::-1], axis=0)[::-1]
     return found
 
 

@@ -70,7 +70,7 @@ class TextModel:
 
     def chosen(self, documents: Documents, classes: NDArray[Any]) -> NDArray[Any]:
         """Return the likeliest class of each document (the first, in a tie)."""
-        found: NDArray[Any] = classes[self.codes(documents)]
+        found: NDArray[np.generic] = classes[self.codes(documents)]
         return found
 
     def codes(self, documents: Documents) -> IntArray:

@@ -32,7 +32,7 @@ class Answer:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def json_answer(content: Any, status: int = 200) -> Answer:
+def json_answer(content: object, status: int = 200) -> Answer:
     """Return an answer in JSON."""
     return Answer(ENCODE(content), JSON_TYPE, status)
 

@@ -84,7 +84,7 @@ class _LongText:
         if depth < 3 and mark == "[":  # rows; columns of cells
             return list(self._elements("]", depth))
         if depth < 2 and mark == "{":
-            found: dict[str, Any] = {}
+            found: dict[str, object] = {}
             for name in self._elements("}", depth):
                 if not isinstance(name, str):
                     raise ValueError(  # noqa: TRY004

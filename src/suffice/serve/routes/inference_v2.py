@@ -218,7 +218,7 @@ def _of_bytes(data: memoryview, kind: str, count: int, name: str) -> list[object
             if np.isinf(values).any():
                 raise BadRows(f"input {name!r:.60} holds infinity", hint="numbers are finite")
             return [None if np.isnan(v) else v for v in values.tolist()]  # NaN is blank
-        found: list[Any] = values.tolist()
+        found: list[object] = values.tolist()
         return found
     cells: list[object] = []
     at = 0

@@ -103,7 +103,7 @@ def _listed(cells: Any) -> Any:
     return cells if isinstance(cells, list) else [cells]
 
 
-def _split(given: Any, model: ServedModel) -> list[object]:
+def _split(given: object, model: ServedModel) -> list[object]:
     data = given.get("data") if isinstance(given, dict) else None
     columns = given.get("columns") if isinstance(given, dict) else None
     if not isinstance(data, list) or not all(isinstance(row, list) for row in data):

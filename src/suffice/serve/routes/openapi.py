@@ -72,7 +72,7 @@ def document(models: Models, limits: ServerLimits, *, tokens: bool) -> dict[str,
         paths[f"{place}/ready"] = {"get": _get("Open Inference Protocol: ready.", _flag("ready"))}
         paths[f"{place}/infer"] = {"post": _infer()}
     paths["/invocations"] = {"post": _invocations(models[models.names[0]])}
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "openapi": "3.1.0",
         "info": {
             "title": "suffice serve",
@@ -178,7 +178,7 @@ def _rows(model: ServedModel, limits: ServerLimits) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _body(schema: dict[str, Any], example: Any, *, tables: bool = True) -> dict[str, Any]:
+def _body(schema: dict[str, Any], example: object, *, tables: bool = True) -> dict[str, Any]:
     content: dict[str, object] = {JSON: {"schema": schema, "example": example}}
     if tables:
         content[CSV] = {"schema": {"type": "string"}}

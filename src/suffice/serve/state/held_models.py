@@ -82,7 +82,7 @@ class Forgetting:
 
     removed: list[LogEntry]
     rewritten: list[LogEntry]
-    gone: tuple[list[Row], list[Any]]
+    gone: tuple[list[Row], list[object]]
     rest: tuple[list[Row], list[object]]
 
     @classmethod

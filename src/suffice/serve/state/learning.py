@@ -170,7 +170,7 @@ class Learning:
 
     # Learning
 
-    def _learn(self, jobs: Sequence[LearnJob]) -> list[tuple[Any, Any]]:
+    def _learn(self, jobs: Sequence[LearnJob]) -> list[tuple[object, object]]:
         self._settle_doubt()
         self._last_group = len(jobs)
         names = list(dict.fromkeys(job.model for job in jobs))
@@ -226,7 +226,7 @@ class Learning:
 
     # Forgetting
 
-    def _forget(self, jobs: Sequence[ForgetJob]) -> list[tuple[Any, Any]]:
+    def _forget(self, jobs: Sequence[ForgetJob]) -> list[tuple[object, object]]:
         (job,) = jobs
         self._settle_doubt()
         name, held = job.model, self._held[job.model]
@@ -260,7 +260,7 @@ class Learning:
         self._metrics.forgotten[name] += plan.size
         self._metrics.commits += 1
         self.log.after_forgetting()
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "rows": plan.size,
             "classes_left_out": sorted(map(str, before - set(model.classes))),
         }

@@ -109,7 +109,7 @@ class PostgresTable:
 
 
 def postgres_table(
-    connection: Any,
+    connection: object,
     table: str | None,
     query: str | None,
     name: str | None = None,

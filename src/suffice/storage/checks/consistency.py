@@ -245,7 +245,7 @@ def _check_form(form: Any, model: Any, place: str) -> None:
             raise refusal(place, "has other coefficients than the model")
 
 
-def _check_choice(chosen: Any, model: Any) -> None:
+def _check_choice(chosen: object, model: Any) -> None:
     if not isinstance(chosen, dict) or set(chosen) != {"asked", "product"}:
         raise refusal("chosen", "says nothing about families")
     check_form(chosen["product"], "chosen")  # 0.0 would be equal to 0, and is no place
