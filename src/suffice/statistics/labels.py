@@ -159,7 +159,7 @@ def labels_to_array(labels: Iterable[Label]) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode("ascii"), dtype=np.uint8)
 
 
-def labels_from_array(array: NDArray[np.uint8]) -> tuple[Label, ...]:
+def labels_from_array(array: NDArray[np.generic]) -> tuple[Label, ...]:
     """Return the labels that `labels_to_array` was given."""
     found = json.loads(np.asarray(array, dtype=np.uint8).tobytes().decode("ascii"))
     return tuple(label if type(label) is str else read_label(label) for label in found)
