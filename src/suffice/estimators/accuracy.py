@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def share_right(
-    classes: NDArray[Any], predicted: NDArray[np.generic], y: object, sample_weight: object
+    classes: NDArray[np.generic], predicted: NDArray[np.generic], y: object, sample_weight: object
 ) -> float:
     """Return the share of rows, by weight, whose class is predicted rightly."""
     labels = read_labels(y)

@@ -242,7 +242,7 @@ class MultivariateNormal:
             self._law.marginal(chosen), part(self._columns, chosen), self._evidence
         )
 
-    def conditional(self, given: Mapping[object, float]) -> MultivariateNormal:
+    def conditional(self, given: Mapping[Any, float]) -> MultivariateNormal:
         """Return the law of the other columns when some are known, by name or position.
 
         >>> law = MultivariateNormal([0, 0, 0], [[1, 0.8, 0], [0.8, 1, 0], [0, 0, 1]])

@@ -53,7 +53,7 @@ def place(columns: Columns, column: object) -> int:
     raise ColumnMismatch(f"there is no column {column!r}", hint=f"the columns are {listed(names)}")
 
 
-def given_values(columns: Columns, given: Mapping[object, float]) -> dict[int, float]:
+def given_values(columns: Columns, given: Mapping[Any, float]) -> dict[int, float]:
     """Return values by position, however the columns were named; refuse a column named twice."""
     if not isinstance(given, Mapping):
         raise BadSetting(
@@ -83,7 +83,7 @@ def refuse_categories(columns: Columns) -> None:
         )
 
 
-def check_infinite(rows: NDArray[np.floating[Any]], names: Sequence[str]) -> None:
+def check_infinite(rows: NDArray[np.floating], names: Sequence[str]) -> None:
     """Refuse infinite cells, by name. One sum, when all is well."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(rows.sum(dtype=np.float64)):

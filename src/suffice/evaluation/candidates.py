@@ -145,7 +145,7 @@ def takes_usual(models: object) -> bool:
     return hasattr(models, "__iter__") and any(isinstance(m, str) and m == SINGLE for m in models)
 
 
-def _given(pairs: Iterable[tuple[Any, Any]], rank: int) -> list[Candidate]:
+def _given(pairs: Iterable[tuple[object, object]], rank: int) -> list[Candidate]:
     found = []
     for place, (name, estimator) in enumerate(pairs):
         if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):

@@ -53,7 +53,7 @@ class Learner(ABC, Generic[S, F]):
     """The settings, to be compared with those of an estimator; each learner has its own."""
     name: ClassVar[str]
     """The estimator that has these settings: in files, and in refusals."""
-    later_settings: ClassVar[Mapping[str, Any]] = {}
+    later_settings: ClassVar[Mapping[str, object]] = {}
     """Settings that files did not have from the beginning, with their defaults: these are not
     written, so that models without them are written as they always were."""
     choice_hint: ClassVar[str] = (
@@ -88,7 +88,7 @@ class Learner(ABC, Generic[S, F]):
         """Return the settings by name, in the order in which files have them."""
         return {name: getattr(self, name) for name in sorted(setting_names(type(self)))}
 
-    def settings_to_store(self) -> dict[str, Any]:
+    def settings_to_store(self) -> dict[str, object]:
         """Return the settings that a file holds: later ones only where they are not the default."""
         settings = self.settings()
         for name, default in self.later_settings.items():
@@ -135,7 +135,7 @@ class Learner(ABC, Generic[S, F]):
         """Return family, priors and what else estimating takes, as `suffice.models` has them."""
         raise NotImplementedError
 
-    def merged(self, left: Learned[S, F], right: Learned[S, F]) -> tuple[Any, S]:
+    def merged(self, left: Learned[S, F], right: Learned[S, F]) -> tuple[object, S]:
         """Return the columns and the statistics of both; kinds and choices are the same."""
         raise NotImplementedError
 
@@ -256,7 +256,7 @@ def settings_of(kind: type[Learner[Any, Any]]) -> Callable[[Any], tuple[object, 
     return found
 
 
-def unchanged(held: tuple[Any, ...], settings: tuple[object, ...]) -> bool:
+def unchanged(held: tuple[object, ...], settings: tuple[object, ...]) -> bool:
     """Whether settings are those that are held."""
     try:
         return held == settings

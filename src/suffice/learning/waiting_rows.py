@@ -153,7 +153,7 @@ def moderate(row: FloatArray) -> bool:
 
 
 @cache
-def label_types(dtype: np.dtype[Any], kind: str) -> frozenset[type]:
+def label_types(dtype: np.dtype[np.generic], kind: str) -> frozenset[type]:
     """Return the types a label in a list may have, so that its array is of the known type.
 
     None where equal labels need not be of one type: among objects True is 1.

@@ -80,7 +80,7 @@ class Watch:
     rows: float
     tests: tuple[DriftTest, ...]
     priors: LabelShift | None
-    moved_priors: tuple[Any, ...]
+    moved_priors: tuple[object, ...]
     strange: float | None
     strange_p: float
     expected: Interval | None
@@ -268,13 +268,13 @@ def watch(
     )  # fmt: skip
 
 
-def _is_model(rows: Any) -> bool:
+def _is_model(rows: object) -> bool:
     if isinstance(rows, Learned) or hasattr(rows, "learned_"):
         return True
     return isinstance(rows, (str, Path))
 
 
-def _learned(model: Any) -> Any:
+def _learned(model: object) -> Any:
     """Return what a model has learned, be it a file, an estimator or that itself."""
     if isinstance(model, (str, Path)):
         from suffice.estimators.load import load

@@ -172,7 +172,9 @@ def draw_mixture_density(
     return ax
 
 
-def _points(model: Any, X: object, columns: tuple[Any, Any]) -> tuple[FloatArray, tuple[str, str]]:
+def _points(
+    model: Any, X: object, columns: tuple[object, object]
+) -> tuple[FloatArray, tuple[str, str]]:
     """Return two columns of rows, blanks as NaN, and what they are called."""
     if columns[0] == columns[1]:
         raise BadSetting(f"columns={columns!r} are not two", hint="name two different columns")

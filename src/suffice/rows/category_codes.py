@@ -163,7 +163,7 @@ def plain_level(level: Label) -> Label:
     return level
 
 
-def refuse_long_levels(levels: Collection[Any], name: str) -> None:
+def refuse_long_levels(levels: Collection[object], name: str) -> None:
     """Refuse levels whose texts take more memory than names can."""
     held = sum(getsizeof(level) for level in levels if isinstance(level, str))
     if held > LEVEL_MEMORY:

@@ -81,7 +81,7 @@ def coded_array(values: NDArray[np.generic]) -> Coded:
     return _coded_by_hash(values)
 
 
-def _coded_integers(values: NDArray[Any], dtype: np.dtype[Any]) -> Coded:
+def _coded_integers(values: NDArray[Any], dtype: np.dtype[np.generic]) -> Coded:
     """Count instead of sorting, when the labels lie close together."""
     low, high = int(values.min()), int(values.max())
     if high - low >= max(65536, 4 * len(values)):
@@ -102,7 +102,7 @@ def _coded_integers(values: NDArray[Any], dtype: np.dtype[Any]) -> Coded:
     return classes.astype(dtype), (np.cumsum(present) - 1)[shifted]
 
 
-def _coded_by_hash(values: NDArray[Any]) -> Coded:
+def _coded_by_hash(values: NDArray[np.generic]) -> Coded:
     """Return distinct values of any fixed-width type, by hashing when there are many rows.
 
     Strings of fixed width are hashed and compared as the bytes they are made of, which is exact

@@ -105,7 +105,7 @@ def read_labels(y: object) -> Labels:
     return _sorted_labels(*coded_array(values), ravelled=ravelled)
 
 
-def _rounded(y: Sequence[Any]) -> Coded | None:
+def _rounded(y: Sequence[object]) -> Coded | None:
     """Return the labels of a list that NumPy would round; None where it would not."""
     kinds = set(map(type, y))
     if not kinds <= {int, float} or int not in kinds or not may_have_rounded(np.asarray(y)):
@@ -118,7 +118,7 @@ def _as_whole(label: Any) -> object:
     return int(label) if label == label // 1 else label
 
 
-def similar_labels(labels: Iterable[Any]) -> list[str]:
+def similar_labels(labels: Iterable[object]) -> list[str]:
     """Return what is to be said of labels that differ, but look the same.
 
     >>> similar_labels(["u", "u ", "v"])

@@ -200,7 +200,7 @@ def table_of_lists(data: Sequence[object]) -> Table:
     return table_of_array(array)
 
 
-def may_have_rounded(array: NDArray[Any]) -> bool:
+def may_have_rounded(array: NDArray[np.generic]) -> bool:
     """Whether NumPy may have made doubles of whole numbers that are none."""
     with np.errstate(invalid="ignore"):
         return array.dtype.kind == "f" and bool((np.abs(array) >= DOUBLES).any())
@@ -247,7 +247,7 @@ def table_of_columns(
     """
     kinds = tuple(kind for kind, _ in columns)
     held: list[Whole] = [False] * len(columns) if whole is None else list(whole)
-    cells: list[NDArray[Any]] = []
+    cells: list[NDArray[np.generic]] = []
     for j, (kind, values) in enumerate(columns):
         if kind == NUMBER and values.dtype.kind not in "fb":
             held[j] = values if beyond_doubles(values) else True

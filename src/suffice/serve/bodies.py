@@ -118,7 +118,7 @@ def _target_of(rows: Any, are_columns: bool, model: ServedModel) -> Any:
     raise BadLabels("the rows have no labels", hint='give {"rows": […], "labels": […]}')
 
 
-def json_labels(given: object, size: int, known: Sequence[object]) -> NDArray[Any]:
+def json_labels(given: object, size: int, known: Sequence[object]) -> NDArray[np.generic]:
     """Return labels in their own type; each row has one."""
     if not isinstance(given, list):
         raise BadLabels("labels are not a list", hint="one label for each row")
@@ -155,7 +155,7 @@ def _table_rows(
     """Read CSV or Arrow as `suffice predict` reads a file."""
     notes: list[str] = []
     tables: list[Table] = []
-    labels: list[NDArray[Any]] = []
+    labels: list[NDArray[np.generic]] = []
     target = model.target
     others: tuple[str, ...] = ()
     if labelled:

@@ -151,7 +151,7 @@ class ServedModel:
             self._account = describe(self.file())
         return self._account
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """Return the same as plain values."""
         notes = self.notes
         return {
@@ -245,7 +245,7 @@ class ServedModel:
             found = np.asarray(asked(self.filled(table)), dtype=np.float64)
         return found[:, np.newaxis] if found.ndim == 1 else found
 
-    def explain(self, table: Table, of: Any, against: Any) -> list[dict[str, Any]]:
+    def explain(self, table: Table, of: object, against: object) -> list[dict[str, Any]]:
         """Return, for each row, what each column adds to the log odds of two classes."""
         asked = self._asked("explain", "be explained by columns")
         rows = self.filled(table)
@@ -297,7 +297,7 @@ class _Held:
     estimator: Any
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> Any:
     """Return a cell as JSON has it; NaN is blank."""
     cell = cell.item() if isinstance(cell, np.generic) else cell
     return None if isinstance(cell, float) and not np.isfinite(cell) else cell
@@ -357,6 +357,6 @@ def known_labels(model: ServedModel) -> Sequence[object]:
     return [_plain(label) for label in model.classes]
 
 
-def told_codes(labels: Sequence[Any], codes: NDArray[Any]) -> list[object]:
+def told_codes(labels: Sequence[object], codes: NDArray[np.generic]) -> list[object]:
     """Return the label of each code."""
     return [labels[code] for code in codes.tolist()]

@@ -106,7 +106,7 @@ class DaskSource(Source):
 
 
 def _of_partition(
-    summarize: Callable[[Chunk], S], rows: Any, wanted: Wanted, place: int
+    summarize: Callable[[Chunk], S], rows: object, wanted: Wanted, place: int
 ) -> S | SufficeError | Weightless | None:
     def chunks() -> Iterable[Chunk]:
         return chunks_of_frame(rows, wanted, f"partition {place}")
@@ -155,7 +155,7 @@ def _dask_at_work(name: str) -> Iterator[None]:
         ) from error
 
 
-def open_dask(data: Any, name: str | None) -> Source | None:
+def open_dask(data: object, name: str | None) -> Source | None:
     """Return a Dask DataFrame as a source; None for whatever else is Dask's."""
     frames = import_module("dask.dataframe")
     return DaskSource(data, name) if isinstance(data, frames.DataFrame) else None

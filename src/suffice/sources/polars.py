@@ -96,6 +96,6 @@ def _polars_at_work(name: str) -> Iterator[None]:
         ) from error
 
 
-def open_polars(data: Any, name: str | None) -> Source | None:
+def open_polars(data: object, name: str | None) -> Source | None:
     """Return a frame of Polars as a source; None for whatever else is its own."""
     return PolarsSource(data, name) if hasattr(data, "collect_schema") else None

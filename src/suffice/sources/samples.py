@@ -89,7 +89,7 @@ def _is_read_through(source: LocalSource, wanted: Wanted, size: int) -> bool:
     return known is None or known <= size or len(source.parts(wanted)) < MANY
 
 
-def _kept(chunk: Chunk, kept: NDArray[Any]) -> Chunk:
+def _kept(chunk: Chunk, kept: NDArray[np.generic]) -> Chunk:
     """Return some rows of a chunk."""
     labels, weights = chunk.labels, chunk.weights
     if labels is not None:

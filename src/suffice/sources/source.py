@@ -149,7 +149,7 @@ class AddsUp(Protocol):
     """A source that may spare its rows the journey."""
 
     def sums(
-        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], Any]
+        self, asked: Asked, wanted: Wanted, summarize: Callable[[Chunk], object]
     ) -> SumsFound | None:
         """Return statistics of all rows; None where rows have to be read.
 

@@ -121,7 +121,7 @@ class SparkSource(Source):
         return found
 
 
-def open_spark(data: Any, name: str | None) -> Source | None:
+def open_spark(data: object, name: str | None) -> Source | None:
     """Return a Spark DataFrame as a source; None for whatever else is Spark's."""
     frames = import_module("pyspark.sql")
     return SparkSource(data, name) if isinstance(data, frames.DataFrame) else None

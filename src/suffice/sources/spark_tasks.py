@@ -25,14 +25,14 @@ PARTIALS = "bucket long, part long, many long, payload binary"
 
 def of_partition(
     summarize: Callable[[Chunk], S], wanted: Wanted, near: int
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
+) -> Callable[[Iterable[object]], Iterator[object]]:
     """Return the function that turns the batches of a partition into its summary.
 
     It travels with `summarize` inside, and with no rows. `near` is how many neighbours share a
     bucket.
     """
 
-    def task(batches: Iterable[Any]) -> Iterator[Any]:
+    def task(batches: Iterable[Any]) -> Iterator[object]:
         named = (batch.rename_columns(list(wanted.all)) for batch in batches)
         first = next(named, None)
         if first is None:

@@ -59,7 +59,11 @@ class DocumentCounts:
 
     @classmethod
     def of_rows(
-        cls, indptr: NDArray[Any], indices: NDArray[Any], terms: Terms, weight: float | None = None
+        cls,
+        indptr: NDArray[np.generic],
+        indices: NDArray[np.generic],
+        terms: Terms,
+        weight: float | None = None,
     ) -> Self:
         """Summarize documents given as sparse rows, each column once in a row."""
         held = np.bincount(indices, minlength=len(terms)).astype(np.float64)

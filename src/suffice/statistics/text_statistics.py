@@ -78,7 +78,7 @@ class TextStatistics:
         left = type(self)(terms, ngrams, self.sample - other.sample)
         return left if left.weight > 0.0 else type(self)(terms, ngrams, RowSample({}))
 
-    def _both(self, other: Self, joined: Callable[[Any, Any], Any]) -> list[Any]:
+    def _both(self, other: Self, joined: Callable[[Any, Any], object]) -> list[Any]:
         """Return what becomes of the terms of two sides, and of their n-grams."""
         found: list[Any] = []
         for name in ("terms", "ngrams"):

@@ -50,7 +50,7 @@ def header(kind: str, count: int) -> bytes:
     return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + f"{text:{size - 1}}\n".encode()
 
 
-def bytes_of(array: NDArray[Any]) -> memoryview:
+def bytes_of(array: NDArray[np.generic]) -> memoryview:
     """Return the bytes of an array, in order, without a copy where that can be."""
     code = TYPES[array.dtype.name]
     flat = np.ascontiguousarray(array, dtype=code).reshape(-1)
@@ -71,7 +71,7 @@ class PackedArrays:
         self._held: dict[str, list[NDArray[np.generic]]] = {}
         self._sizes: dict[str, int] = {}
 
-    def add(self, array: NDArray[Any]) -> dict[str, Any]:
+    def add(self, array: NDArray[np.generic]) -> dict[str, object]:
         """Return where an array will be."""
         kind = array.dtype.name
         if kind not in TYPES or array.ndim > MOST_AXES:
@@ -364,7 +364,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise _Damage(f"{TEXT} has a key twice")

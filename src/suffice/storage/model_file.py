@@ -164,7 +164,7 @@ def no_model(path: str | Path, error: Exception) -> BadFile:
     return BadFile(f"{path}: {short}", hint=error.hint.splitlines()[0][:LONGEST])
 
 
-def _words(value: object) -> dict[str, Any]:
+def _words(value: object) -> dict[str, object]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise TypeError
     return value

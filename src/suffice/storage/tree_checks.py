@@ -85,7 +85,7 @@ class TreeCheck:
                 raise strange(node)
             kind = node.get("is") if "is" in node else None
             if "is" not in node:
-                inside: Iterable[Any] = node.values()
+                inside: Iterable[object] = node.values()
             elif not isinstance(kind, str) or not _has_keys(kind, node):
                 raise strange(node)
             elif kind in ("range", "array"):
@@ -168,7 +168,7 @@ def _listed(value: object, node: object) -> list[Any]:
     return value
 
 
-def _are_axes(shape: list[Any]) -> bool:
+def _are_axes(shape: list[object]) -> bool:
     return all(type(axis) is int and 0 <= axis <= FARTHEST for axis in shape)
 
 

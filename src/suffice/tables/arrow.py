@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -179,7 +179,7 @@ class ArrowTable:
                 "structs: make columns of their parts; --drop leaves the column out",
             )
 
-    def _refuse_infinite(self, values: NDArray[Any], name: str, start: int) -> None:
+    def _refuse_infinite(self, values: NDArray[np.generic], name: str, start: int) -> None:
         bad = np.isinf(values)
         if bad.any():
             row = int(bad.argmax())

@@ -142,7 +142,7 @@ class JsonTable(TextRows):
                     hint="characters beyond \\uffff are written as two halves, or as themselves",
                 )
 
-    def _text(self, value: Any, line: int, name: str) -> str:
+    def _text(self, value: object, line: int, name: str) -> str:
         if value is None:
             return ""
         if isinstance(value, str):
@@ -171,7 +171,7 @@ class _NamedTwice(ValueError):
     """An object says two things under one name."""
 
 
-def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+def _names_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object, unless it has a name more than once: nobody knows which is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):

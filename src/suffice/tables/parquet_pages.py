@@ -87,7 +87,7 @@ class TextSizes:
         return max(1, min(most, MUCH_TEXT * rows // max(text, 1)))
 
 
-def text_sizes(held: Any, schema: Any, footer: Footer) -> TextSizes:
+def text_sizes(held: object, schema: Any, footer: Footer) -> TextSizes:
     """Count the bytes of columns of text, unpacked, as the file says itself."""
     types = import_module("pyarrow").types
     text = {f.name for f in schema if types.is_string(f.type) or types.is_large_string(f.type)}

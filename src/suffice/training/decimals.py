@@ -79,7 +79,7 @@ def decimals_in(state: Mapping[str, object]) -> dict[str, int]:
     return dict(held)
 
 
-def rounded(cells: Iterable[Any], digits: int | None) -> list[Any]:
+def rounded(cells: Iterable[object], digits: int | None) -> list[Any]:
     """Return drawn cells with the digits of their column; one that is blank stays so.
 
     >>> rounded([39.1082720, 40.0], 1), rounded([39.6, 40.2], 0), rounded([1 / 3, "a"], None)

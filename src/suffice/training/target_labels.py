@@ -31,7 +31,7 @@ def label_kind_of(labels: Sequence[object]) -> str:
 
 
 def labels_of(
-    cells: NDArray[Any], kind: str, known: Sequence[object] | None = None
+    cells: NDArray[np.generic], kind: str, known: Sequence[object] | None = None
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return labels in their own type, and which rows have one.
 
@@ -69,7 +69,7 @@ def plain_labels(labels: Any) -> NDArray[Any]:
 
 
 def check_classes(
-    labels: NDArray[Any], table: str, target: str | None, *, whole: bool = True
+    labels: NDArray[np.generic], table: str, target: str | None, *, whole: bool = True
 ) -> None:
     """Refuse a target that names no classes: one value, or a quantity.
 
@@ -126,7 +126,7 @@ def label_text(label: object) -> str | None:
     return text or None
 
 
-def label_named(text: str, classes: Sequence[Any]) -> Any:
+def label_named(text: str, classes: Sequence[object]) -> Any:
     """Return the class that a text names, or refuse it.
 
     >>> label_named("2", [1, 2, 3])

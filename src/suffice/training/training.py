@@ -55,8 +55,8 @@ NO_POOL = "the best single model is chosen, and no pool: {}, and a pool answers 
 
 
 def train(
-    data: Any,
-    y: Any = None,
+    data: object,
+    y: object = None,
     *,
     target: str | None = None,
     model: str = AUTO,
@@ -153,8 +153,8 @@ def train(
 
 
 def train_rows(
-    data: Any,
-    y: Any,
+    data: object,
+    y: object,
     target: str | None,
     name: str,
     settings: dict[str, Any],
@@ -209,8 +209,8 @@ def train_rows(
 
 
 def _rows(
-    data: Any,
-    y: Any,
+    data: object,
+    y: object,
     target: str | None,
     name: str,
     hooks: Hooks,
@@ -242,7 +242,7 @@ def _rows(
     )
 
 
-def _is_frame(data: Any) -> bool:
+def _is_frame(data: object) -> bool:
     """Whether rows are a frame in memory, and not somewhere else."""
     if isinstance(data, (str, Path, list, tuple)) or not is_from_frame_library(data):
         return False

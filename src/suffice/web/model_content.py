@@ -171,7 +171,7 @@ def _currencies(notes: TableNotes) -> list[str]:
     return sorted(CURRENCIES) if written else []
 
 
-def _design(columns: Any) -> dict[str, Any]:
+def _design(columns: Any) -> dict[str, object]:
     design = columns if isinstance(columns, Design) else None
     schema = columns.columns if design is not None else columns
     if isinstance(schema, PlainColumns):
@@ -206,7 +206,7 @@ def _product(stored: StoredModel, schema: Any) -> dict[str, Any]:
     }
 
 
-def _linear(stored: StoredModel, notes: TableNotes) -> dict[str, Any]:
+def _linear(stored: StoredModel, notes: TableNotes) -> dict[str, object]:
     model: Any = stored.state["model"]
     forms = model.members if isinstance(model, AveragedForm) else (model,)
     shares = model.shares if isinstance(model, AveragedForm) else np.ones(1)
@@ -288,7 +288,7 @@ def _linear_ranges(content: dict[str, Any]) -> None:
         start += width
 
 
-def _range(column: dict[str, Any], low: float, high: float) -> None:
+def _range(column: dict[str, object], low: float, high: float) -> None:
     if np.isfinite(low) and np.isfinite(high) and low < high:
         column["low"], column["high"] = float(low), float(high)
 

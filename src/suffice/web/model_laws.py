@@ -34,7 +34,7 @@ STEEP = 1e2
 singular covariance, another order of the same sums has other digits."""
 
 
-def numbers(values: Any) -> Any:
+def numbers(values: object) -> Any:
     """Return an array as lists of numbers that JSON can hold.
 
     >>> numbers(np.array([[1.0, -np.inf]]))
@@ -154,7 +154,7 @@ def column_laws(
     return sorted(found, key=lambda law: law["column"])
 
 
-def _cell(cell: Any, *, text: bool) -> dict[str, Any]:
+def _cell(cell: object, *, text: bool) -> dict[str, Any]:
     if isinstance(cell, LinearCell):
         return {
             "type": "linear",
@@ -206,7 +206,7 @@ def _cell(cell: Any, *, text: bool) -> dict[str, Any]:
     }
 
 
-def _or_none(values: Any) -> Any:
+def _or_none(values: object) -> Any:
     return None if values is None else numbers(values)
 
 

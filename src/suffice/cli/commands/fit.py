@@ -70,7 +70,7 @@ class Priors(ParamType):
 
     name = "class=p,…"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(self, value: object, param: Any, ctx: Any) -> Any:
         """Return probabilities by the name of the class."""
         if isinstance(value, dict):
             return value

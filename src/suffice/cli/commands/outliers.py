@@ -150,6 +150,6 @@ class GivenLabels:
         return bool(self.counts) and all(self.counts[c] == w for c, w in self.weights.items())
 
 
-def _least_typical(rows: list[tuple[Any, ...]], most: int | None) -> list[tuple[object, ...]]:
+def _least_typical(rows: list[tuple[object, ...]], most: int | None) -> list[tuple[object, ...]]:
     """Return rows by their typicality, the smallest first; no more than are asked for."""
     return sorted(rows, key=lambda row: (row[2], row[0]))[:most]

@@ -123,7 +123,7 @@ class Costs:
     table: FloatArray
 
     @classmethod
-    def read(cls, source: str, labels: tuple[Any, ...]) -> Costs:
+    def read(cls, source: str, labels: tuple[object, ...]) -> Costs:
         """Read costs from a table: the first column names the true class, the others decisions."""
         file = open_table(source, header=True)
         if len(file.names) < 2:

@@ -350,7 +350,7 @@ def _codes_of(classes: Any, y: object) -> IntArray:
     return found
 
 
-def _checked_rows(rows: Any) -> tuple[object, object, object]:
+def _checked_rows(rows: object) -> tuple[object, object, object]:
     """Return rows, labels and weights, or refuse what is neither two nor three things."""
     if not isinstance(rows, (tuple, list)) or len(rows) not in (2, 3):
         raise BadSetting(

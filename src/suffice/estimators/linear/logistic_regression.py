@@ -324,7 +324,7 @@ class LogisticRegression(LinearClassifier):
 
 def implied_logistic(
     form: LinearForm,
-    classes: NDArray[Any],
+    classes: NDArray[np.generic],
     design: Design,
     reader: Callable[[object], object] | None = None,
 ) -> LogisticRegression:

@@ -158,7 +158,7 @@ class MixtureAnswers:
     # Draws and cells
 
     def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, component: int | None = None
+        self, n_samples: int = 1, random_state: object = None, *, component: int | None = None
     ) -> tuple[FloatArray, IntArray]:
         """Return rows drawn from the components, or from one, and which each is from.
 
@@ -177,7 +177,7 @@ class MixtureAnswers:
             )
         return fit.model.sample(int(count), random_generator(random_state), component)
 
-    def impute(self, X: object, draws: int | None = None, random_state: Any = None) -> Any:
+    def impute(self, X: object, draws: int | None = None, random_state: object = None) -> Any:
         """Return rows with missing cells as expected; with `draws`, that many tables drawn."""
         fit, _ = self._require()
         rows = self._rows(X)
@@ -198,7 +198,7 @@ class MixtureAnswers:
         chosen = sorted({place(known, one) for one in asked})
         return self._like(marginal_fit(fit, chosen, known.width), part(known, chosen))
 
-    def conditional(self, given: Mapping[object, float]) -> Any:
+    def conditional(self, given: Mapping[Any, float]) -> Any:
         """Return the mixture of the other columns when some are known, by name or position.
 
         >>> from suffice import GaussianMixture

@@ -95,7 +95,7 @@ class MixtureLearning(MixtureAnswers):
         return self._fit_here(rows, weights, checkpoint, journey)
 
     def _fit_here(
-        self, X: object, sample_weight: object, checkpoint: Any, journey: Journey | None
+        self, X: object, sample_weight: object, checkpoint: object, journey: Journey | None
     ) -> Self:
         known, cells, weights = read_rows(X, sample_weight, type(self).__name__)
         start = None
@@ -123,7 +123,7 @@ class MixtureLearning(MixtureAnswers):
         X: object,
         sample_weight: object,
         columns: Sequence[str] | None,
-        checkpoint: Any,
+        checkpoint: object,
         journey: Journey | None,
     ) -> Self:
         """Learn from a source: from all its rows at once where these are few enough."""

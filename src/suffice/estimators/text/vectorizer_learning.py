@@ -195,7 +195,7 @@ class VectorizerLearning(BaseEstimator):
         known = start if grow else columns
         return terms.count(documents, known, grow=grow, boolean=self.boolean)
 
-    def _terms(self) -> tuple[Any, ...]:
+    def _terms(self) -> tuple[object, ...]:
         """Return the settings that say what a column is."""
         return (
             tuple(self.ngrams),

@@ -95,7 +95,7 @@ def checked(coverage: object, within: object) -> float:
 def prediction_sets(
     p_values: FloatArray,
     best: NDArray[np.intp],
-    classes: NDArray[Any],
+    classes: NDArray[np.generic],
     weights: FloatArray,
     coverage: float,
     within: str,

@@ -87,7 +87,7 @@ class LinearLearner(Learner[R, R]):
             X, y, weights, partial(self._coded, known), opened if known is None else _opener(known)
         )
 
-    def _coded(self, known: Learned[R, R] | None, table: object) -> tuple[Design, Any]:
+    def _coded(self, known: Learned[R, R] | None, table: object) -> tuple[Design, object]:
         """Return the design of a table, or the one that is known, and its rows."""
         design: Design = self.design(table) if known is None else known.columns.widened(table)
         return design, design.rows(table, self.name)

@@ -182,7 +182,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
             raise DifferentKinds(f"the families differ: {said}", hint=self.choice_hint)
         _check_collected_alike(left.statistics, right.statistics)
 
-    def merged(self, left: LearnedProduct, right: LearnedProduct) -> tuple[Any, Any]:
+    def merged(self, left: LearnedProduct, right: LearnedProduct) -> tuple[object, object]:
         """Return the columns, and the sum."""
         whole = left.statistics + right.statistics
         judged = self.of_model().keeps_rows
@@ -192,7 +192,7 @@ class ColumnsLearner(Learner[Any, NaiveBayesFit]):
         """Return the function that takes statistics away."""
         learner = self.of_model()
 
-        def forget(gone: Any) -> Any:
+        def forget(gone: object) -> Any:
             _check_collected_alike(learned.statistics, gone)
             return learner.forget(learned.statistics, gone, names=learned.columns.names)
 

@@ -121,5 +121,5 @@ def changed(pair: tuple[int, int], code: int, by: int) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> Any:
     return tuple(value) if isinstance(value, list) else value

@@ -207,9 +207,9 @@ class GivenClasses(NamedTuple):
     @classmethod
     def read(
         cls,
-        means: Any,
-        covariance: Any,
-        weights: Any,
+        means: object,
+        covariance: object,
+        weights: object,
     ) -> GivenClasses:
         """Return the parameters as arrays, checked as those of normal laws are."""
         if not isinstance(means, Mapping) or not means:

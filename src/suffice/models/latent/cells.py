@@ -44,7 +44,7 @@ def filled(model: NaiveBayesModel, rows: Blocks, rng: np.random.Generator | None
 
 
 def _filled_part(
-    law: Any, part: Any, shares: FloatArray, known: Sequence[int], drawn: Any
+    law: Any, part: object, shares: FloatArray, known: Sequence[int], drawn: Any
 ) -> object:
     if isinstance(part, CodedColumns):
         return _filled_levels(law, part, shares, known, drawn)

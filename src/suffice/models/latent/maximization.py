@@ -96,7 +96,7 @@ class HiddenClasses:
         )
         return replace(self, variances=found)
 
-    def _variances(self, groups: Sequence[Sequence[Any]]) -> Sequence[FloatArray | None]:
+    def _variances(self, groups: Sequence[Sequence[object]]) -> Sequence[FloatArray | None]:
         if self.variances is not None:
             return self.variances
         pairs = zip(self.product.families, groups, strict=True)
@@ -150,7 +150,7 @@ class HiddenClasses:
             ),
         )
 
-    def _log_shares(self, labels: Sequence[Any]) -> FloatArray:
+    def _log_shares(self, labels: Sequence[object]) -> FloatArray:
         assert self.shares is not None
         with np.errstate(divide="ignore"):
             found: FloatArray = np.log(np.array([self.shares[label] for label in labels]))
@@ -176,7 +176,7 @@ def is_normal(family: ColumnFamily) -> bool:
 
 
 def _completed(
-    family: ColumnFamily, parts: Sequence[Any], variances: FloatArray | None, alpha: float
+    family: ColumnFamily, parts: Sequence[object], variances: FloatArray | None, alpha: float
 ) -> Sequence[object]:
     """Return the statistics of classes with the rows that a prior adds to normal columns."""
     if variances is None:

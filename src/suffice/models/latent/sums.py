@@ -148,7 +148,7 @@ class LatentExpectation:
         laws = tuple(model.laws[g] for g in kept)
         return NaiveBayesModel(model.labels, model.log_priors, laws, part, model.weights)
 
-    def _table(self, levels: Sequence[Sequence[Any]], levelled: Sequence[bool]) -> FloatArray:
+    def _table(self, levels: Sequence[Sequence[object]], levelled: Sequence[bool]) -> FloatArray:
         """Return log p(level | class) as the places of rows have them; the first is a blank's."""
         size = len(self.model.labels)
         found = [np.zeros((1, size))]

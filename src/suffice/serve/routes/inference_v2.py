@@ -193,7 +193,7 @@ def tensors_of(given: Sequence[object], rest: memoryview) -> list[Tensor]:
     return found
 
 
-def _flat(data: Any, count: int, name: str) -> list[Any]:
+def _flat(data: object, count: int, name: str) -> list[Any]:
     """Return the cells of a tensor, which may be nested or not."""
     if not isinstance(data, list):
         raise HttpProblem(400, f"input {name!r:.60} has no data", "a list of cells")
@@ -285,7 +285,7 @@ def _answered(
         else:
             output["data"] = cells if isinstance(cells, list) else cells.ravel().tolist()
         told.append(output)
-    answer: dict[str, Any] = {"model_name": name, "model_version": VERSION, "outputs": told}
+    answer: dict[str, object] = {"model_name": name, "model_version": VERSION, "outputs": told}
     if isinstance(content.get("id"), str):
         answer["id"] = content["id"]
     text = ENCODE(answer)

@@ -96,7 +96,7 @@ def rows_of(content: Any, model: ServedModel) -> dict[str, object]:
     return {"rows": given}
 
 
-def _listed(cells: Any) -> Any:
+def _listed(cells: object) -> Any:
     """Return a column; tensors of one column may be nested."""
     if isinstance(cells, list) and all(isinstance(cell, list) and len(cell) == 1 for cell in cells):
         return [cell[0] for cell in cells]

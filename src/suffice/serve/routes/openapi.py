@@ -112,7 +112,7 @@ def _refusals(*more: int) -> dict[str, Any]:
     }
 
 
-def _get(summary: str, schema: dict[str, Any] | None, media: str = JSON) -> dict[str, Any]:
+def _get(summary: str, schema: dict[str, object] | None, media: str = JSON) -> dict[str, Any]:
     content = {media: {"schema": schema or {"type": "string"}}}
     return {
         "summary": summary,
@@ -120,7 +120,7 @@ def _get(summary: str, schema: dict[str, Any] | None, media: str = JSON) -> dict
     }
 
 
-def _flag(name: str) -> dict[str, Any]:
+def _flag(name: str) -> dict[str, object]:
     return {"type": "object", "required": [name], "properties": {name: {"type": "boolean"}}}
 
 
@@ -178,7 +178,7 @@ def _rows(model: ServedModel, limits: ServerLimits) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _body(schema: dict[str, Any], example: object, *, tables: bool = True) -> dict[str, Any]:
+def _body(schema: dict[str, object], example: object, *, tables: bool = True) -> dict[str, Any]:
     content: dict[str, object] = {JSON: {"schema": schema, "example": example}}
     if tables:
         content[CSV] = {"schema": {"type": "string"}}
@@ -189,7 +189,7 @@ def _body(schema: dict[str, Any], example: object, *, tables: bool = True) -> di
 def _answers(
     schema: dict[str, Any], summary: str, *more: int, tables: bool = True
 ) -> dict[str, Any]:
-    content: dict[str, Any] = {JSON: {"schema": schema}}
+    content: dict[str, object] = {JSON: {"schema": schema}}
     if tables:
         content[CSV] = {"schema": {"type": "string"}}
         content[ARROW] = {"schema": {"type": "string", "format": "binary"}}
@@ -279,7 +279,7 @@ def _model_paths(model: ServedModel, place: str, limits: ServerLimits) -> dict[s
     }  # fmt: skip
 
 
-def _infer() -> dict[str, Any]:
+def _infer() -> dict[str, object]:
     tensor = {
         "type": "object",
         "required": ["name", "shape", "datatype", "data"],
@@ -303,7 +303,7 @@ def _infer() -> dict[str, Any]:
     }
 
 
-def _invocations(model: ServedModel) -> dict[str, Any]:
+def _invocations(model: ServedModel) -> dict[str, object]:
     row = _example(model)
     records = {"type": "array", "items": {"type": "object"}}
     schema = {"type": "object", "properties": {"dataframe_records": records}}

@@ -275,7 +275,7 @@ def predicted_answer(
         if wanted:
             lists.append(("probabilities", list(posteriors)))
         return _json_lists({"classes": labels}, notes, *lists)
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[object]] = {
         "prediction": [label for one in found for label in told_codes(labels, one.codes)]
     }
     if wanted:

@@ -164,7 +164,7 @@ def _check_texts(state: Mapping[str, Any]) -> None:
             raise refusal("statistics", "hold more documents than were learned")
 
 
-def _check_labels(labels: tuple[Any, ...], dtype: object) -> None:
+def _check_labels(labels: tuple[object, ...], dtype: object) -> None:
     """Refuse labels that are not of the type that they are said to be."""
     if not isinstance(dtype, str) or len(dtype) > 16:
         raise refusal("labels", "are of no type that is known")

@@ -181,7 +181,7 @@ def other_columns(model: str, covariance: str, hooks: Hooks) -> bool | None:
 
 
 def latent_clusters(
-    rows: NumericRows, hooks: Hooks, components: Any, criterion: str, seed: int
+    rows: NumericRows, hooks: Hooks, components: object, criterion: str, seed: int
 ) -> LatentClusters:
     """Find hidden classes in rows of every kind."""
     from suffice.estimators.mixtures.latent_classes import LatentClasses
@@ -248,7 +248,7 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value that JSON has a word for."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
